@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# add_bpf_skeleton(NAME): bpf/NAME.bpf.c -> NAME.bpf.o -> NAME.skel.h.
+#
+# Neither step needs root or the BTF of the machine that builds: the programs
+# use the headers of the UAPI, and kernel structs only as they declare them.
+
+find_program(CLANG clang REQUIRED)
+# Debian keeps it where users have no PATH to.
+find_program(BPFTOOL bpftool PATHS /usr/sbin /sbin REQUIRED)
+
+set(SKELETON_DIR ${CMAKE_BINARY_DIR}/skeletons)
+file(MAKE_DIRECTORY ${SKELETON_DIR})
+
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  set(BPF_ARCH_DEFINITION __TARGET_ARCH_x86)
+elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  set(BPF_ARCH_DEFINITION __TARGET_ARCH_arm64)
+else()
+  message(FATAL_ERROR "tracekit is not known to work on ${CMAKE_SYSTEM_PROCESSOR}")
+endif()
+
+function(add_bpf_skeleton name)
+  set(source ${CMAKE_SOURCE_DIR}/bpf/${name}.bpf.c)
+  set(object ${SKELETON_DIR}/${name}.bpf.o)
+  set(header ${SKELETON_DIR}/${name}.skel.h)
+  # -g: libbpf needs the BTF that clang then writes. Names are relative in it.
+  # v2: what kernels of 5.10 verify well.
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${CLANG} -g -O2 -target bpf -mcpu=v2 -std=gnu11 -Wall -Wextra
+      $<$<BOOL:${TRACEKIT_WERROR}>:-Werror>
+      -D${BPF_ARCH_DEFINITION}
+      -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+      -fdebug-prefix-map=${CMAKE_SOURCE_DIR}=.
+      -MD -MF ${object}.d -c ${source} -o ${object}
+    DEPENDS ${source}
+    DEPFILE ${object}.d
+    COMMENT "Compiling BPF object ${name}.bpf.o"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  add_custom_command(
+    OUTPUT ${header}
+    COMMAND ${BPFTOOL} gen skeleton ${object} name ${name}_bpf > ${header}
+    DEPENDS ${object}
+    COMMENT "Generating skeleton ${name}.skel.h"
+    VERBATIM)
+  set_property(GLOBAL APPEND PROPERTY SKELETON_HEADERS ${header})
+endfunction()
