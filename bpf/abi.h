@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the BPF programs and user space say to each other.
+ *
+ * The only header that both sides include: fixed-width types, named padding,
+ * sizes asserted, and no second copy of any of it anywhere.
+ */
+#ifndef TRACEKIT_BPF_ABI_H
+#define TRACEKIT_BPF_ABI_H
+
+#include <linux/types.h>
+
+/*
+ * A frame is one 64-bit value whose top byte says what the rest is:
+ *
+ *   0x00  an address in the user space of the stack's process. Addresses
+ *         end below 2^56 on every architecture that Linux supports today.
+ *   0x01  reserved: module number and address within its file.
+ *   0x02  a marker: bits 32-39 its kind, bits 0-31 its argument.
+ *   0xff  an address in the kernel.
+ *
+ * A process can put any value on its stack where a return address should be,
+ * so whoever walks a user stack replaces what is not a user address by 0: no
+ * process forges a kernel frame or a marker.
+ */
+#define FRAME_TAG_SHIFT 56
+
+enum frame_tag {
+	FRAME_USER = 0x00,
+	FRAME_MARK = 0x02,
+	FRAME_KERNEL = 0xff,
+};
+
+enum frame_mark {
+	MARK_CUT = 1, /* the stack goes on; argument: the frames before the cut */
+};
+
+static inline __u8 frame_tag(__u64 frame)
+{
+	return frame >> FRAME_TAG_SHIFT;
+}
+
+static inline __u64 frame_mark(enum frame_mark kind, __u32 argument)
+{
+	return (__u64)FRAME_MARK << FRAME_TAG_SHIFT | (__u64)kind << 32 | argument;
+}
+
+/* The most frames of one stack, and room for the marker that says it was cut. */
+#define MAX_FRAMES  127
+#define STACK_SLOTS (MAX_FRAMES + 1)
+
+/* Leaf first. Only frames[0..nr) mean anything. */
+struct stack {
+	__u32 nr;
+	__u32 reserved;
+	__u64 frames[STACK_SLOTS];
+};
+
+/* A keyed 128-bit hash over the frames; {0, 0} is the stack without frames. */
+struct stack_id {
+	__u64 lo;
+	__u64 hi;
+};
+
+#define COMM_LEN 16
+
+/* What events are counted by: comm and tgid of the thread that ran, and where it was. */
+struct stack_key {
+	struct stack_id kernel;
+	struct stack_id user;
+	__u32 tgid; /* in the PID namespace of the caller */
+	__u32 reserved;
+	char comm[COMM_LEN];
+};
+
+/* Every event that reaches a program adds to SEEN, and then to exactly one other. */
+enum event_counter {
+	EVENTS_SEEN,
+	EVENTS_COUNTED,
+	EVENTS_FILTERED,	 /* by an option: -p, or the idle task */
+	EVENTS_FILTERED_PIDNS,	 /* of a process that the caller's PID namespace does not hold */
+	EVENTS_LOST_BUSY,	 /* no free scratch slot, or the kernel's own buffer in use */
+	EVENTS_LOST_STACKS_FULL, /* no room in the stack table */
+	EVENTS_LOST_KEYS_FULL,	 /* no room in the key table */
+	EVENTS_LOST_REFUSED,	 /* the kernel refused to update a table (EBUSY, ENOMEM) */
+	NR_EVENT_COUNTERS,	 /* a power of two: the programs mask with it */
+};
+
+struct event_counters {
+	__u64 n[NR_EVENT_COUNTERS];
+};
+
+/*
+ * Settings, written between open and load: they are constants to the verifier,
+ * which then drops the branches that they switch off.
+ */
+struct trace_config {
+	__u64 hash_seed[2]; /* random in each run: processes choose their addresses */
+	__u64 pidns_dev;    /* the caller's PID namespace, or 0 if it is the initial one */
+	__u64 pidns_ino;
+	__u32 max_frames; /* what one bpf_get_stack() returns at most */
+	__u8 kernel_stacks;
+	__u8 user_stacks;
+	__u8 skip_idle;	  /* filter the idle task */
+	__u8 filter_tgid; /* filter what is not in the map target_tgids */
+};
+
+_Static_assert(sizeof(struct stack) == 8 + 8 * STACK_SLOTS, "no padding");
+_Static_assert(sizeof(struct stack_key) == 56, "no padding: every byte is compared");
+_Static_assert(sizeof(struct trace_config) == 40, "no padding");
+_Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
+_Static_assert((STACK_SLOTS & (STACK_SLOTS - 1)) == 0, "used as a mask");
+
+/* ---- kernel_names.bpf.c: addresses in, "%pS" out ---- */
+
+/* KSYM_SYMBOL_LEN of the kernel: name (512), offsets, module, build id; rounded up. */
+#define KERNEL_NAME_LEN	  704
+#define KERNEL_NAME_BATCH 32
+
+struct kernel_names {
+	__u64 nr;
+	__u64 addresses[KERNEL_NAME_BATCH];
+	char names[KERNEL_NAME_BATCH][KERNEL_NAME_LEN];
+};
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every BPF file needs: the types of the UAPI and the helpers.
+ *
+ * No kernel type appears in these programs: contexts go to helpers unread, so
+ * that they load on kernels without BTF, and libbpf need not parse the
+ * kernel's. A program that must look into a kernel struct declares the fields
+ * it uses, with preserve_access_index, in a header of its own.
+ */
+#ifndef TRACEKIT_BPF_COMMON_H
+#define TRACEKIT_BPF_COMMON_H
+
+#include <bpf/bpf_helpers.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include "abi.h"
+
+#define READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
+
+#endif
