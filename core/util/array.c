@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/util/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int array__grow(void **items, size_t nr, size_t *capacity, size_t item_size)
+{
+	size_t wanted = *capacity ? *capacity * 2 : 16;
+	void *grown;
+
+	if (nr < *capacity)
+		return 0;
+	grown = reallocarray(*items, wanted, item_size);
+	if (!grown)
+		return -ENOMEM;
+	*items = grown;
+	*capacity = wanted;
+	return 0;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lines for the user on stderr. Only applets and main call these. */
+#ifndef TRACEKIT_CORE_UTIL_MESSAGE_H
+#define TRACEKIT_CORE_UTIL_MESSAGE_H
+
+/* The name that message() lines begin with. Kept by reference. */
+void message__set_program(const char *name);
+
+/* One line: the program's name, a colon, the text. */
+void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/util/number.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Reads the digits at *text and moves it behind them. */
+static int parse_digits(const char **text, uint64_t *number)
+{
+	uint64_t value = 0;
+	bool overflow = false;
+
+	if (!is_digit(**text))
+		return -EINVAL;
+	for (; is_digit(**text); (*text)++) {
+		overflow |= __builtin_mul_overflow(value, 10, &value);
+		overflow |= __builtin_add_overflow(value, **text - '0', &value);
+	}
+	*number = value;
+	return overflow ? -ERANGE : 0;
+}
+
+int number__parse(const char *text, uint64_t min, uint64_t max, uint64_t *number)
+{
+	uint64_t value;
+	int err = parse_digits(&text, &value);
+
+	if (*text)
+		return -EINVAL;
+	if (err)
+		return err;
+	if (value < min || value > max)
+		return -ERANGE;
+	*number = value;
+	return 0;
+}
+
+int number__parse_seconds(const char *text, uint64_t *nanoseconds)
+{
+	uint64_t seconds, fraction = 0;
+	int err = parse_digits(&text, &seconds);
+
+	if (err == -EINVAL)
+		return err;
+	if (*text == '.') {
+		uint64_t unit = NANOSECONDS / 10;
+
+		text++;
+		if (!is_digit(*text))
+			return -EINVAL;
+		for (; is_digit(*text); text++, unit /= 10)
+			fraction += (*text - '0') * unit;
+	}
+	if (*text)
+		return -EINVAL;
+	if (err || seconds > SECONDS_MAX || (seconds == 0 && fraction == 0))
+		return -ERANGE;
+	*nanoseconds = seconds * NANOSECONDS + fraction;
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers as users write them: the whole word, or an error. */
+#ifndef TRACEKIT_CORE_UTIL_NUMBER_H
+#define TRACEKIT_CORE_UTIL_NUMBER_H
+
+#include <stdint.h>
+
+/*
+ * A decimal whole number from min to max. No sign, no space, no other base.
+ * Returns 0, or -EINVAL (not a number) or -ERANGE with *number untouched.
+ */
+int number__parse(const char *text, uint64_t min, uint64_t max, uint64_t *number);
+
+/*
+ * Seconds, with a fraction if wanted ("5", "0.25"), above 0 and at most
+ * SECONDS_MAX; digits beyond nanoseconds are ignored.
+ * Returns 0, or -EINVAL or -ERANGE with *nanoseconds untouched.
+ */
+int number__parse_seconds(const char *text, uint64_t *nanoseconds);
+
+#define NANOSECONDS 1000000000ULL
+#define SECONDS_MAX (100ULL * 366 * 86400)
+
+#endif
