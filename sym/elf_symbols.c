@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/elf_symbols.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+
+/*
+ * Bounds on what a file can make us do. Programs have some tens of sections and
+ * segments; the largest browsers about a million symbols.
+ */
+#define SECTIONS_MAX   65536
+#define SEGMENTS_MAX   1024
+#define SYMBOLS_MAX    (16 * 1024 * 1024)
+#define NAME_BYTES_MAX 16384
+/* Symbols can overlap as they like: this many comparisons a call, a name read counting NAME_COST.
+ */
+#define WORK_MAX  (256 * 1024 * 1024)
+#define NAME_COST 1024
+
+/* size bytes at offset: 0, or -EIO if the file has no such bytes (any more). */
+static int read_at(int fd, void *buffer, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got;
+
+		if (offset + done > INT64_MAX)
+			return -EIO;
+		got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return -EIO;
+		done += (size_t)got;
+	}
+	return 0;
+}
+
+/*
+ * libelf allocates by the counts that the file states, and believes them as long
+ * as the file, however sparse, is long enough: look at them before it does.
+ */
+static int check_counts(int fd)
+{
+	union {
+		unsigned char ident[EI_NIDENT];
+		Elf32_Ehdr ehdr32;
+		Elf64_Ehdr ehdr64;
+	} header = {{0}};
+	int data = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
+	uint64_t sections, first;
+
+	if (read_at(fd, &header, sizeof(header.ehdr32), 0) ||
+	    memcmp(header.ident, ELFMAG, SELFMAG) || header.ident[EI_DATA] != data)
+		return -ENOEXEC;
+	if (header.ident[EI_CLASS] == ELFCLASS64) {
+		if (read_at(fd, &header, sizeof(header.ehdr64), 0))
+			return -ENOEXEC;
+		sections = header.ehdr64.e_shnum;
+		first = header.ehdr64.e_shoff;
+	} else {
+		sections = header.ehdr32.e_shnum;
+		first = header.ehdr32.e_shoff;
+	}
+	/* 0 sections but a table of them: the count is in the first entry, and above 65,279. */
+	return sections == 0 && first != 0 ? -ENOEXEC : 0;
+}
+
+static int read_segments(struct elf_symbols *elf, Elf *file)
+{
+	size_t nr;
+
+	if (elf_getphdrnum(file, &nr) || nr > SEGMENTS_MAX)
+		return -ENOEXEC;
+	elf->segments = calloc(nr + 1, sizeof(*elf->segments));
+	if (!elf->segments)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		GElf_Phdr phdr;
+
+		if (!gelf_getphdr(file, (int)i, &phdr) || phdr.p_type != PT_LOAD)
+			continue;
+		elf->segments[elf->nr_segments++] = (struct elf_segment){
+			.offset = phdr.p_offset, .size = phdr.p_filesz, .address = phdr.p_vaddr};
+	}
+	return 0;
+}
+
+static struct elf_symbols_table find_table(const struct elf_symbols *elf, Elf *file,
+					   const GElf_Shdr *shdr)
+{
+	size_t entry = elf->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	struct elf_symbols_table table = {.offset = shdr->sh_offset,
+					  .entries = shdr->sh_size / entry};
+	Elf_Scn *names = elf_getscn(file, shdr->sh_link);
+	GElf_Shdr names_shdr;
+
+	if (!names || !gelf_getshdr(names, &names_shdr) || names_shdr.sh_type != SHT_STRTAB)
+		return (struct elf_symbols_table){0};
+	table.names_offset = names_shdr.sh_offset;
+	table.names_size = names_shdr.sh_size;
+	if (table.entries > SYMBOLS_MAX)
+		table.entries = SYMBOLS_MAX;
+	return table;
+}
+
+static int read_sections(struct elf_symbols *elf, Elf *file)
+{
+	size_t nr;
+
+	if (elf_getshdrnum(file, &nr) || nr > SECTIONS_MAX)
+		return -ENOEXEC;
+	elf->section_ends = calloc(nr + 1, sizeof(*elf->section_ends));
+	if (!elf->section_ends)
+		return -ENOMEM;
+	elf->nr_sections = nr;
+	for (size_t i = 0; i < nr; i++) {
+		Elf_Scn *section = elf_getscn(file, i);
+		GElf_Shdr shdr;
+
+		if (!section || !gelf_getshdr(section, &shdr))
+			continue;
+		elf->section_ends[i] = shdr.sh_addr + shdr.sh_size;
+		/* .symtab, where it has not been stripped, holds all that .dynsym does. */
+		if (shdr.sh_type == SHT_SYMTAB ||
+		    (shdr.sh_type == SHT_DYNSYM && elf->table.entries == 0))
+			elf->table = find_table(elf, file, &shdr);
+	}
+	return 0;
+}
+
+int elf_symbols__open(struct elf_symbols *elf, int fd)
+{
+	struct elf_symbols opened = {.fd = fd};
+	Elf *file;
+	int err = check_counts(fd);
+
+	if (err)
+		return err;
+	elf_version(EV_CURRENT);
+	/* Not ELF_C_READ_MMAP: a file that is cut short meanwhile must not kill us. */
+	file = elf_begin(fd, ELF_C_READ, NULL);
+	if (!file || elf_kind(file) != ELF_K_ELF)
+		err = -ENOEXEC;
+	opened.is_64bit = !err && gelf_getclass(file) == ELFCLASS64;
+	if (!err)
+		err = read_segments(&opened, file);
+	if (!err)
+		err = read_sections(&opened, file);
+	elf_end(file);
+	if (err) {
+		elf_symbols__close(&opened);
+		return err;
+	}
+	*elf = opened;
+	return 0;
+}
+
+void elf_symbols__close(struct elf_symbols *elf)
+{
+	free(elf->segments);
+	free(elf->section_ends);
+	*elf = (struct elf_symbols){.fd = -1};
+}
+
+bool elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64_t *address)
+{
+	for (size_t i = 0; i < elf->nr_segments; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
+
+		if (offset >= segment->offset && offset - segment->offset < segment->size) {
+			*address = offset - segment->offset + segment->address;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A function symbol, whichever class its file has. */
+struct symbol {
+	uint64_t start, size;
+	uint32_t name; /* offset among the names */
+	uint16_t section;
+	uint8_t rank; /* the higher the better */
+};
+
+/* What is known about a lookup while the table passes by. */
+struct candidate {
+	struct symbol covering; /* the best whose size covers the address; rank 0: none */
+	struct symbol nearest;	/* the last one that starts at or before it, in any case */
+};
+
+struct pass {
+	const struct elf_symbols *elf;
+	struct elf_lookup *lookups;
+	struct candidate *candidates;
+	size_t nr;
+	uint64_t work;
+};
+
+static uint8_t rank_of(unsigned int binding)
+{
+	switch (binding) {
+	case STB_GLOBAL:
+	case STB_GNU_UNIQUE:
+		return 3;
+	case STB_WEAK:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
+/* Entry i of a block of the table; false if it is no defined function. */
+static bool decode_symbol(const struct elf_symbols *elf, const void *block, size_t i,
+			  struct symbol *symbol)
+{
+	unsigned char info;
+
+	if (elf->is_64bit) {
+		Elf64_Sym sym;
+
+		memcpy(&sym, (const char *)block + i * sizeof(sym), sizeof(sym));
+		info = sym.st_info;
+		*symbol = (struct symbol){.start = sym.st_value,
+					  .size = sym.st_size,
+					  .name = sym.st_name,
+					  .section = sym.st_shndx};
+	} else {
+		Elf32_Sym sym;
+
+		memcpy(&sym, (const char *)block + i * sizeof(sym), sizeof(sym));
+		info = sym.st_info;
+		*symbol = (struct symbol){.start = sym.st_value,
+					  .size = sym.st_size,
+					  .name = sym.st_name,
+					  .section = sym.st_shndx};
+	}
+	symbol->rank = rank_of(ELF64_ST_BIND(info));
+	return (ELF64_ST_TYPE(info) == STT_FUNC || ELF64_ST_TYPE(info) == STT_GNU_IFUNC) &&
+	       symbol->section != SHN_UNDEF && symbol->name != 0;
+}
+
+/* Into size bytes at name, with a NUL; cut if longer. The length, or -EIO if it has no name. */
+static ssize_t read_name(const struct elf_symbols *elf, uint32_t offset, char *name, size_t size)
+{
+	uint64_t left;
+	size_t length;
+
+	if (offset >= elf->table.names_size)
+		return -EIO;
+	left = elf->table.names_size - offset;
+	length = left < size - 1 ? left : size - 1;
+	if (read_at(elf->fd, name, length, elf->table.names_offset + offset))
+		return -EIO;
+	name[length] = '\0';
+	length = strlen(name);
+	return length ? (ssize_t)length : -EIO;
+}
+
+/* For symbols that differ in nothing else. */
+static bool better_name(struct pass *pass, const struct symbol *a, const struct symbol *b)
+{
+	char name_a[256], name_b[256];
+	size_t dashes_a, dashes_b;
+
+	pass->work += NAME_COST;
+	if (read_name(pass->elf, a->name, name_a, sizeof(name_a)) < 0)
+		return false;
+	if (read_name(pass->elf, b->name, name_b, sizeof(name_b)) < 0)
+		return true;
+	dashes_a = strspn(name_a, "_");
+	dashes_b = strspn(name_b, "_");
+	if (dashes_a != dashes_b)
+		return dashes_a < dashes_b;
+	return strcmp(name_a, name_b) < 0;
+}
+
+/* Whether symbol a names an address better than b; both hold it. */
+static bool better(struct pass *pass, const struct symbol *a, const struct symbol *b)
+{
+	if (b->rank == 0)
+		return true;
+	if (a->start != b->start)
+		return a->start > b->start;
+	if (a->rank != b->rank)
+		return a->rank > b->rank;
+	return a->name != b->name && better_name(pass, a, b);
+}
+
+/* The first lookup at or behind address. */
+static size_t first_lookup(const struct pass *pass, uint64_t address)
+{
+	size_t low = 0, high = pass->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pass->lookups[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void offer_symbol(struct pass *pass, const struct symbol *symbol)
+{
+	size_t first = first_lookup(pass, symbol->start);
+
+	pass->work++;
+	if (first == pass->nr)
+		return;
+	/* For the lookups behind as well: take_nearest() carries it on. */
+	if (better(pass, symbol, &pass->candidates[first].nearest))
+		pass->candidates[first].nearest = *symbol;
+	for (size_t i = first; i < pass->nr && pass->work < WORK_MAX; i++) {
+		if (pass->lookups[i].address - symbol->start >= symbol->size)
+			break;
+		pass->work++;
+		if (better(pass, symbol, &pass->candidates[i].covering))
+			pass->candidates[i].covering = *symbol;
+	}
+}
+
+/* A symbol without a size names what follows it in its section, up to the next symbol. */
+static void take_nearest(struct pass *pass)
+{
+	struct symbol nearest = {0};
+
+	for (size_t i = 0; i < pass->nr; i++) {
+		struct candidate *candidate = &pass->candidates[i];
+
+		if (candidate->nearest.rank && better(pass, &candidate->nearest, &nearest))
+			nearest = candidate->nearest;
+		if (candidate->covering.rank || !nearest.rank || nearest.size)
+			continue;
+		if (nearest.section < pass->elf->nr_sections &&
+		    pass->lookups[i].address < pass->elf->section_ends[nearest.section])
+			candidate->covering = nearest;
+	}
+}
+
+/* Whatever can be read of the table is used: a file may be cut short at any time. */
+static void pass_table(struct pass *pass)
+{
+	const struct elf_symbols_table *table = &pass->elf->table;
+	size_t entry = pass->elf->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	char block[512 * sizeof(Elf64_Sym)];
+	uint64_t per_block = sizeof(block) / entry;
+
+	for (uint64_t done = 0; done < table->entries && pass->work < WORK_MAX;) {
+		uint64_t left = table->entries - done;
+		size_t nr = left < per_block ? left : per_block;
+
+		if (read_at(pass->elf->fd, block, nr * entry, table->offset + done * entry))
+			break;
+		for (size_t i = 0; i < nr; i++) {
+			struct symbol symbol;
+
+			if (decode_symbol(pass->elf, block, i, &symbol))
+				offer_symbol(pass, &symbol);
+		}
+		done += nr;
+	}
+	take_nearest(pass);
+}
+
+/* Lookups side by side that lie in one function share its name. */
+static int take_names(struct pass *pass, struct arena *names)
+{
+	CLEANUP_FREE
+	char *name = malloc(NAME_BYTES_MAX);
+	size_t previous = 0; /* the last lookup that got a name */
+
+	if (!name)
+		return -ENOMEM;
+	for (size_t i = 0; i < pass->nr; i++) {
+		const struct symbol *symbol = &pass->candidates[i].covering;
+		struct elf_lookup *lookup = &pass->lookups[i];
+		ssize_t length;
+
+		lookup->name = NULL;
+		if (!symbol->rank)
+			continue;
+		lookup->start = symbol->start;
+		if (pass->lookups[previous].name &&
+		    pass->candidates[previous].covering.name == symbol->name) {
+			lookup->name = pass->lookups[previous].name;
+			continue;
+		}
+		length = read_name(pass->elf, symbol->name, name, NAME_BYTES_MAX);
+		if (length < 0)
+			continue;
+		lookup->name = arena__copy_string(names, name, (size_t)length);
+		if (!lookup->name)
+			return -ENOMEM;
+		previous = i;
+	}
+	return 0;
+}
+
+int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
+		      struct arena *names)
+{
+	CLEANUP_FREE
+	struct candidate *candidates = calloc(nr + 1, sizeof(*candidates));
+	struct pass pass = {.elf = elf, .lookups = lookups, .candidates = candidates, .nr = nr};
+
+	if (!candidates)
+		return -ENOMEM;
+	pass_table(&pass);
+	return take_names(&pass, names);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Function names from the symbol table of an ELF file.
+ *
+ * The table is not loaded: it is read once from end to end past the sorted
+ * addresses that names are wanted for, so memory follows the question and not
+ * the file, which may be anyone's. Format: System V ABI, chapters 4 and 5.
+ */
+#ifndef TRACEKIT_SYM_ELF_SYMBOLS_H
+#define TRACEKIT_SYM_ELF_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/util/arena.h"
+
+/* A loadable segment: where a part of the file lies in its own address space. */
+struct elf_segment {
+	uint64_t offset, size; /* in the file */
+	uint64_t address;
+};
+
+struct elf_symbols_table {
+	uint64_t offset, entries; /* .symtab, or .dynsym where there is none */
+	uint64_t names_offset, names_size;
+};
+
+struct elf_symbols {
+	int fd; /* not owned */
+	bool is_64bit;
+	struct elf_segment *segments;
+	size_t nr_segments;
+	uint64_t *section_ends; /* addresses, by section number */
+	size_t nr_sections;
+	struct elf_symbols_table table; /* entries 0: the file has no symbols */
+};
+
+/*
+ * Read the headers of the file at fd, which must stay open. Returns 0, -ENOEXEC
+ * if it is no ELF file that this machine could run, or another negative errno.
+ */
+int elf_symbols__open(struct elf_symbols *elf, int fd);
+void elf_symbols__close(struct elf_symbols *elf);
+
+/* From an offset in the file to its address; false if no segment holds it. */
+bool elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64_t *address);
+
+struct elf_lookup {
+	uint64_t address; /* wanted; in the file's own address space */
+	const char *name; /* found, or NULL; in the arena */
+	uint64_t start;	  /* of the function with that name */
+};
+
+/*
+ * Find the functions that lookups, sorted by address, lie in. A symbol names
+ * the addresses that its size covers; without a size, those up to the next
+ * symbol or the end of its section. Of several the innermost is taken; of
+ * those that begin at one address a global one before a weak before a local,
+ * then the one with fewest leading underscores. Returns 0, or -ENOMEM.
+ */
+int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
+		      struct arena *names);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The executable mappings of a process, as /proc/PID/maps shows them (proc(5)). */
+#ifndef TRACEKIT_SYM_MAPS_H
+#define TRACEKIT_SYM_MAPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct mapping {
+	uint64_t start, end; /* addresses; end is behind the last byte */
+	uint64_t offset;     /* of start in the file */
+	dev_t device;
+	ino_t inode; /* 0: no file */
+	char *path;  /* as the kernel prints it, "[vdso]" and " (deleted)" included; may be "" */
+};
+
+struct mapping_list {
+	struct mapping *mappings; /* ascending and disjoint, as the kernel prints them */
+	size_t nr;
+};
+
+/*
+ * Read a file of the format of /proc/PID/maps; what is not executable, and
+ * lines that are no mapping, are left out. A process can have any number of
+ * mappings: those beyond a fixed limit are left out, too. Returns 0 or -ENOMEM
+ * with *list untouched.
+ */
+int mapping_list__read(struct mapping_list *list, FILE *file);
+void mapping_list__release(struct mapping_list *list);
+
+/* The mapping that address lies in, or NULL. */
+const struct mapping *mapping_list__find(const struct mapping_list *list, uint64_t address);
+
+#endif

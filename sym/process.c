@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "core/util/cleanup.h"
+
+/* Field 22 of /proc/PID/stat; a comm can hold anything, so count from behind its last ')'. */
+static int read_start_time(pid_t pid, uint64_t *start_time)
+{
+	CLEANUP_FCLOSE
+	FILE *file = NULL;
+	char path[64], line[1024];
+	const char *rest;
+	size_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	length = fread(line, 1, sizeof(line) - 1, file);
+	line[length] = '\0';
+	rest = strrchr(line, ')');
+	if (!rest || sscanf(rest,
+			    ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			    "%*d %*d %*d %" SCNu64,
+			    start_time) != 1)
+		return -ESRCH;
+	return 0;
+}
+
+int process__read(struct process *process, pid_t pid)
+{
+	CLEANUP_FCLOSE
+	FILE *file = NULL;
+	struct process found = {.pid = pid};
+	char path[64];
+	int err = read_start_time(pid, &found.start_time);
+
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = mapping_list__read(&found.mappings, file);
+	if (err)
+		return err;
+	if (found.mappings.nr == 0)
+		return -ESRCH; /* a zombie, or a kernel thread */
+	*process = found;
+	return 0;
+}
+
+void process__release(struct process *process)
+{
+	mapping_list__release(&process->mappings);
+}
+
+/* A descriptor that only names a file becomes one to read from, if it is a regular file. */
+static int open_regular(int named, struct stat *st)
+{
+	char path[64];
+	int fd;
+
+	if (fstat(named, st))
+		return -errno;
+	if (!S_ISREG(st->st_mode))
+		return -EINVAL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", named);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The mapped inode itself: right for deleted and replaced files and in any mount namespace. */
+static int open_mapped(const struct process *process, const struct mapping *mapping)
+{
+	CLEANUP_CLOSE
+	int named = -1;
+	struct stat st;
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, process->pid,
+		 mapping->start, mapping->end);
+	named = open(path, O_PATH | O_CLOEXEC);
+	return named < 0 ? -errno : open_regular(named, &st);
+}
+
+/* File systems without a device of their own show another number in maps than in stat. */
+static bool same_file(const struct mapping *mapping, const struct stat *st)
+{
+	return st->st_ino == mapping->inode &&
+	       (st->st_dev == mapping->device || major(st->st_dev) == 0);
+}
+
+/* By path, as the process sees it: without CAP_SYS_ADMIN (or CAP_CHECKPOINT_RESTORE). */
+static int open_by_path(const struct process *process, const struct mapping *mapping)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+	CLEANUP_CLOSE
+	int root = -1;
+	CLEANUP_CLOSE
+	int named = -1;
+	CLEANUP_CLOSE
+	int fd = -1;
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", process->pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	named = (int)syscall(SYS_openat2, root, mapping->path, &how, sizeof(how));
+	if (named < 0)
+		return -errno;
+	fd = open_regular(named, &st);
+	if (fd < 0)
+		return fd;
+	return same_file(mapping, &st) ? TAKE_FD(fd) : -ESTALE;
+}
+
+int process__open_file(const struct process *process, const struct mapping *mapping)
+{
+	int fd = open_mapped(process, mapping);
+
+	return fd >= 0 || fd == -EINVAL ? fd : open_by_path(process, mapping);
+}

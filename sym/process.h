@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A process: what it has mapped, and how to open the files behind that. */
+#ifndef TRACEKIT_SYM_PROCESS_H
+#define TRACEKIT_SYM_PROCESS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sym/maps.h"
+
+struct process {
+	pid_t pid;
+	uint64_t start_time; /* clock ticks since boot: with it a PID means one process for good */
+	struct mapping_list mappings;
+};
+
+/* Returns 0, -ESRCH if it has ended (a zombie has, too), or another negative errno. */
+int process__read(struct process *process, pid_t pid);
+void process__release(struct process *process);
+
+/*
+ * Open for reading the file that is mapped there: never another one, never one
+ * that is not a regular file, and without waiting for it. Returns a descriptor
+ * or a negative errno.
+ */
+int process__open_file(const struct process *process, const struct mapping *mapping);
+
+#endif

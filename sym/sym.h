@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Addresses to names.
+ *
+ * A library on its own: it knows nothing of tracing, prints nothing, and asks
+ * for addresses in batches, because naming each distinct address once, file by
+ * file, is what makes it fast.
+ *
+ * Whatever it reads of a process (mappings, files, names in them) may have been
+ * made to harm it: all of that is bounded, and nothing of it is mapped.
+ */
+#ifndef TRACEKIT_SYM_SYM_H
+#define TRACEKIT_SYM_SYM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct symbolizer;
+
+/* The question and its answer. Strings are valid as long as the symbolizer. */
+struct sym_query {
+	pid_t pid; /* in the caller's PID namespace; not looked at for kernel addresses */
+	uint64_t address;
+	/*
+	 * The address that a call returns to: looked up at the call, one byte
+	 * before, since a call can be the last instruction of its function. The
+	 * offset in the answer is that of the address itself all the same.
+	 */
+	bool return_address;
+
+	const char *name;   /* of the function, as in its file, unchecked bytes; NULL: not found */
+	uint64_t offset;    /* of the address within that function */
+	const char *module; /* file name or kernel module; NULL: none, or the kernel itself */
+	uint64_t module_offset; /* user space: of the address within that file's address space */
+};
+
+/*
+ * Has the kernel print addresses: texts[i] becomes what "%pS" gives for
+ * addresses[i], in memory that stays valid until the next call. At most
+ * SYM_KERNEL_BATCH at a time. Returns 0 or a negative errno.
+ */
+typedef int (*sym_kernel_print)(void *context, const uint64_t *addresses, size_t nr,
+				const char **texts);
+#define SYM_KERNEL_BATCH 32
+
+/*
+ * print may be NULL: then kernel names come from /proc/kallsyms.
+ * Returns 0 or -ENOMEM.
+ */
+int symbolizer__new(struct symbolizer **symbolizer, sym_kernel_print print, void *context);
+void symbolizer__free(struct symbolizer *symbolizer);
+void symbolizer__freep(struct symbolizer **symbolizer);
+
+/*
+ * Name kernel addresses. Returns 0 (also when some are not found), -EACCES if
+ * the kernel hides its addresses from us, or another negative errno.
+ */
+int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr);
+
+/*
+ * Name addresses of processes. Ask for all that are known at once: each file is
+ * read once a call, whichever processes it is mapped into. A process that has
+ * ended, and was not remembered, leaves its addresses without names. Returns 0
+ * or -ENOMEM.
+ */
+int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr);
+
+/*
+ * Read the mappings of a process now and hold its files open, so that its
+ * addresses can be named when it has ended. Returns 0 or a negative errno.
+ */
+int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid);
+
+#endif
