@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/accounting.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+
+static const struct {
+	enum event_counter counter;
+	const char *reason;
+} losses[] = {
+	{EVENTS_LOST_STACKS_FULL, "no room for their stack (--stack-storage-size)"},
+	{EVENTS_LOST_KEYS_FULL, "no room for their key (--hash-storage-size)"},
+	{EVENTS_LOST_BUSY, "busy"},
+	{EVENTS_LOST_REFUSED, "table update refused"},
+};
+
+int accounting__read(struct accounting *accounting, struct bpf_object *object, struct error *error)
+{
+	int fd = bpf_object__find_map_fd_by_name(object, "event_counters");
+	int cpus = libbpf_num_possible_cpus();
+	CLEANUP_FREE
+	struct event_counters *each = NULL;
+	struct event_counters sum = {0};
+	uint32_t zero = 0;
+	int err;
+
+	if (cpus < 0)
+		return error__set(error, cpus, "cannot count the CPUs: %s; mount /sys",
+				  strerror(-cpus));
+	each = calloc((size_t)cpus, sizeof(*each));
+	if (!each)
+		return error__set(error, -ENOMEM, "cannot read the event counters: out of memory");
+	err = bpf_map_lookup_elem(fd, &zero, each);
+	if (err)
+		return error__set(error, err, "cannot read the event counters: %s", strerror(-err));
+	for (int cpu = 0; cpu < cpus; cpu++)
+		for (int i = 0; i < NR_EVENT_COUNTERS; i++)
+			sum.n[i] += each[cpu].n[i];
+	accounting->events = sum;
+	return 0;
+}
+
+void accounting__set_expected(struct accounting *accounting, uint64_t expected)
+{
+	uint64_t seen = accounting->events.n[EVENTS_SEEN];
+
+	/* The last sample of a CPU can be seen just before its clock says that it is due. */
+	accounting->missed = expected > seen ? expected - seen : 0;
+}
+
+uint64_t accounting__lost(const struct accounting *accounting)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
+		lost += accounting->events.n[losses[i].counter];
+	return lost;
+}
+
+uint64_t accounting__filtered(const struct accounting *accounting)
+{
+	return accounting->events.n[EVENTS_FILTERED] + accounting->events.n[EVENTS_FILTERED_PIDNS];
+}
+
+void accounting__format_loss(const struct accounting *accounting, char *line, size_t size)
+{
+	const char *separator = ":";
+	int used =
+		snprintf(line, size, "%" PRIu64 " of %" PRIu64 " events are not shown",
+			 accounting__lost(accounting), (uint64_t)accounting->events.n[EVENTS_SEEN]);
+
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
+		uint64_t lost = accounting->events.n[losses[i].counter];
+
+		if (!lost || (size_t)used >= size)
+			continue;
+		used += snprintf(line + used, size - (size_t)used, "%s %" PRIu64 " %s", separator,
+				 lost, losses[i].reason);
+		separator = ",";
+	}
+}
+
+void accounting__format_stats(const struct accounting *accounting, char *line, size_t size)
+{
+	snprintf(line, size,
+		 "%" PRIu64 " seen = %" PRIu64 " counted + %" PRIu64 " filtered + %" PRIu64
+		 " lost; %" PRIu64 " missed by the kernel",
+		 (uint64_t)accounting->events.n[EVENTS_SEEN],
+		 (uint64_t)accounting->events.n[EVENTS_COUNTED], accounting__filtered(accounting),
+		 accounting__lost(accounting), accounting->missed);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* seen = counted + filtered + lost, read from the kernel and said to the user. */
+#ifndef TRACEKIT_CORE_ACCOUNTING_H
+#define TRACEKIT_CORE_ACCOUNTING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+struct bpf_object;
+struct error;
+
+struct accounting {
+	struct event_counters events; /* of all CPUs */
+	uint64_t missed;	      /* withheld by the kernel before a program ran */
+};
+
+/*
+ * Add up the map "event_counters" of object, whose programs must have stopped.
+ * Returns 0 or a negative errno with error filled.
+ */
+int accounting__read(struct accounting *accounting, struct bpf_object *object, struct error *error);
+
+/* Samples that were due and never seen are what the kernel withheld. */
+void accounting__set_expected(struct accounting *accounting, uint64_t expected);
+
+uint64_t accounting__lost(const struct accounting *accounting);
+uint64_t accounting__filtered(const struct accounting *accounting);
+
+/*
+ * "8 of 5120 events are not shown: 5 no room for their stack
+ * (--stack-storage-size), 3 busy": what was lost, by reason, in one line.
+ */
+void accounting__format_loss(const struct accounting *accounting, char *line, size_t size);
+
+/* "5120 seen = 5100 counted + 12 filtered + 8 lost; 3 missed by the kernel" */
+void accounting__format_stats(const struct accounting *accounting, char *line, size_t size);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/bpf_error.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/util/error.h"
+
+/* libbpf's print function has no context argument: one text for the process. */
+static char first_warning[256];
+
+static int remember(enum libbpf_print_level level, const char *format, va_list args)
+{
+	if (level == LIBBPF_WARN && !first_warning[0])
+		vsnprintf(first_warning, sizeof(first_warning), format, args);
+	return 0;
+}
+
+void bpf_error__capture(void)
+{
+	first_warning[0] = '\0';
+	libbpf_set_print(remember);
+}
+
+/* One line of it, without libbpf's own prefix. */
+static const char *warning_line(void)
+{
+	const char *prefix = "libbpf: ";
+	char *line = first_warning;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (!strncmp(line, prefix, strlen(prefix)))
+		line += strlen(prefix);
+	return line;
+}
+
+int bpf_error__load(struct error *error, int code)
+{
+	switch (code) {
+	case -EPERM:
+	case -EACCES:
+		return error__set(error, code,
+				  "cannot load BPF programs: %s; run as root, or with CAP_BPF, "
+				  "CAP_PERFMON and what a container's seccomp profile withholds",
+				  strerror(-code));
+	case -ENOSYS:
+		return error__set(error, code,
+				  "cannot load BPF programs: this kernel has no bpf(); it needs "
+				  "CONFIG_BPF_SYSCALL");
+	case -ENOMEM:
+	case -E2BIG:
+		return error__set(error, code,
+				  "cannot load BPF programs: %s; try a smaller "
+				  "--stack-storage-size",
+				  strerror(-code));
+	default:
+		return error__set(error, code, "cannot load BPF programs: %s%s%s", strerror(-code),
+				  first_warning[0] ? ": " : "", warning_line());
+	}
+}

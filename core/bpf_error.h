@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What libbpf says, and what that means to a user. */
+#ifndef TRACEKIT_CORE_BPF_ERROR_H
+#define TRACEKIT_CORE_BPF_ERROR_H
+
+struct error;
+
+/*
+ * Keep libbpf from printing; remember its first warning since the last call
+ * instead, as the likely cause of the next failure.
+ */
+void bpf_error__capture(void);
+
+/* Fill error for a failure to open or load BPF programs with code (negative); returns code. */
+int bpf_error__load(struct error *error, int code);
+
+#endif

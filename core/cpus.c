@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/cpus.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/number.h"
+
+#define CPU_MAX 65535 /* far above NR_CPUS of any kernel */
+
+/* "7" or "4-7" */
+static int parse_range(char *word, uint64_t *first, uint64_t *last)
+{
+	char *to = word;
+	char *from = strsep(&to, "-");
+
+	if (number__parse(from, 0, CPU_MAX, first))
+		return -EINVAL;
+	*last = *first;
+	return to && number__parse(to, *first, CPU_MAX, last) ? -EINVAL : 0;
+}
+
+int cpu_list__parse(const char *text, struct cpu_list *list)
+{
+	CLEANUP_FREE
+	char *copy = strndup(text, strcspn(text, "\n"));
+	CLEANUP_FREE
+	unsigned int *cpus = NULL;
+	size_t nr = 0, capacity = 0;
+	char *rest = copy, *word;
+
+	if (!copy)
+		return -ENOMEM;
+	while ((word = strsep(&rest, ","))) {
+		uint64_t first, last;
+
+		if (parse_range(word, &first, &last))
+			return -EINVAL;
+		for (uint64_t cpu = first; cpu <= last; cpu++) {
+			if (ARRAY_GROW(cpus, nr, capacity))
+				return -ENOMEM;
+			cpus[nr++] = (unsigned int)cpu;
+		}
+	}
+	*list = (struct cpu_list){.cpus = TAKE_POINTER(cpus), .nr = nr};
+	return 0;
+}
+
+int cpu_list__read_online(struct cpu_list *list)
+{
+	CLEANUP_FCLOSE
+	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	CLEANUP_FREE
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!file)
+		return -errno;
+	if (getline(&line, &size, file) < 0)
+		return -EIO;
+	return cpu_list__parse(line, list);
+}
+
+void cpu_list__release(struct cpu_list *list)
+{
+	free(list->cpus);
+	*list = (struct cpu_list){0};
+}

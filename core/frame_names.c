@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/frame_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/stacks.h"
+#include "core/util/array.h"
+#include "sym/sym.h"
+
+static struct frame_place frame_place(uint64_t frame, uint32_t tgid, bool return_address)
+{
+	return (struct frame_place){
+		.frame = frame,
+		.tgid = frame_tag(frame) == FRAME_KERNEL ? 0 : tgid,
+		.return_address = return_address,
+	};
+}
+
+/* The kernel's frames first, then process by process. */
+static int compare_places(const void *left, const void *right)
+{
+	const struct frame_place *a = left, *b = right;
+	int order =
+		COMPARE(frame_tag(b->frame) == FRAME_KERNEL, frame_tag(a->frame) == FRAME_KERNEL);
+
+	if (!order)
+		order = COMPARE(a->tgid, b->tgid);
+
+	if (!order)
+		order = COMPARE(a->frame, b->frame);
+	if (!order)
+		order = COMPARE(a->return_address, b->return_address);
+	return order;
+}
+
+/* Sort the first nr places from place on, and drop repetitions. Returns how many are left. */
+static size_t sort_distinct(struct frame_place *places, size_t nr)
+{
+	size_t kept = 0;
+
+	qsort(places, nr, sizeof(*places), compare_places);
+	for (size_t i = 0; i < nr; i++)
+		if (kept == 0 || compare_places(&places[kept - 1], &places[i]))
+			places[kept++] = places[i];
+	return kept;
+}
+
+struct place_list {
+	struct frame_place *places;
+	size_t nr, capacity;
+	size_t compact_at; /* sort and drop repetitions when so many have come together */
+};
+
+static int add_frames(struct place_list *list, const struct frames *frames, uint32_t tgid)
+{
+	for (uint32_t i = 0; i < frames->nr; i++) {
+		uint64_t frame = frames->frames[i];
+
+		if (frame_tag(frame) == FRAME_MARK)
+			continue;
+		if (ARRAY_GROW(list->places, list->nr, list->capacity))
+			return -ENOMEM;
+		list->places[list->nr++] = frame_place(frame, tgid, frames__return_address(i));
+	}
+	/* Many stacks share few frames: memory follows the distinct ones. */
+	if (list->nr >= list->compact_at) {
+		list->nr = sort_distinct(list->places, list->nr);
+		list->compact_at = list->nr * 2 + 4096;
+	}
+	return 0;
+}
+
+static int collect(struct place_list *list, const struct stack_counts *counts)
+{
+	int err = 0;
+
+	list->compact_at = 4096;
+	for (size_t i = 0; i < counts->nr && !err; i++) {
+		const struct counted_stack *item = &counts->items[i];
+
+		err = add_frames(list, item->kernel, item->key.tgid);
+		if (!err)
+			err = add_frames(list, item->user, item->key.tgid);
+	}
+	list->nr = sort_distinct(list->places, list->nr);
+	return err;
+}
+
+static size_t count_kernel_places(const struct frame_names *names)
+{
+	size_t nr = 0;
+
+	while (nr < names->nr && frame_tag(names->places[nr].frame) == FRAME_KERNEL)
+		nr++;
+	return nr;
+}
+
+static int ask(struct frame_names *names, struct symbolizer *symbolizer)
+{
+	size_t kernel = count_kernel_places(names);
+
+	for (size_t i = 0; i < names->nr; i++)
+		names->queries[i] = (struct sym_query){
+			.pid = (pid_t)names->places[i].tgid,
+			.address = names->places[i].frame,
+			.return_address = names->places[i].return_address,
+		};
+	if (kernel)
+		names->kernel_error = symbolizer__name_kernel(symbolizer, names->queries, kernel);
+	return symbolizer__name_user(symbolizer, names->queries + kernel, names->nr - kernel);
+}
+
+int frame_names__find_all(struct frame_names *names, const struct stack_counts *counts,
+			  struct symbolizer *symbolizer)
+{
+	struct place_list list = {0};
+	int err = collect(&list, counts);
+
+	*names = (struct frame_names){.places = list.places, .nr = list.nr};
+	if (!err) {
+		names->queries = calloc(list.nr + 1, sizeof(*names->queries));
+		err = names->queries ? ask(names, symbolizer) : -ENOMEM;
+	}
+	if (err)
+		frame_names__release(names);
+	return err;
+}
+
+void frame_names__release(struct frame_names *names)
+{
+	free(names->places);
+	free(names->queries);
+	*names = (struct frame_names){0};
+}
+
+const struct sym_query *frame_names__get(const struct frame_names *names, uint64_t frame,
+					 uint32_t tgid, bool return_address)
+{
+	struct frame_place place = frame_place(frame, tgid, return_address);
+	const struct frame_place *found =
+		bsearch(&place, names->places, names->nr, sizeof(place), compare_places);
+
+	return &names->queries[found - names->places];
+}

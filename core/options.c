@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "core/util/number.h"
+
+/* More rows than any applet has; checked, not assumed. */
+#define MAX_OPTIONS 60
+
+static const struct option_spec help_option = {
+	.letter = 'h', .name = "help", .type = OPTION_FLAG, .help = "show this help and exit"};
+
+/* The rows of a command in the order of help: -h first. */
+struct option_rows {
+	const struct option_spec *rows[MAX_OPTIONS];
+	size_t nr;
+	const struct option_spec *positional; /* or NULL */
+};
+
+static struct option_rows collect_rows(const struct command *command)
+{
+	struct option_rows all = {.rows = {&help_option}, .nr = 1};
+
+	for (const struct option_spec *spec = command->options; spec->help; spec++) {
+		if (!spec->name)
+			all.positional = spec;
+		else if (all.nr < MAX_OPTIONS)
+			all.rows[all.nr++] = spec;
+		else
+			abort(); /* a table that no test has ever seen */
+	}
+	return all;
+}
+
+/* How messages name an option: as the user most likely typed it. */
+static const char *option_label(const struct option_spec *spec, char label[64])
+{
+	if (!spec->name)
+		snprintf(label, 64, "%s", spec->value);
+	else if (spec->letter)
+		snprintf(label, 64, "-%c", spec->letter);
+	else
+		snprintf(label, 64, "--%s", spec->name);
+	return label;
+}
+
+static int usage_error(const struct command *command, struct error *error, const char *what)
+{
+	return error__set(error, -EINVAL, "%s; see '%s --help'", what, command->name);
+}
+
+static int bad_value(const struct command *command, const struct option_spec *spec,
+		     const char *text, struct error *error)
+{
+	char label[64], what[384];
+
+	option_label(spec, label);
+	switch (spec->type) {
+	case OPTION_NUMBER:
+		snprintf(what, sizeof(what), "%s: '%.200s' is not a whole number from %ju to %ju",
+			 label, text, (uintmax_t)spec->min, (uintmax_t)spec->max);
+		break;
+	case OPTION_SECONDS:
+		snprintf(what, sizeof(what), "%s: '%.200s' is not a number of seconds above 0",
+			 label, text);
+		break;
+	default:
+		snprintf(what, sizeof(what), "%s: '%.200s' is not a PID or a list like 42,1042",
+			 label, text);
+	}
+	return usage_error(command, error, what);
+}
+
+/* Returns 0, -EINVAL if text is no list of PIDs, or -ENOMEM. */
+static int parse_pids(const char *text, struct pid_list *list)
+{
+	CLEANUP_FREE
+	char *copy = strdup(text);
+	CLEANUP_FREE
+	pid_t *pids = NULL;
+	size_t nr = 0, capacity = 0;
+	char *rest = copy, *word;
+
+	if (!copy)
+		return -ENOMEM;
+	while ((word = strsep(&rest, ","))) {
+		uint64_t pid;
+
+		if (number__parse(word, 1, INT_MAX, &pid))
+			return -EINVAL;
+		if (ARRAY_GROW(pids, nr, capacity))
+			return -ENOMEM;
+		pids[nr++] = (pid_t)pid;
+	}
+	*list = (struct pid_list){.pids = TAKE_POINTER(pids), .nr = nr};
+	return 0;
+}
+
+static int store_value(const struct command *command, const struct option_spec *spec,
+		       const char *text, void *settings, struct error *error)
+{
+	void *field = (char *)settings + spec->offset;
+	int err = 0;
+
+	switch (spec->type) {
+	case OPTION_FLAG:
+		*(bool *)field = true;
+		break;
+	case OPTION_NUMBER:
+		err = number__parse(text, spec->min, spec->max, field);
+		break;
+	case OPTION_SECONDS:
+		err = number__parse_seconds(text, field);
+		break;
+	case OPTION_PIDS:
+		err = parse_pids(text, field);
+		break;
+	}
+	if (err == -ENOMEM)
+		return error__set(error, err, "cannot read the command line: out of memory");
+	return err ? bad_value(command, spec, text, error) : 0;
+}
+
+/* getopt's view of the rows: a long option's val is its row, a short one's its letter. */
+#define ROW_BASE 256
+
+static void fill_getopt(const struct option_rows *all, char *letters, struct option *longs)
+{
+	*letters++ =
+		':'; /* getopt stays silent, and tells a missing value from an unknown option */
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct option_spec *spec = all->rows[i];
+
+		longs[i] = (struct option){.name = spec->name,
+					   .has_arg = spec->value ? required_argument : no_argument,
+					   .val = ROW_BASE + (int)i};
+		if (spec->letter) {
+			*letters++ = spec->letter;
+			if (spec->value)
+				*letters++ = ':';
+		}
+	}
+	*letters = '\0';
+	longs[all->nr] = (struct option){0};
+}
+
+/* The word of the long option that getopt has just returned, without its dashes. */
+static const char *long_word(char **argv)
+{
+	const char *word = argv[optind - 1];
+
+	/* Its value was a word of its own: go back by one more. */
+	if (optarg == word)
+		word = argv[optind - 2];
+	return word + strspn(word, "-");
+}
+
+/* getopt accepts --fol for --folded; we do not. */
+static bool spelled_out(const char *word, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(word, name, length) && (word[length] == '\0' || word[length] == '=');
+}
+
+/* The row that getopt's return value stands for; NULL if it is none. */
+static size_t find_row(const struct option_rows *all, int value, char **argv)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct option_spec *spec = all->rows[i];
+
+		if (value == ROW_BASE + (int)i)
+			return spelled_out(long_word(argv), spec->name) ? i : all->nr;
+		if (spec->letter && value == spec->letter)
+			return i;
+	}
+	return all->nr;
+}
+
+static int unknown_option(const struct command *command, int value, char **argv,
+			  struct error *error)
+{
+	char what[256];
+
+	if (value < ROW_BASE && optopt > 0 && optopt < ROW_BASE)
+		snprintf(what, sizeof(what), "unknown option '-%c'", optopt);
+	else
+		snprintf(what, sizeof(what), "unknown option '--%.200s'", long_word(argv));
+	return usage_error(command, error, what);
+}
+
+static int missing_value(const struct command *command, const struct option_rows *all,
+			 struct error *error)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct option_spec *spec = all->rows[i];
+		char label[64], what[128];
+
+		if (optopt != ROW_BASE + (int)i && optopt != spec->letter)
+			continue;
+		snprintf(what, sizeof(what), "%s: needs a value, %s", option_label(spec, label),
+			 spec->value);
+		return usage_error(command, error, what);
+	}
+	return usage_error(command, error, "an option lacks its value");
+}
+
+static int parse_positional(const struct command *command, const struct option_rows *all, int argc,
+			    char **argv, void *settings, struct error *error)
+{
+	char what[256];
+
+	if (optind == argc)
+		return 0;
+	if (all->positional && optind + 1 == argc)
+		return store_value(command, all->positional, argv[optind], settings, error);
+	snprintf(what, sizeof(what), "'%.200s': too many arguments",
+		 argv[optind + (all->positional ? 1 : 0)]);
+	return usage_error(command, error, what);
+}
+
+int options__parse(const struct command *command, int argc, char **argv, void *settings,
+		   struct error *error)
+{
+	struct option_rows all = collect_rows(command);
+	struct option longs[MAX_OPTIONS + 1];
+	char letters[2 * MAX_OPTIONS + 2];
+	bool given[MAX_OPTIONS] = {false};
+	int value, err;
+
+	fill_getopt(&all, letters, longs);
+	opterr = 0;
+	optind = 0; /* glibc: start anew */
+	while ((value = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		size_t row;
+
+		if (value == ':')
+			return missing_value(command, &all, error);
+		row = value == '?' ? all.nr : find_row(&all, value, argv);
+		if (row == all.nr) {
+			char label[64], what[256];
+
+			/* --folded=yes: getopt knows the option but not the value. */
+			if (value != '?' || optopt < ROW_BASE)
+				return unknown_option(command, value, argv, error);
+			snprintf(what, sizeof(what), "%s: takes no value",
+				 option_label(all.rows[optopt - ROW_BASE], label));
+			return usage_error(command, error, what);
+		}
+		if (all.rows[row] == &help_option)
+			return OPTIONS_HELP;
+		if (given[row] && all.rows[row]->value) {
+			char label[64], what[128];
+
+			snprintf(what, sizeof(what), "%s: given twice",
+				 option_label(all.rows[row], label));
+			return usage_error(command, error, what);
+		}
+		given[row] = true;
+		err = store_value(command, all.rows[row], optarg, settings, error);
+		if (err)
+			return err;
+	}
+	return parse_positional(command, &all, argc, argv, settings, error);
+}
+
+void options__release(const struct command *command, void *settings)
+{
+	for (const struct option_spec *spec = command->options; spec->help; spec++) {
+		if (spec->type == OPTION_PIDS) {
+			struct pid_list *list = (void *)((char *)settings + spec->offset);
+
+			free(list->pids);
+			*list = (struct pid_list){0};
+		}
+	}
+}
+
+#define HELP_WIDTH  80
+#define HELP_COLUMN 30
+
+/* Print word, on a new line indented by indent if it does not fit behind *column. */
+static void print_wrapped(FILE *out, const char *word, int indent, int *column)
+{
+	int length = (int)strlen(word);
+
+	if (*column + 1 + length > HELP_WIDTH) {
+		fprintf(out, "\n%*s", indent, "");
+		*column = indent;
+	} else if (*column > indent) {
+		fputc(' ', out);
+		(*column)++;
+	}
+	fputs(word, out);
+	*column += length;
+}
+
+static void print_usage(const struct command *command, const struct option_rows *all, FILE *out)
+{
+	int column = fprintf(out, "usage: %s", command->name);
+	int indent = column + 1;
+	char word[96];
+
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct option_spec *spec = all->rows[i];
+		char dashed[64];
+
+		if (spec->letter)
+			snprintf(dashed, sizeof(dashed), "-%c", spec->letter);
+		else
+			snprintf(dashed, sizeof(dashed), "--%s", spec->name);
+		snprintf(word, sizeof(word), "[%s%s%s]", dashed, spec->value ? " " : "",
+			 spec->value ? spec->value : "");
+		if (i == 0)
+			column += fprintf(out, " ");
+		print_wrapped(out, word, indent, &column);
+	}
+	if (all->positional) {
+		snprintf(word, sizeof(word), "[%s]", all->positional->value);
+		print_wrapped(out, word, indent, &column);
+	}
+	fputc('\n', out);
+}
+
+static void print_row(const struct option_spec *spec, FILE *out)
+{
+	char left[96];
+	const char *value = spec->value ? spec->value : "";
+	const char *space = spec->value ? " " : "";
+	CLEANUP_FREE
+	char *text = strdup(spec->help);
+	char *rest = text, *word;
+	int column;
+
+	if (!spec->name)
+		snprintf(left, sizeof(left), "  %s", value);
+	else if (spec->letter)
+		snprintf(left, sizeof(left), "  -%c, --%s%s%s", spec->letter, spec->name, space,
+			 value);
+	else
+		snprintf(left, sizeof(left), "      --%s%s%s", spec->name, space, value);
+	column = fprintf(out, "%-*s", HELP_COLUMN, left);
+	if (column > HELP_COLUMN) {
+		fprintf(out, "\n%*s", HELP_COLUMN, "");
+		column = HELP_COLUMN;
+	}
+	while ((word = strsep(&rest, " ")))
+		print_wrapped(out, word, HELP_COLUMN, &column);
+	fputc('\n', out);
+}
+
+void options__print_help(const struct command *command, FILE *out)
+{
+	struct option_rows all = collect_rows(command);
+
+	print_usage(command, &all, out);
+	fprintf(out, "\n%s\n\n", command->summary);
+	if (all.positional) {
+		fprintf(out, "arguments:\n");
+		print_row(all.positional, out);
+		fputc('\n', out);
+	}
+	fprintf(out, "options:\n");
+	for (size_t i = 0; i < all.nr; i++)
+		print_row(all.rows[i], out);
+	fprintf(out, "\nexamples:\n%s", command->examples);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Command lines from tables: an applet declares each option once, and parsing
+ * and help both come from that row.
+ *
+ * Parsing never acts: it fills a struct, and nothing is opened, loaded or
+ * looked up until the whole command line is known to be valid.
+ */
+#ifndef TRACEKIT_CORE_OPTIONS_H
+#define TRACEKIT_CORE_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct error;
+
+enum option_type {
+	OPTION_FLAG,	/* bool; no value; may be repeated */
+	OPTION_NUMBER,	/* uint64_t, from min to max */
+	OPTION_SECONDS, /* uint64_t, nanoseconds */
+	OPTION_PIDS,	/* struct pid_list, comma-separated */
+};
+
+struct pid_list {
+	pid_t *pids; /* allocated, or NULL */
+	size_t nr;
+};
+
+struct option_spec {
+	char letter;	   /* 0: has only a long name */
+	const char *name;  /* long name; NULL: the applet's only positional argument */
+	const char *value; /* what help calls the value; NULL for a flag */
+	enum option_type type;
+	size_t offset; /* of its field in the applet's struct of settings */
+	uint64_t min, max;
+	const char *help;
+};
+
+struct command {
+	const char *name;
+	const char *summary;
+	const struct option_spec *options; /* ends with an all-zero row */
+	const char *examples;		   /* lines, each with its newline */
+};
+
+/* Returned beside 0 (run) and -EINVAL (wrong usage). */
+#define OPTIONS_HELP 1
+
+/*
+ * Parse argv[1..] into settings, which hold the defaults. -h and --help are
+ * built in. Returns 0, OPTIONS_HELP, or -EINVAL or -ENOMEM with error filled;
+ * options that precede a faulty one have then been stored.
+ */
+int options__parse(const struct command *command, int argc, char **argv, void *settings,
+		   struct error *error);
+
+/* Free what options__parse() allocated inside settings. */
+void options__release(const struct command *command, void *settings);
+
+void options__print_help(const struct command *command, FILE *out);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Counted stacks as text: stacks in lines, or folded for flame graphs. */
+#ifndef TRACEKIT_CORE_OUTPUT_H
+#define TRACEKIT_CORE_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct counted_stack;
+struct error;
+struct frame_names;
+struct stack_counts;
+
+/* What differs between applets in text output. */
+struct stack_layout {
+	const char *frame_indent;
+	const char *count_indent;
+	/* The line that names the process, from a comm that is safe to print. */
+	void (*print_process)(FILE *out, const char *comm, uint32_t tgid);
+};
+
+struct stack_writer {
+	FILE *out;
+	const struct stack_layout *layout;
+	const struct frame_names *names;
+	bool folded;
+	bool delimited; /* mark the border of kernel and user frames, where there are both */
+	bool offsets;
+};
+
+/* All of counts, in their order. Errors stay in the FILE: see output__flush(). */
+void stack_writer__print(const struct stack_writer *writer, const struct stack_counts *counts);
+
+/*
+ * A name as it may reach a terminal: control characters, invalid UTF-8 and, for
+ * folded output, what separates frames, are replaced. Writes at most size bytes
+ * with a NUL (size >= 1) and returns the length; never cuts a character in two.
+ */
+size_t output__clean_name(const char *name, size_t length, bool folded, char *clean, size_t size);
+
+/* Write out what is buffered; 0, or the negative errno of this or an earlier write. */
+int output__flush(FILE *out);
+
+/*
+ * What a failure of output__flush() means to the user: a full disk is said, a
+ * reader that has gone (-EPIPE, or -EBADF for a stdout that was never open) is
+ * not: then error is left empty. Returns code.
+ */
+int output__failed(int code, struct error *error);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All that a trace has to say: counted stacks, their names, and what is missing. */
+#ifndef TRACEKIT_CORE_REPORT_H
+#define TRACEKIT_CORE_REPORT_H
+
+#include <stdbool.h>
+
+#include "core/accounting.h"
+#include "core/frame_names.h"
+#include "core/stacks.h"
+
+struct bpf_object;
+struct error;
+struct symbolizer;
+
+struct report {
+	struct accounting accounting;
+	struct stack_counts counts;
+	struct frame_names names;
+};
+
+/*
+ * Read what the programs of object left in their maps, and name it. They must
+ * have stopped. Returns 0 or a negative errno with error filled; either way
+ * report__release() is due.
+ */
+int report__read(struct report *report, struct bpf_object *object, struct symbolizer *symbolizer,
+		 struct error *error);
+void report__release(struct report *report);
+
+/*
+ * Say on stderr what the report does not show and why: losses, what could not
+ * be named, and with stats what became of every event. The only function here
+ * that speaks, for applets to call when stdout is done.
+ */
+void report__say_what_is_missing(const struct report *report, bool stats);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One trace: open, configure, load, attach, run, stop.
+ *
+ * The session knows when a trace ends: a signal, the time, the end of the named
+ * processes, or nobody left to read the output. Everything that it puts into
+ * the kernel hangs on file descriptors, so nothing stays behind however the
+ * program ends.
+ */
+#ifndef TRACEKIT_CORE_SESSION_H
+#define TRACEKIT_CORE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bpf_object;
+struct error;
+struct session;
+struct trace_config;
+struct trace_options;
+
+/*
+ * Takes over SIGINT and SIGTERM: the first of either makes session__stopping()
+ * true and ends session__wait(), and restores the default action of both.
+ * Checks that the processes of options exist. There can be one session at a
+ * time. options must outlive it. Returns 0 or a negative errno with error
+ * filled.
+ */
+int session__open(struct session **session, const struct trace_options *options,
+		  struct error *error);
+void session__close(struct session *session);
+void session__closep(struct session **session);
+
+/*
+ * Between open and load of object: write the settings that all programs share
+ * into config (its read-only data), and size its maps.
+ */
+int session__configure(struct session *session, struct bpf_object *object,
+		       struct trace_config *config, struct error *error);
+
+/* Load object, and put into its maps what can only go there now. */
+int session__load(struct session *session, struct bpf_object *object, struct error *error);
+
+/* True once a signal has asked for the end: what takes long looks here now and then. */
+bool session__stopping(const struct session *session);
+
+enum session_end {
+	SESSION_SIGNALLED,
+	SESSION_TIMEOUT,
+	SESSION_TARGETS_GONE,  /* all processes of options have ended */
+	SESSION_OUTPUT_CLOSED, /* the reader of stdout has gone */
+};
+
+/* Sleep until the trace ends; timeout in nanoseconds, 0 for none. */
+enum session_end session__wait(struct session *session, uint64_t timeout);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/stacks.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+
+static const struct frames no_frames;
+
+/* One use of a stack by a key: sorted by id, each stack is fetched once. */
+struct stack_use {
+	struct stack_id id;
+	const struct frames **target; /* where the key keeps it */
+};
+
+static int compare_ids(struct stack_id a, struct stack_id b)
+{
+	int order = COMPARE(a.lo, b.lo);
+
+	return order ? order : COMPARE(a.hi, b.hi);
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+	return compare_ids(((const struct stack_use *)a)->id, ((const struct stack_use *)b)->id);
+}
+
+/* Root first: stacks that share their callers come together. */
+static int compare_frames(const struct frames *a, const struct frames *b)
+{
+	for (uint32_t i = 1; i <= a->nr && i <= b->nr; i++) {
+		int order = COMPARE(a->frames[a->nr - i], b->frames[b->nr - i]);
+
+		if (order)
+			return order;
+	}
+	return COMPARE(a->nr, b->nr);
+}
+
+static int compare_counted(const void *left, const void *right)
+{
+	const struct counted_stack *a = left, *b = right;
+	int order = COMPARE(a->count, b->count);
+
+	if (!order)
+		order = strncmp(a->key.comm, b->key.comm, COMM_LEN);
+	if (!order)
+		order = COMPARE(a->key.tgid, b->key.tgid);
+	if (!order)
+		order = compare_frames(a->user, b->user);
+	if (!order)
+		order = compare_frames(a->kernel, b->kernel);
+	return order;
+}
+
+static int append(struct stack_counts *counts, size_t *capacity, const struct stack_key *key,
+		  uint64_t count)
+{
+	if (ARRAY_GROW(counts->items, counts->nr, *capacity))
+		return -ENOMEM;
+	counts->items[counts->nr++] = (struct counted_stack){
+		.key = *key, .count = count, .kernel = &no_frames, .user = &no_frames};
+	return 0;
+}
+
+/* Returns 0 or a negative errno. */
+static int read_keys(struct stack_counts *counts, int fd)
+{
+	struct stack_key key, *previous = NULL;
+	size_t capacity = 0;
+	int err;
+
+	while (!(err = bpf_map_get_next_key(fd, previous, &key))) {
+		uint64_t count;
+
+		err = bpf_map_lookup_elem(fd, &key, &count);
+		if (!err)
+			err = append(counts, &capacity, &key, count);
+		if (err)
+			return err;
+		previous = &key;
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+static int fetch_stack(struct stack_counts *counts, int fd, struct stack_id id,
+		       const struct frames **fetched)
+{
+	struct frames *frames;
+	struct stack stack;
+	size_t bytes;
+	int err = bpf_map_lookup_elem(fd, &id, &stack);
+
+	if (err)
+		return err;
+	if (stack.nr > STACK_SLOTS)
+		return -EINVAL;
+	bytes = stack.nr * sizeof(stack.frames[0]);
+	frames = arena__alloc(&counts->frames, sizeof(*frames) + bytes);
+	if (!frames)
+		return -ENOMEM;
+	frames->nr = stack.nr;
+	memcpy(frames->frames, stack.frames, bytes);
+	*fetched = frames;
+	return 0;
+}
+
+static bool has_frames(struct stack_id id)
+{
+	return id.lo || id.hi;
+}
+
+static int read_stacks(struct stack_counts *counts, int fd)
+{
+	CLEANUP_FREE
+	struct stack_use *uses = calloc(counts->nr * 2 + 1, sizeof(*uses));
+	size_t nr = 0;
+
+	if (!uses)
+		return -ENOMEM;
+	for (size_t i = 0; i < counts->nr; i++) {
+		struct counted_stack *item = &counts->items[i];
+
+		if (has_frames(item->key.kernel))
+			uses[nr++] = (struct stack_use){item->key.kernel, &item->kernel};
+		if (has_frames(item->key.user))
+			uses[nr++] = (struct stack_use){item->key.user, &item->user};
+	}
+	qsort(uses, nr, sizeof(*uses), compare_uses);
+	for (size_t i = 0; i < nr; i++) {
+		int err = 0;
+
+		if (i > 0 && compare_ids(uses[i].id, uses[i - 1].id) == 0)
+			*uses[i].target = *uses[i - 1].target; /* where the key keeps it */
+		else
+			err = fetch_stack(counts, fd, uses[i].id, uses[i].target);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int stack_counts__read(struct stack_counts *counts, struct bpf_object *object, struct error *error)
+{
+	int err;
+
+	*counts = (struct stack_counts){0};
+	err = read_keys(counts, bpf_object__find_map_fd_by_name(object, "counts"));
+	if (!err)
+		err = read_stacks(counts, bpf_object__find_map_fd_by_name(object, "stacks"));
+	if (err) {
+		stack_counts__release(counts);
+		return error__set(error, err, "cannot read the stack table: %s", strerror(-err));
+	}
+	qsort(counts->items, counts->nr, sizeof(*counts->items), compare_counted);
+	return 0;
+}
+
+void stack_counts__release(struct stack_counts *counts)
+{
+	free(counts->items);
+	arena__release(&counts->frames);
+	*counts = (struct stack_counts){0};
+}

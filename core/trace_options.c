@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/trace_options.h"
+
+#include <errno.h>
+
+#include "core/util/error.h"
+
+int trace_options__check(const struct trace_options *options, const char *program,
+			 struct error *error)
+{
+	if (options->kernel_stacks_only && options->user_stacks_only)
+		return error__set(error, -EINVAL,
+				  "-K and -U exclude each other: leave both out for all stacks; "
+				  "see '%s --help'",
+				  program);
+	return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options that all applets share, as fields and as rows for their tables. */
+#ifndef TRACEKIT_CORE_TRACE_OPTIONS_H
+#define TRACEKIT_CORE_TRACE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/options.h"
+
+struct error;
+
+struct trace_options {
+	struct pid_list pids; /* empty: all processes */
+	bool kernel_stacks_only;
+	bool user_stacks_only;
+	bool delimited;
+	bool folded;
+	bool offsets;
+	bool stats;
+	uint64_t hash_storage_size;  /* keys */
+	uint64_t stack_storage_size; /* stacks */
+};
+
+#define TRACE_OPTIONS_DEFAULTS                                                                     \
+	{                                                                                          \
+		.hash_storage_size = 40960, .stack_storage_size = 16384,                           \
+	}
+
+/* Far above what anyone needs, far below what the kernel's own arithmetic takes. */
+#define STORAGE_SIZE_MAX (16 * 1024 * 1024)
+
+/* The rows, for an applet whose settings hold a struct trace_options called trace. */
+#define TRACE_OPTION_(settings, field) offsetof(settings, trace.field)
+/* clang-format off */
+#define TRACE_OPTION_ROWS(settings)                                                              \
+	{.letter = 'p', .name = "pid", .value = "PID[,PID...]", .type = OPTION_PIDS,             \
+	 .offset = TRACE_OPTION_(settings, pids),                                                \
+	 .help = "only these processes; the trace ends when all of them have ended"},            \
+	{.letter = 'U', .name = "user-stacks-only", .type = OPTION_FLAG,                         \
+	 .offset = TRACE_OPTION_(settings, user_stacks_only),                                    \
+	 .help = "only user stacks, no kernel stacks"},                                          \
+	{.letter = 'K', .name = "kernel-stacks-only", .type = OPTION_FLAG,                       \
+	 .offset = TRACE_OPTION_(settings, kernel_stacks_only),                                  \
+	 .help = "only kernel stacks, no user stacks"},                                          \
+	{.letter = 'd', .name = "delimited", .type = OPTION_FLAG,                                \
+	 .offset = TRACE_OPTION_(settings, delimited),                                           \
+	 .help = "put a delimiter between kernel and user stacks"},                              \
+	{.letter = 'f', .name = "folded", .type = OPTION_FLAG,                                   \
+	 .offset = TRACE_OPTION_(settings, folded),                                              \
+	 .help = "one line per stack, for flame graphs"},                                        \
+	{.letter = 's', .name = "offset", .type = OPTION_FLAG,                                   \
+	 .offset = TRACE_OPTION_(settings, offsets),                                             \
+	 .help = "show the offset of each address within its function"},                         \
+	{.name = "hash-storage-size", .value = "N", .type = OPTION_NUMBER,                       \
+	 .offset = TRACE_OPTION_(settings, hash_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
+	 .help = "how many distinct keys (process and stacks) can be counted (default 40960)"},  \
+	{.name = "stack-storage-size", .value = "N", .type = OPTION_NUMBER,                      \
+	 .offset = TRACE_OPTION_(settings, stack_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
+	 .help = "how many distinct stacks can be stored (default 16384)"},                      \
+	{.name = "stats", .type = OPTION_FLAG,                                                   \
+	 .offset = TRACE_OPTION_(settings, stats),                                               \
+	 .help = "say on stderr what became of every event, also when none was lost"}
+/* clang-format on */
+
+/* What the table cannot say: 0, or -EINVAL with error filled. */
+int trace_options__check(const struct trace_options *options, const char *program,
+			 struct error *error);
+
+#endif
