@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What an applet is to main.c. */
+#ifndef TRACEKIT_APPLETS_APPLET_H
+#define TRACEKIT_APPLETS_APPLET_H
+
+#include <stddef.h>
+
+#include "core/options.h"
+
+struct error;
+
+struct applet {
+	struct command command;
+	const void *defaults; /* the applet's settings before the command line is parsed */
+	size_t settings_size;
+	/* What the option table cannot say; 0 or -EINVAL with error filled. May be NULL. */
+	int (*check)(const void *settings, struct error *error);
+	/*
+	 * 0, or a negative errno with error filled; an empty text is said to
+	 * nobody: that is for a stdout that nobody reads any more.
+	 */
+	int (*run)(const void *settings, struct error *error);
+};
+
+/* Each applet in the build's list exports one, as applet_NAME. */
+
+#endif

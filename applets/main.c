@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Dispatch: which applet is meant, its command line, its exit status. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "applets/applet.h"
+#include "applets/install.h"
+#include "applets/list.h"
+#include "applets/version.h"
+#include "core/output.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "core/util/message.h"
+
+enum { EXIT_USAGE = 2, EXIT_UNKNOWN_APPLET = 127 };
+
+/* stdout holds all there is to say: write it out and turn the result into an exit status. */
+static int finish_stdout(void)
+{
+	struct error error;
+	int err = output__flush(stdout);
+
+	if (!err)
+		return EXIT_SUCCESS;
+	output__failed(err, &error);
+	if (error.text[0])
+		message("%s", error.text);
+	return EXIT_FAILURE;
+}
+
+static int run_applet(const struct applet *applet, int argc, char **argv)
+{
+	CLEANUP_FREE
+	void *settings = malloc(applet->settings_size);
+	struct error error = {{0}};
+	int err;
+
+	message__set_program(applet->command.name);
+	if (!settings) {
+		message("cannot start: out of memory");
+		return EXIT_FAILURE;
+	}
+	memcpy(settings, applet->defaults, applet->settings_size);
+	err = options__parse(&applet->command, argc, argv, settings, &error);
+	if (err == OPTIONS_HELP) {
+		options__release(&applet->command, settings);
+		options__print_help(&applet->command, stdout);
+		return finish_stdout();
+	}
+	if (!err && applet->check)
+		err = applet->check(settings, &error);
+	if (err) {
+		message("%s", error.text);
+		options__release(&applet->command, settings);
+		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
+	}
+	err = applet->run(settings, &error);
+	if (err && error.text[0])
+		message("%s", error.text);
+	options__release(&applet->command, settings);
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static const struct applet *find_applet(const char *name)
+{
+	for (const struct applet *const *applet = applet_list; *applet; applet++)
+		if (!strcmp((*applet)->command.name, name))
+			return *applet;
+	return NULL;
+}
+
+static void print_applets(FILE *out)
+{
+	for (const struct applet *const *applet = applet_list; *applet; applet++)
+		fprintf(out, "%-12s %s\n", (*applet)->command.name, (*applet)->command.summary);
+}
+
+static void print_help(FILE *out)
+{
+	fputs("usage: tracekit APPLET [ARGUMENT...]\n"
+	      "   or: tracekit help APPLET\n"
+	      "   or: tracekit --list | --install [-s] DIR | --version | --help\n"
+	      "\n"
+	      "Count, print and sample kernel and user stacks with BPF. Each applet can also be\n"
+	      "called by its name, through a link to this program: tracekit --install makes them.\n"
+	      "\n"
+	      "applets:\n",
+	      out);
+	print_applets(out);
+	fputs("\n"
+	      "options:\n"
+	      "  --list             list the applets, one per line\n"
+	      "  --install [-s] DIR link the applets in DIR to this program; -s: symbolic links\n"
+	      "  --version          show the versions of this program and its libraries\n"
+	      "  --help             show this help\n"
+	      "\n"
+	      "examples:\n"
+	      "    tracekit profile 5             # where do the CPUs spend the next 5 seconds?\n"
+	      "    tracekit help profile          # all options of profile\n"
+	      "    tracekit --install /usr/bin    # then just: profile 5\n",
+	      out);
+}
+
+static int unknown_applet(const char *name)
+{
+	message("'%s' is not an applet", name);
+	print_applets(stderr);
+	return EXIT_UNKNOWN_APPLET;
+}
+
+static int usage(const char *what)
+{
+	message("%s; see 'tracekit --help'", what);
+	return EXIT_USAGE;
+}
+
+static int install(int argc, char **argv)
+{
+	bool symbolic = argc > 1 && !strcmp(argv[1], "-s");
+	struct error error;
+
+	argc -= symbolic;
+	argv += symbolic;
+	if (argc != 2 || argv[1][0] == '-')
+		return usage("--install: needs one directory");
+	if (install__links(argv[1], symbolic, applet_list, &error)) {
+		message("%s", error.text);
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
+
+static int help_applet(int argc, char **argv)
+{
+	const struct applet *applet;
+
+	if (argc != 2)
+		return usage("help: needs the name of one applet");
+	applet = find_applet(argv[1]);
+	if (!applet)
+		return unknown_applet(argv[1]);
+	options__print_help(&applet->command, stdout);
+	return finish_stdout();
+}
+
+/* argv[0] is the first word behind the program's own name. */
+static int run_command(int argc, char **argv)
+{
+	const struct applet *applet = find_applet(argv[0]);
+	char what[128];
+
+	if (applet)
+		return run_applet(applet, argc, argv);
+	if (!strcmp(argv[0], "--install"))
+		return install(argc, argv);
+	if (!strcmp(argv[0], "help"))
+		return help_applet(argc, argv);
+	if (argv[0][0] != '-')
+		return unknown_applet(argv[0]);
+	if (argc == 1 && !strcmp(argv[0], "--list"))
+		print_applets(stdout);
+	else if (argc == 1 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
+		print_help(stdout);
+	else if (argc == 1 && !strcmp(argv[0], "--version"))
+		version__print(stdout);
+	else if (argc > 1) {
+		snprintf(what, sizeof(what), "'%.80s': too many arguments", argv[1]);
+		return usage(what);
+	} else {
+		snprintf(what, sizeof(what), "unknown option '%.80s'", argv[0]);
+		return usage(what);
+	}
+	return finish_stdout();
+}
+
+/*
+ * With stdin, stdout or stderr closed, the next file opened would take its
+ * place, and a message would be written into it. /dev/null read-only there
+ * makes writing fail as it would have.
+ */
+static void occupy_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+	const char *name = slash ? slash + 1 : argc ? argv[0] : "";
+	const struct applet *applet;
+
+	occupy_standard_descriptors();
+	signal(SIGPIPE, SIG_IGN); /* a reader that goes is an error of write */
+	applet = find_applet(name);
+	if (applet)
+		return run_applet(applet, argc, argv);
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	return run_command(argc - 1, argv + 1);
+}
