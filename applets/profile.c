@@ -102,7 +102,8 @@ static int sample(const struct profile_settings *settings, struct session *sessi
 		err = -EPIPE;
 	if (err)
 		return output__failed(err, error);
-	return sampler__stop(sampler, expected, error);
+	*expected = sampler__stop(sampler);
+	return 0;
 }
 
 static int print_report(const struct profile_settings *settings, const struct report *report,
@@ -172,7 +173,7 @@ static int run(const void *argument, struct error *error)
 	const struct profile_settings *settings = argument;
 	CLEANUP(profile__release)
 	struct profile profile = {0};
-	uint64_t expected;
+	uint64_t expected = 0;
 	int err = load(&profile, settings, error);
 
 	if (!err)

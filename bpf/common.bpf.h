@@ -10,8 +10,9 @@
 #ifndef TRACEKIT_BPF_COMMON_H
 #define TRACEKIT_BPF_COMMON_H
 
-#include <bpf/bpf_helpers.h>
 #include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h> /* needs the types of linux/bpf.h */
 #include <stdbool.h>
 
 #include "abi.h"

@@ -43,8 +43,8 @@ int bpf_error__load(struct error *error, int code)
 	case -EPERM:
 	case -EACCES:
 		return error__set(error, code,
-				  "cannot load BPF programs: %s; run as root, or with CAP_BPF, "
-				  "CAP_PERFMON and what a container's seccomp profile withholds",
+				  "cannot load BPF programs: %s; run as root, or with CAP_BPF and "
+				  "CAP_PERFMON (in a container its seccomp profile must allow bpf)",
 				  strerror(-code));
 	case -ENOSYS:
 		return error__set(error, code,

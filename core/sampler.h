@@ -28,9 +28,9 @@ void sampler__close(struct sampler *sampler);
 int sampler__start(struct sampler *sampler, struct error *error);
 
 /*
- * After this no program runs any more. *expected: the samples that were due,
- * by each event's own clock. Returns 0 or a negative errno with error filled.
+ * After this no program runs any more. Returns how many samples were due, by
+ * each event's own clock.
  */
-int sampler__stop(struct sampler *sampler, uint64_t *expected, struct error *error);
+uint64_t sampler__stop(struct sampler *sampler);
 
 #endif

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,6 +15,12 @@
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
+
+static void closedirp(DIR *const *directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
 
 /* Field 22 of /proc/PID/stat; a comm can hold anything, so count from behind its last ')'. */
 static int read_start_time(pid_t pid, uint64_t *start_time)
@@ -38,27 +46,53 @@ static int read_start_time(pid_t pid, uint64_t *start_time)
 	return 0;
 }
 
-int process__read(struct process *process, pid_t pid)
+/* Returns 0, -ESRCH if that thread has no memory (any more), or another negative errno. */
+static int read_maps(pid_t task, struct mapping_list *mappings)
 {
 	CLEANUP_FCLOSE
 	FILE *file = NULL;
-	struct process found = {.pid = pid};
 	char path[64];
-	int err = read_start_time(pid, &found.start_time);
+	int err;
 
-	if (err)
-		return err;
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", task);
 	file = fopen(path, "re");
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
-	err = mapping_list__read(&found.mappings, file);
-	if (err)
-		return err;
-	if (found.mappings.nr == 0)
-		return -ESRCH; /* a zombie, or a kernel thread */
-	*process = found;
-	return 0;
+	err = mapping_list__read(mappings, file);
+	return err || mappings->nr ? err : -ESRCH;
+}
+
+/* A process whose first thread has ended lives on in its others. */
+static int read_other_tasks(struct process *process)
+{
+	CLEANUP(closedirp)
+	DIR *tasks = NULL;
+	const struct dirent *entry;
+	char path[64];
+	int err = -ESRCH;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", process->pid);
+	tasks = opendir(path);
+	while (tasks && err == -ESRCH && (entry = readdir(tasks))) {
+		process->task = atoi(entry->d_name);
+		if (process->task > 0 && process->task != process->pid)
+			err = read_maps(process->task, &process->mappings);
+	}
+	return err;
+}
+
+int process__read(struct process *process, pid_t pid)
+{
+	struct process found = {.pid = pid, .task = pid};
+	int err = read_start_time(pid, &found.start_time);
+
+	if (!err)
+		err = read_maps(pid, &found.mappings);
+	if (err == -ESRCH)
+		err = read_other_tasks(&found);
+	if (!err)
+		*process = found;
+	return err;
 }
 
 void process__release(struct process *process)
@@ -89,7 +123,7 @@ static int open_mapped(const struct process *process, const struct mapping *mapp
 	struct stat st;
 	char path[96];
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, process->pid,
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, process->task,
 		 mapping->start, mapping->end);
 	named = open(path, O_PATH | O_CLOEXEC);
 	return named < 0 ? -errno : open_regular(named, &st);
@@ -115,7 +149,7 @@ static int open_by_path(const struct process *process, const struct mapping *map
 	struct stat st;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/root", process->pid);
+	snprintf(path, sizeof(path), "/proc/%d/root", process->task);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -errno;

@@ -10,6 +10,7 @@
 
 struct process {
 	pid_t pid;
+	pid_t task;	     /* one of its threads that has not ended: what /proc is asked for */
 	uint64_t start_time; /* clock ticks since boot: with it a PID means one process for good */
 	struct mapping_list mappings;
 };

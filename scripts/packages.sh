@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by the other scripts: Debian's packages, and how to install them.
+
+# shellcheck disable=SC2034
+BUILD_PACKAGES=(
+	bpftool clang cmake gcc git libbpf-dev libc6-dev libelf-dev make pkg-config zlib1g-dev
+)
+# shellcheck disable=SC2034
+TEST_PACKAGES=(
+	bats binutils clang-format libclang-rt-14-dev procps python3-minimal shellcheck
+)
+
+say() {
+	printf '==> %s\n' "$*"
+}
+
+# as_root COMMAND...: with sudo if need be.
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		printf 'This needs root, and there is no sudo: run it as root.\n  %s\n' "$*" >&2
+		return 1
+	fi
+}
+
+installed() {
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# install_missing PACKAGE...
+install_missing() {
+	local missing=() package
+	for package in "$@"; do
+		installed "$package" || missing+=("$package")
+	done
+	if [ ${#missing[@]} -eq 0 ]; then
+		say "Nothing to install: all packages are there"
+		return
+	fi
+	say "Installing ${missing[*]}"
+	as_root apt-get update -qq
+	as_root env DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}

@@ -1,0 +1,116 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The rules of this house, as far as a program can see them.
+
+load ../refute
+
+setup() {
+	cd "$SOURCE" || return
+}
+
+# The sources of the project, without what builds leave behind.
+sources() {
+	find applets bpf core sym test -name '*.[ch]' -type f | LC_ALL=C sort
+}
+
+# includes FOLDER: "file: included" for each of our headers that a file there includes.
+includes() {
+	find "$1" -maxdepth "${2:-9}" -name '*.[ch]' -type f -exec \
+		grep -HoE '^#include "[^"]+"' {} + | sed 's/#include "\(.*\)"/\1/'
+}
+
+# only PATTERN: fails, naming them, if lines of stdin do not match it.
+only() {
+	refute grep -Ev "$1"
+}
+
+@test "clang-format has nothing to change" {
+	command -v clang-format >/dev/null || skip "clang-format is not installed"
+	sources | xargs clang-format --dry-run --Werror
+}
+
+@test "core/util includes nothing of ours but itself" {
+	includes core/util | only ':core/util/'
+}
+
+@test "sym includes core/util and itself" {
+	includes sym | only ':(core/util|sym)/'
+}
+
+@test "core includes core, sym's one header, bpf/abi.h and skeletons" {
+	includes core | only ':(core/|sym/sym\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
+}
+
+@test "bpf includes only bpf" {
+	includes bpf | only ':[a-z_]+(\.bpf)?\.h$'
+}
+
+@test "applets include core, sym's one header, bpf/abi.h, their own skeleton, and applets" {
+	includes applets | only ':(core/|applets/|sym/sym\.h$|bpf/abi\.h$|revision\.h$|[a-z_]+\.skel\.h$)'
+	includes applets | grep '\.skel\.h$' | while IFS=: read -r file skeleton; do
+		[ "$(basename "$file" .c)" = "$(basename "$skeleton" .skel.h)" ]
+	done
+}
+
+@test "every header compiles alone" {
+	cd "$BATS_TEST_TMPDIR"
+	(cd "$SOURCE" && sources | grep '\.h$' | grep -v '\.bpf\.h$') | while read -r header; do
+		echo "$header"
+		printf '#include "%s"\n#include "%s"\n' "$header" "$header" >alone.c
+		cc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$SOURCE" -fsyntax-only alone.c
+	done
+}
+
+@test "every BPF header compiles alone" {
+	cd "$BATS_TEST_TMPDIR"
+	for header in "$SOURCE"/bpf/*.bpf.h; do
+		echo "$header"
+		printf '#include "%s"\n' "$header" >alone.c
+		clang -target bpf -g -O2 -std=gnu11 -Wall -Werror -Wno-unused-function \
+			-idirafter "/usr/include/$(cc -dumpmachine)" -I"$SOURCE/bpf" -c alone.c -o alone.o
+	done
+}
+
+@test "every source names its licence" {
+	missing=$( (sources; find scripts cmake test .ci -type f \( -name '*.bats' -o -name '*.sh' \
+		-o -name '*.bash' -o -name '*.cmake' -o -name CMakeLists.txt -o -perm -u+x \)) |
+		xargs grep -L 'SPDX-License-Identifier: GPL-2.0-or-later') || true
+	echo "$missing"
+	[ -z "$missing" ]
+}
+
+@test "shell scripts pass shellcheck" {
+	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
+	shellcheck -x scripts/quickstart scripts/test scripts/packages.sh .ci/run
+}
+
+@test "the binary is one static-pie file of at most 2.0 MB, stripped" {
+	grep -q '^TRACEKIT_STATIC:BOOL=ON' "$BUILD/CMakeCache.txt" || skip "not a static build"
+	refute grep -Eq '^TRACEKIT_(SANITIZE|FUZZ):BOOL=ON' "$BUILD/CMakeCache.txt" || skip "not a release build"
+	size=$(stat -c %s "$TRACEKIT")
+	echo "$size bytes"
+	[ "$size" -le $((2 * 1024 * 1024)) ]
+	readelf -h "$TRACEKIT" | grep -q 'DYN (Position-Independent'
+	readelf -l -d -S "$TRACEKIT" >"$BATS_TEST_TMPDIR/readelf"
+	refute grep -Eq 'INTERP|NEEDED|\.symtab' "$BATS_TEST_TMPDIR/readelf"
+}
+
+@test "an applet's file is below 300 lines" {
+	for file in applets/*.c; do
+		[ "$(wc -l <"$file")" -lt 300 ]
+	done
+}
+
+@test "links between the project's own documents lead somewhere" {
+	for file in README.md docs/*.md; do
+		grep -oE '\]\([^)#]+\)' "$file" | tr -d '])(' | grep -v '://' | while read -r target; do
+			echo "$file -> $target"
+			[ -e "$(dirname "$file")/$target" ]
+		done
+	done
+}
+
+@test "nothing generated is committed" {
+	git rev-parse --git-dir >/dev/null 2>&1 || skip "not a git checkout"
+	[ -z "$(git ls-files | grep -E '\.(o|skel\.h|a|so|log)$|^build')" ]
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# --install: links, and nothing that was there is lost.
+
+load helpers
+load ../refute
+
+@test "hard links to every applet" {
+	cp "$TRACEKIT" ./tracekit
+	mkdir bin
+	./tracekit --install bin
+	for applet in $(./tracekit --list | awk '{ print $1 }'); do
+		[ "bin/$applet" -ef ./tracekit ]
+		[ ! -L "bin/$applet" ]
+		bin/"$applet" --help | grep -q "^usage: $applet "
+	done
+}
+
+@test "-s: symbolic links, to the full path" {
+	cp "$TRACEKIT" ./tracekit
+	mkdir bin
+	./tracekit --install -s bin
+	[ "$(readlink bin/profile)" = "$PWD/tracekit" ]
+	bin/profile --help | grep -q '^usage: profile '
+}
+
+@test "again: links that are there are left alone" {
+	cp "$TRACEKIT" ./tracekit
+	mkdir bin
+	./tracekit --install bin
+	./tracekit --install bin
+	./tracekit --install -s bin
+	[ ! -L bin/profile ]
+}
+
+@test "something else is never overwritten" {
+	cp "$TRACEKIT" ./tracekit
+	mkdir bin
+	echo mine >bin/profile
+	says 1 err "tracekit: cannot install bin/profile: something else is there; remove it first" \
+		./tracekit --install bin
+	[ "$(cat bin/profile)" = mine ]
+	rm bin/profile
+	ln -s nowhere bin/profile
+	says 1 err "tracekit: cannot install bin/profile: something else is there; remove it first" \
+		./tracekit --install -s bin
+	[ "$(readlink bin/profile)" = nowhere ]
+}
+
+@test "a directory that is none" {
+	says 1 err "tracekit: cannot install into nowhere: No such file or directory" \
+		tracekit --install nowhere
+	touch file
+	says 1 err "tracekit: cannot install into file: Not a directory" tracekit --install file
+}
+
+@test "cmake --install puts the binary and a link for each applet in place" {
+	DESTDIR=$PWD/root cmake --install "$BUILD" --prefix /usr >log
+	[ -x root/usr/bin/tracekit ]
+	for applet in $(root/usr/bin/tracekit --list | awk '{ print $1 }'); do
+		[ "$(readlink "root/usr/bin/$applet")" = tracekit ]
+		"root/usr/bin/$applet" --help | grep -q "^usage: $applet "
+	done
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# profile's command line: what is wrong is said before anything happens.
+
+load helpers
+load ../refute
+
+@test "help lists every option, in long and short form" {
+	tracekit profile -h >out
+	for option in '-h, --help' '-F, --frequency FREQUENCY' '-p, --pid PID\[,PID...\]' \
+		'-U, --user-stacks-only' '-K, --kernel-stacks-only' '-d, --delimited' \
+		'-f, --folded' '-s, --offset' '    --hash-storage-size N' \
+		'    --stack-storage-size N' '    --stats'; do
+		grep -Eq "^  $option  " out
+	done
+}
+
+@test "unknown options, short and long" {
+	usage_error "profile: unknown option '-x'; see 'profile --help'" tracekit profile -x
+	usage_error "profile: unknown option '-x'; see 'profile --help'" tracekit profile -fx
+	usage_error "profile: unknown option '--bogus'; see 'profile --help'" tracekit profile --bogus
+	usage_error "profile: unknown option '--bogus=3'; see 'profile --help'" tracekit profile --bogus=3
+}
+
+@test "long options are spelled out in full" {
+	usage_error "profile: unknown option '--fold'; see 'profile --help'" tracekit profile --fold
+	usage_error "profile: unknown option '--freq'; see 'profile --help'" tracekit profile --freq 9
+	usage_error "profile: unknown option '--freq=9'; see 'profile --help'" tracekit profile --freq=9
+	# short for more than one
+	usage_error "profile: unknown option '--f'; see 'profile --help'" tracekit profile --f
+}
+
+@test "a flag takes no value" {
+	usage_error "profile: -f: takes no value; see 'profile --help'" tracekit profile --folded=yes
+	usage_error "profile: --stats: takes no value; see 'profile --help'" tracekit profile --stats=1
+}
+
+@test "an option that lacks its value" {
+	usage_error "profile: -F: needs a value, FREQUENCY; see 'profile --help'" tracekit profile -F
+	usage_error "profile: -F: needs a value, FREQUENCY; see 'profile --help'" tracekit profile --frequency
+	usage_error "profile: -p: needs a value, PID[,PID...]; see 'profile --help'" tracekit profile -p
+	usage_error "profile: --hash-storage-size: needs a value, N; see 'profile --help'" \
+		tracekit profile --hash-storage-size
+}
+
+@test "an option with a value is given once, a flag as often as one likes" {
+	usage_error "profile: -p: given twice; see 'profile --help'" tracekit profile -p 1 -p 2
+	usage_error "profile: -F: given twice; see 'profile --help'" tracekit profile -F 1 --frequency 2
+	usage_error "profile: 'x': too many arguments; see 'profile --help'" tracekit profile -ff -f 1 x
+}
+
+@test "frequencies" {
+	for bad in 0 -1 +1 1.5 abc 9x '' ' 9' 100001 99999999999999999999; do
+		usage_error "profile: -F: '$bad' is not a whole number from 1 to 100000; see 'profile --help'" \
+			tracekit profile -F "$bad"
+		usage_error "profile: -F: '$bad' is not a whole number from 1 to 100000; see 'profile --help'" \
+			tracekit profile --frequency="$bad"
+	done
+}
+
+@test "durations" {
+	for bad in 0 0.0 abc 1s .5 5. 1e3 '' 99999999999999999999; do
+		usage_error "profile: duration: '$bad' is not a number of seconds above 0; see 'profile --help'" \
+			tracekit profile "$bad"
+	done
+	usage_error "profile: duration: '-1' is not a number of seconds above 0; see 'profile --help'" \
+		tracekit profile -- -1
+	usage_error "profile: unknown option '-1'; see 'profile --help'" tracekit profile -1
+}
+
+@test "lists of PIDs" {
+	for bad in 0 -3 x 1,x 1,,2 ,1 1, '' 2147483648; do
+		usage_error "profile: -p: '$bad' is not a PID or a list like 42,1042; see 'profile --help'" \
+			tracekit profile --pid="$bad"
+	done
+}
+
+@test "sizes of tables" {
+	for bad in 0 -1 x 16777217; do
+		for option in --stack-storage-size --hash-storage-size; do
+			usage_error "profile: $option: '$bad' is not a whole number from 1 to 16777216; see 'profile --help'" \
+				tracekit profile $option "$bad"
+		done
+	done
+}
+
+@test "-K and -U together, in any form" {
+	message="profile: -K and -U exclude each other: leave both out for all stacks; see 'profile --help'"
+	usage_error "$message" tracekit profile -K -U
+	usage_error "$message" tracekit profile -UK
+	usage_error "$message" tracekit profile --user-stacks-only --kernel-stacks-only 5
+}
+
+@test "too many arguments" {
+	usage_error "profile: '2': too many arguments; see 'profile --help'" tracekit profile 1 2
+	usage_error "profile: '-f': too many arguments; see 'profile --help'" tracekit profile -- 1 -f
+}
+
+@test "a PID that does not exist, before anything is attached" {
+	says 1 err "profile: -p 2147483647: no such process; give the PID of a running one" \
+		tracekit profile -p 2147483647
+	says 1 err "profile: -p 2147483647: no such process; give the PID of a running one" \
+		tracekit profile -p $$,2147483647 1
+}
+
+@test "control characters in what was typed do not reach the terminal raw" {
+	usage_error "profile: unknown option '--?[2J'; see 'profile --help'" \
+		tracekit profile "--$(printf '\033')[2J"
+}

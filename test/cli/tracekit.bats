@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The binary itself: dispatch, its own options, exit statuses.
+
+load helpers
+load ../refute
+
+applets='profile      Sample the stacks of all CPUs at a timed interval and count them.'
+
+@test "--list: the applets and what they do" {
+	says 0 out "$applets" tracekit --list
+}
+
+@test "alone: help on stderr, exit status 2" {
+	tracekit --help >help
+	says 2 err "$(cat help)" tracekit
+}
+
+@test "--help and -h: help on stdout, with every applet, ending with examples" {
+	says 0 out "$(tracekit -h)" tracekit --help
+	head -1 out | grep -Fxq "usage: tracekit APPLET [ARGUMENT...]"
+	grep -Fxq "$applets" out
+	sed -n '/^examples:$/,$p' out | grep -Eq '^    tracekit profile 5 '
+}
+
+@test "--version: this program, its libraries, its compiler" {
+	tracekit --version >out 2>err
+	[ ! -s err ]
+	[ "$(wc -l <out)" -eq 4 ]
+	sed -n 1p out | grep -Eq '^tracekit [0-9]+\.[0-9]+\.[0-9]+ \(.+\)$'
+	sed -n 2p out | grep -Eq '^libbpf [0-9]+\.[0-9]+$'
+	sed -n 3p out | grep -Eq '^elfutils 0\.[0-9]+$'
+	sed -n 4p out | grep -Eq '^compiler .+'
+}
+
+@test "an unknown applet: a message, the list, exit status 127" {
+	says 127 err "tracekit: 'foo' is not an applet
+$applets" tracekit foo
+	says 127 err "tracekit: 'foo' is not an applet
+$applets" tracekit help foo
+	says 127 err "tracekit: '' is not an applet
+$applets" tracekit ''
+}
+
+@test "wrong usage of the binary's own options" {
+	usage_error "tracekit: unknown option '--bogus'; see 'tracekit --help'" tracekit --bogus
+	usage_error "tracekit: unknown option '-x'; see 'tracekit --help'" tracekit -x
+	usage_error "tracekit: 'x': too many arguments; see 'tracekit --help'" tracekit --list x
+	usage_error "tracekit: 'x': too many arguments; see 'tracekit --help'" tracekit --version x
+	usage_error "tracekit: help: needs the name of one applet; see 'tracekit --help'" tracekit help
+	usage_error "tracekit: help: needs the name of one applet; see 'tracekit --help'" tracekit help a b
+	usage_error "tracekit: --install: needs one directory; see 'tracekit --help'" tracekit --install
+	usage_error "tracekit: --install: needs one directory; see 'tracekit --help'" tracekit --install a b
+	usage_error "tracekit: --install: needs one directory; see 'tracekit --help'" tracekit --install -s
+}
+
+@test "an applet by argv[0], by argv[1] and by help is the same" {
+	tracekit help profile >help
+	says 0 out "$(cat help)" tracekit profile --help
+	says 0 out "$(cat help)" bash -c 'exec -a profile "$0" -h' "$TRACEKIT"
+	says 0 out "$(cat help)" bash -c 'exec -a /some/where/profile "$0" -h' "$TRACEKIT"
+}
+
+@test "messages carry the applet's name however it was called" {
+	message="profile: unknown option '-x'; see 'profile --help'"
+	usage_error "$message" tracekit profile -x
+	usage_error "$message" bash -c 'exec -a /x/profile "$0" -x' "$TRACEKIT"
+}
+
+@test "every applet's help names it, and ends with examples of it" {
+	tracekit --list | while read -r applet summary; do
+		tracekit "$applet" --help >out
+		head -1 out | grep -q "^usage: $applet \[-h\]"
+		grep -Fxq "$summary" out
+		sed -n '/^examples:$/,$p' out | grep -q "^    $applet "
+		awk 'length > 80 { exit 1 }' out
+	done
+}
+
+@test "help that cannot be written is an error" {
+	says 1 err "tracekit: cannot write the output: No space left on device" \
+		bash -c '"$0" --help >/dev/full' "$TRACEKIT"
+	says 1 err "profile: cannot write the output: No space left on device" \
+		bash -c '"$0" profile --help >/dev/full' "$TRACEKIT"
+}
+
+@test "help to a closed stdout fails without a message" {
+	status=0
+	tracekit --help >&- 2>err || status=$?
+	[ "$status" -eq 1 ]
+	[ ! -s err ]
+}
+
+@test "with stderr closed messages go nowhere, not into a file" {
+	status=0
+	tracekit foo 2>&- >out || status=$?
+	[ "$status" -eq 127 ]
+	[ ! -s out ]
+}

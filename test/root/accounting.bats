@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# seen = counted + filtered + lost, whatever happens.
+
+load helpers
+load ../refute
+
+# One spinning program for each CPU, each with thousands of stacks.
+load_all_cpus() {
+	local cpu
+	for cpu in $(seq "$(nproc)"); do
+		start "$SPIN" paths
+	done
+	sleep 0.2
+}
+
+# balanced FILE: the --stats line adds up, and so do the printed counts.
+balanced() {
+	local seen counted filtered lost
+	cat err
+	[ "$(grep -c ' seen = ' err)" -eq 1 ]
+	seen=$(stat_of seen err)
+	counted=$(stat_of counted err)
+	filtered=$(stat_of filtered err)
+	lost=$(stat_of lost err)
+	[ "$seen" -gt 0 ]
+	[ "$seen" -eq $((counted + filtered + lost)) ]
+	[ "$counted" -eq "$(sum "$1")" ]
+}
+
+@test "nothing is lost with the default tables" {
+	load_all_cpus
+	profile -f --stats -F 999 2 >out 2>err
+	balanced out
+	[ "$(stat_of lost err)" -eq 0 ]
+	refute grep -q WARNING err
+	# All CPUs were busy: the kernel has hardly a reason to withhold a sample.
+	[ "$(stat_of seen err)" -ge $((999 * 2 * $(nproc) * 80 / 100)) ]
+}
+
+@test "a full stack table: what does not fit is counted and said" {
+	load_all_cpus
+	profile -f --stats -F 4999 --stack-storage-size 8 2 >out 2>err
+	balanced out
+	lost=$(stat_of lost err)
+	[ "$lost" -gt 0 ]
+	grep -Eq "^WARNING: $lost of $(stat_of seen err) events are not shown: [0-9]+ no room for their stack \(--stack-storage-size\)" err
+}
+
+@test "a full key table: what does not fit is counted and said" {
+	load_all_cpus
+	profile -f --stats -F 4999 --hash-storage-size 8 2 >out 2>err
+	balanced out
+	[ "$(wc -l <out)" -le 8 ]
+	lost=$(stat_of lost err)
+	[ "$lost" -gt 0 ]
+	grep -Fxq "WARNING: $lost of $(stat_of seen err) events are not shown: $lost no room for their key (--hash-storage-size)" err
+}
+
+@test "under full load, at the highest frequency" {
+	load_all_cpus
+	profile -f --stats -F 20000 2 >out 2>err
+	balanced out
+}
+
+@test "what -p leaves out is filtered" {
+	load_all_cpus
+	profile -f --stats -p "$pid" -F 999 1 >out 2>err
+	balanced out
+	[ "$(stat_of filtered err)" -gt 0 ]
+	[ "$(stat_of counted err)" -gt 0 ]
+}
+
+@test "distinct stacks are not merged" {
+	# 4,096 paths, each sampled often: as many distinct lines as there are paths.
+	load_all_cpus
+	profile -f -U -p "$pid" -F 9999 8 >out
+	distinct=$(grep -oE ';turn(;(left|right);turn)+ ' out | awk -F';' 'NF == 26' | sort -u | wc -l)
+	echo "$distinct paths"
+	[ "$distinct" -ge 3900 ]
+	[ "$distinct" -le 4096 ]
+}
+
+@test "without --stats and losses stderr is empty" {
+	profile 0.2 >out 2>err
+	[ ! -s err ]
+}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the root tests share. Processes are ended by the PIDs that were started.
+
+setup() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	started=()
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+	local pid
+	for pid in "${started[@]}"; do
+		kill -KILL "$pid" 2>/dev/null || true
+	done
+	wait
+}
+
+# start COMMAND...: in the background; its PID is in $pid.
+start() {
+	"$@" 3>&- &
+	pid=$!
+	started+=("$pid")
+}
+
+# spin MODE...: start one of the known programs and wait until it is itself.
+spin() {
+	start "$SPIN" "$@"
+	until [ "$(readlink "/proc/$pid/exe")" = "$SPIN" ]; do
+		kill -0 "$pid" || return
+		sleep 0.01
+	done
+	sleep 0.1
+}
+
+# try COMMAND...: its exit status, whatever it is, is in $status.
+try() {
+	status=0
+	"$@" || status=$?
+}
+
+profile() {
+	"$TRACEKIT" profile "$@"
+}
+
+# CPU time that a process has used, in hundredths of a second.
+cpu_time() {
+	local stat
+	stat=$(<"/proc/$1/stat")
+	set -- ${stat##*) }
+	echo $((${12} + ${13}))
+}
+
+# sum FILE: of the counts at the ends of folded lines.
+sum() {
+	awk '{ n += $NF } END { print n + 0 }' "$1"
+}
+
+# Number NAME of a --stats line: "NUMBER NAME".
+stat_of() {
+	sed -n "s/.*[ :]\([0-9][0-9]*\) $1.*/\1/p" "$2"
+}

@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# profile of programs whose stacks are known.
+
+load helpers
+load ../refute
+
+@test "a known stack, root to leaf, with every frame named" {
+	spin names
+	profile -f -U -p "$pid" 1 >out
+	grep -Eq '^spin;.*main;outer;middle;spin_leaf [0-9]+$' out
+}
+
+@test "all samples of a process that does one thing are in its one place" {
+	spin names
+	profile -f -U -p "$pid" -F 199 1 >out
+	inside=$(grep -E ';main;outer;middle;spin_leaf ' out | awk '{ n += $NF } END { print n }')
+	[ "$inside" -eq "$(sum out)" ]
+}
+
+@test "the count is what frequency and CPU time allow" {
+	spin names
+	begin=$(date +%s%N)
+	before=$(cpu_time "$pid")
+	profile -f -U -p "$pid" -F 199 2 >out
+	used=$(($(cpu_time "$pid") - before))
+	took=$((($(date +%s%N) - begin) / 10000000))
+	counted=$(sum out)
+	# Of the 2 s that were sampled it ran as large a part as of all the time that passed here.
+	expected=$((199 * 2 * used / took))
+	echo "$counted samples, about $expected expected; $used of $took ticks of CPU time"
+	[ "$counted" -le $((199 * 2 + 2)) ]
+	[ "$counted" -ge $((expected * 75 / 100)) ]
+}
+
+@test "text: leaf first, then process and count, least count first" {
+	spin names
+	profile -p "$pid" 1 >out
+	head -1 out | grep -Fxq "Sampling at 49 Hertz of PID [$pid] by user + kernel stack for 1 secs."
+	sed -n 2p out | grep -Fxq ""
+	# The most frequent stack is the last: the spinning itself, in user space alone.
+	awk -v RS= 'END { print }' out >last
+	head -4 last | diff - <(printf '    %s\n' spin_leaf middle outer main)
+	tail -2 last | head -1 | grep -Fxq "    $(printf '%-16s' -) spin ($pid)"
+	tail -1 last | grep -Exq '        [0-9]+'
+	[ -z "$(tail -1 out)" ]
+	grep -E '^        [0-9]+$' out | sort -nc
+}
+
+@test "a kernel stack lies under its user stack" {
+	spin syscalls
+	profile -f -p "$pid" -F 499 1 >out
+	grep -Eq ';main;syscalls;.*do_syscall_64' out
+	profile -df -p "$pid" -F 499 1 >out
+	grep -Eq ';main;syscalls;-;.*do_syscall_64' out
+}
+
+@test "-d in text marks the border only where both parts are there" {
+	spin syscalls
+	profile -d -p "$pid" -F 499 1 >out
+	grep -Fxq "    --" out
+	start "$SPIN" names
+	profile -d -U -p "$pid" 0.5 >out
+	refute grep -Fxq "    --" out
+}
+
+@test "-K shows no user frames, -U no kernel frames" {
+	spin syscalls
+	profile -f -K -p "$pid" -F 499 1 >out
+	refute grep -q 'main' out
+	grep -q 'do_syscall_64' out
+	profile -f -U -p "$pid" -F 499 1 >out
+	refute grep -q 'do_syscall_64' out
+	grep -q 'main' out
+}
+
+@test "-p shows that process and no other" {
+	spin names
+	other=$pid
+	spin deep 3
+	profile -p "$pid" 1 >out
+	grep -q "spin ($pid)" out
+	refute grep -q "($other)" out
+	profile -p "$pid,$other" 1 >out
+	head -1 out | grep -Fq "of PID [$pid, $other] by"
+	grep -q "spin ($pid)" out
+	grep -q "spin ($other)" out
+	[ "$(grep -Ec '^    - ' out)" -eq "$(grep -Ec "^    - .*\(($pid|$other)\)$" out)" ]
+}
+
+@test "-p follows the threads of a process, also when its first thread has ended" {
+	spin threads
+	profile -f -U -p "$pid" 1 >out
+	grep -Eq ';thread;spin_leaf [0-9]+$' out
+}
+
+@test "-s shows offsets, counted from the function's start" {
+	spin names
+	profile -f -s -U -p "$pid" 1 >out
+	grep -Eq ';main\+0x[0-9a-f]+;outer\+0x[0-9a-f]+;middle\+0x[0-9a-f]+;spin_leaf\+0x[0-9a-f]+ [0-9]+$' out
+	# The return address into outer is where the only call of outer ends.
+	offset=$(grep -oE ';outer\+0x[0-9a-f]+' out | head -1 | sed 's/.*+0x//')
+	start=$(nm "$SPIN" | awk '$3 == "outer" { print $1 }')
+	objdump -d --disassemble=outer "$SPIN" | awk '/call.*<middle>/ { getline; print $1 }' |
+		grep -qx "$(printf '%x:' $((0x$start + 0x$offset)))"
+}
+
+@test "-F: the header and the number of samples follow" {
+	spin names
+	profile -F 7 -p "$pid" 1 >out
+	head -1 out | grep -q '^Sampling at 7 Hertz '
+	profile -f -U -F 7 -p "$pid" 1 >out
+	[ "$(sum out)" -le 8 ]
+}
+
+@test "a system-wide profile shows the process that spins, and no idle task" {
+	spin names
+	profile -f 1 >out
+	grep -Eq '^spin;.*spin_leaf [0-9]+$' out
+	refute grep -q '^swapper' out
+}
+
+@test "a call at the end of its function belongs to that function" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 assembly"
+	spin last-call
+	profile -f -U -p "$pid" 1 >out
+	grep -Eq ';calls_at_its_end;never_returns [0-9]+$' out
+	refute grep -q 'behind_it' out
+}
+
+@test "a stack deeper than 127 frames says at its root that it was cut" {
+	[ "$(cat /proc/sys/kernel/perf_event_max_stack)" = 127 ] || skip "perf_event_max_stack is not 127"
+	spin deep 200
+	profile -f -U -p "$pid" 1 >out
+	grep -Eq '^spin;\[cut at 127 frames\];deep;.*deep;spin_leaf [0-9]+$' out
+	# 127 frames and the marker, behind the comm
+	[ "$(tail -1 out | sed 's/ [0-9]*$//' | tr ';' '\n' | wc -l)" -eq 129 ]
+}
+
+@test "a stack of fewer frames is whole" {
+	spin deep 100
+	profile -f -U -p "$pid" 1 >out
+	refute grep -q 'cut at' out
+	grep -q ';main;deep;' out
+}
+
+@test "no process forges kernel frames or markers" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 assembly"
+	spin forged
+	profile -f -U -p "$pid" 1 >out
+	grep -Eq '^spin;(\[unknown\];)+forged [0-9]+$' out
+	refute grep -q 'cut at' out
+}
+
+@test "no process sends control characters, or a frame of its own, to the terminal" {
+	spin hostile-comm
+	profile -f -U -p "$pid" 1 >out
+	grep -Fq '?[2J:a?b?c;' out
+	profile -U -p "$pid" 1 >out
+	grep -Fq '?[2J;a?b?c' out
+	refute grep -q "$(printf '[\001-\010\013-\037\177]')" out
+}
+
+@test "a process that ends during the trace keeps its names" {
+	SPIN_SECONDS=1 spin names
+	profile -f -U -p "$pid" >out
+	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
+}
+
+@test "a program that was deleted, or replaced, keeps its names" {
+	cp "$SPIN" ./gone
+	start ./gone names
+	sleep 0.1
+	rm ./gone
+	printf 'not an ELF file' >./gone
+	profile -f -U -p "$pid" 1 >out
+	grep -Eq '^gone;.*main;outer;middle;spin_leaf [0-9]+$' out
+}
+
+@test "in a PID namespace: PIDs are those of the caller, and its processes are named" {
+	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
+	cat >inside <<-END
+		"$SPIN" names & pid=\$!
+		sleep 0.2
+		"$TRACEKIT" profile -U -p \$pid 1
+		kill \$pid
+		echo "pid=\$pid"
+	END
+	unshare --fork --pid --mount-proc bash inside >out
+	inner=$(sed -n 's/^pid=//p' out)
+	[ "$inner" -lt 100 ]
+	grep -Fxq "    $(printf '%-16s' -) spin ($inner)" out
+	grep -Fxq "    middle" out
+}
+
+@test "in a PID namespace: the rest of the machine is filtered, and that is said once" {
+	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
+	spin names
+	unshare --fork --pid --mount-proc "$TRACEKIT" profile -f --stats 1 >out 2>err
+	refute grep -q '^spin' out
+	[ "$(grep -Ec '^profile: [0-9]+ events are of processes that this PID namespace does not hold' err)" -eq 1 ]
+	[ "$(stat_of filtered err)" -gt 0 ]
+}
+
+@test "in a mount namespace of its own a process has its names" {
+	unshare --mount true || skip "cannot make a mount namespace"
+	mkdir inner
+	cat >inside <<-END
+		mount -t tmpfs none inner
+		cp "$SPIN" inner/spin
+		exec inner/spin names
+	END
+	start unshare --mount bash inside
+	sleep 0.5
+	[ ! -e inner/spin ]
+	profile -f -U -p "$pid" 1 >out
+	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
+}

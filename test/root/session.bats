@@ -1,0 +1,152 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How a trace begins and ends.
+
+load helpers
+load ../refute
+
+no_programs_left() {
+	local tries
+	for tries in $(seq 50); do
+		# The kernel frees programs a moment after their last user.
+		bpftool prog 2>/dev/null | grep -q profile_sample || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# Start a profile without end and wait until it samples.
+start_profile() {
+	start "$TRACEKIT" profile "$@" >out 2>err
+	until grep -q '^Sampling' out; do sleep 0.02; done
+}
+
+@test "SIGINT ends a trace with its results" {
+	spin names
+	start_profile -p "$pid"
+	sleep 0.5
+	kill -INT "$pid"
+	try wait "$pid"
+	[ "$status" -eq 0 ]
+	grep -q spin_leaf out
+	[ ! -s err ]
+}
+
+@test "SIGTERM ends a trace with its results" {
+	spin names
+	start_profile
+	sleep 0.5
+	kill -TERM "$pid"
+	try wait "$pid"
+	[ "$status" -eq 0 ]
+	grep -q spin_leaf out
+}
+
+@test "a signal at any moment of the start ends it well, and nothing stays behind" {
+	for delay in 0.000 0.002 0.004 0.006 0.008 0.010 0.012 0.015 0.020 0.025 0.030 0.040; do
+		start "$TRACEKIT" profile >out 2>err
+		sleep "$delay"
+		kill -INT "$pid"
+		try wait "$pid"
+		echo "after $delay s: status $status"
+		cat err
+		# 130: it came before main() could have asked for it.
+		[ "$status" -eq 0 ] || [ "$status" -eq 130 ]
+		[ ! -s err ]
+	done
+	[ "$status" -eq 0 ]
+	no_programs_left
+}
+
+@test "a second signal kills, also while the output cannot be written" {
+	spin paths
+	mkfifo pipe
+	exec 4<>pipe
+	start "$TRACEKIT" profile -f -F 5000 2 4>&- >pipe
+	# The pipe holds 64 KiB and nobody reads.
+	until grep -q pipe_write "/proc/$pid/wchan" "/proc/$pid/stack" 2>/dev/null; do
+		kill -0 "$pid"
+		sleep 0.1
+	done
+	kill -INT "$pid"
+	sleep 0.2
+	kill -0 "$pid"
+	kill -INT "$pid"
+	try wait "$pid"
+	[ "$status" -eq 130 ]
+	exec 4>&-
+	no_programs_left
+}
+
+@test "when all processes of -p have ended the trace ends" {
+	SPIN_SECONDS=1 spin names
+	one=$pid
+	SPIN_SECONDS=2 spin names
+	begin=$(date +%s%N)
+	try profile -p "$one,$pid" >out
+	[ "$status" -eq 0 ]
+	took=$((($(date +%s%N) - begin) / 1000000))
+	echo "$took ms"
+	[ "$took" -ge 500 ]
+	[ "$took" -lt 5000 ]
+	grep -q "spin ($one)" out
+	grep -q "spin ($pid)" out
+}
+
+@test "a fraction of a second is a duration" {
+	begin=$(date +%s%N)
+	profile 0.25 >out
+	took=$((($(date +%s%N) - begin) / 1000000))
+	head -1 out | grep -q ' for 0.25 secs\.$'
+	[ "$took" -ge 250 ]
+	[ "$took" -lt 2000 ]
+}
+
+@test "killed, it leaves nothing behind" {
+	start_profile
+	kill -KILL "$pid"
+	try wait "$pid"
+	no_programs_left
+}
+
+@test "a reader that goes ends the trace, without a message" {
+	begin=$(date +%s)
+	try bash -c 'set -o pipefail; "$1" profile 2>err | head -1 >/dev/null' - "$TRACEKIT"
+	[ "$status" -eq 1 ]
+	[ $(($(date +%s) - begin)) -lt 5 ]
+	[ ! -s err ]
+}
+
+@test "a closed stdout ends the trace, without a message" {
+	try profile 5 2>err >&-
+	[ "$status" -eq 1 ]
+	[ ! -s err ]
+}
+
+@test "a full disk is said" {
+	try profile 0.2 2>err >/dev/full
+	[ "$status" -eq 1 ]
+	grep -Fxq "profile: cannot write the output: No space left on device" err
+}
+
+@test "a thread is not a process" {
+	spin threads
+	thread=$(ls "/proc/$pid/task" | tail -1)
+	[ "$thread" != "$pid" ]
+	try profile -p "$thread" 1 2>err
+	[ "$status" -eq 1 ]
+	grep -q "^profile: -p $thread: is a thread, not a process; " err
+}
+
+@test "without privileges: what is missing, and what to do" {
+	cp "$TRACEKIT" ./tracekit
+	chmod 755 . ./tracekit
+	setpriv --reuid 65534 --regid 65534 --clear-groups true || skip "cannot drop privileges"
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$PWD/tracekit" --version >/dev/null ||
+		skip "an unprivileged user cannot reach $PWD"
+	try setpriv --reuid 65534 --regid 65534 --clear-groups "$PWD/tracekit" profile 1 2>err >out
+	[ "$status" -eq 1 ]
+	[ ! -s out ]
+	[ "$(wc -l <err)" -eq 1 ]
+	grep -Eq '^profile: cannot load BPF programs: .*; run as root' err
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Programs whose stacks are known, for the root tests: spin MODE [ARGUMENT].
+ *
+ * Compiled with frame pointers, without inlining and tail calls. Each mode runs
+ * until a signal, or for the number of seconds in SPIN_SECONDS.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static volatile uint64_t work;
+static volatile int stop; /* never set: so that the compiler expects calls to return */
+
+static NOINLINE void spin_leaf(void)
+{
+	while (!stop)
+		work++;
+}
+
+/* main > outer > middle > spin_leaf */
+static NOINLINE void middle(void)
+{
+	spin_leaf();
+	work++;
+}
+
+static NOINLINE void outer(void)
+{
+	middle();
+	work++;
+}
+
+/* main > deep (depth times) > spin_leaf */
+static NOINLINE void deep(int depth)
+{
+	if (depth > 0)
+		deep(depth - 1);
+	else
+		spin_leaf();
+	work++;
+}
+
+/* Every path of 12 turns is a stack of its own: 4,096 of them, one after the other. */
+static NOINLINE void left(unsigned int path, int turns);
+static NOINLINE void right(unsigned int path, int turns);
+
+static NOINLINE void turn(unsigned int path, int turns)
+{
+	if (turns == 0)
+		for (int i = 0; i < 20000; i++)
+			work++;
+	else if (path & 1)
+		left(path >> 1, turns - 1);
+	else
+		right(path >> 1, turns - 1);
+	work++;
+}
+
+static NOINLINE void left(unsigned int path, int turns)
+{
+	turn(path, turns);
+	work++;
+}
+
+static NOINLINE void right(unsigned int path, int turns)
+{
+	turn(path, turns);
+	work++;
+}
+
+static NOINLINE void paths(void)
+{
+	for (unsigned int path = 0; !stop; path++)
+		turn(path, 12);
+}
+
+/* A system call of its own: the one in libc has no frame pointer. */
+static NOINLINE void syscalls(void)
+{
+	while (!stop) {
+#ifdef __x86_64__
+		long result = SYS_getppid;
+
+		__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+#else
+		syscall(SYS_getppid);
+#endif
+	}
+}
+
+static NOINLINE void *thread(void *argument)
+{
+	spin_leaf();
+	return argument;
+}
+
+/* Two threads below thread(), whose first has ended. */
+static NOINLINE void threads(void)
+{
+	pthread_t one, two;
+
+	pthread_create(&one, NULL, thread, NULL);
+	pthread_create(&two, NULL, thread, NULL);
+	pthread_exit(NULL);
+}
+
+#ifdef __x86_64__
+/*
+ * The call is the last instruction of calls_at_its_end: its return address is
+ * the first byte of behind_it.
+ */
+void calls_at_its_end(void);
+void behind_it(void);
+__asm__(".text\n"
+	".type never_returns, @function\n"
+	"never_returns:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"1:	pause\n"
+	"	jmp 1b\n"
+	".size never_returns, . - never_returns\n"
+	".globl calls_at_its_end\n"
+	".type calls_at_its_end, @function\n"
+	"calls_at_its_end:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	call never_returns\n"
+	".size calls_at_its_end, . - calls_at_its_end\n"
+	".globl behind_it\n"
+	".type behind_it, @function\n"
+	"behind_it:\n"
+	"	ret\n"
+	".size behind_it, . - behind_it\n");
+
+/*
+ * A chain of frame pointers whose return addresses are not addresses of user
+ * space: one of the kernel, what tracekit uses for its markers, and one more.
+ */
+static NOINLINE void forged(void)
+{
+	static struct frame {
+		const struct frame *next;
+		uint64_t return_address;
+	} chain[3];
+
+	chain[0] = (struct frame){&chain[1], 0xffffffff81000123};
+	chain[1] = (struct frame){&chain[2], 0x0200000100000005};
+	chain[2] = (struct frame){NULL, 0x4141414141414141};
+	__asm__ volatile("mov %0, %%rbp\n"
+			 "1: pause\n"
+			 "jmp 1b\n"
+			 :
+			 : "r"(&chain[0])
+			 : "memory");
+}
+#else
+static void calls_at_its_end(void)
+{
+	exit(77);
+}
+
+static void forged(void)
+{
+	exit(77);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	const char *seconds = getenv("SPIN_SECONDS");
+
+	if (seconds)
+		alarm((unsigned int)atoi(seconds));
+	if (!strcmp(mode, "names"))
+		outer();
+	else if (!strcmp(mode, "deep"))
+		deep(argc > 2 ? atoi(argv[2]) : 200);
+	else if (!strcmp(mode, "paths"))
+		paths();
+	else if (!strcmp(mode, "syscalls"))
+		syscalls();
+	else if (!strcmp(mode, "threads"))
+		threads();
+	else if (!strcmp(mode, "last-call"))
+		calls_at_its_end();
+	else if (!strcmp(mode, "forged"))
+		forged();
+	else if (!strcmp(mode, "hostile-comm") && !prctl(PR_SET_NAME, "\033[2J;a\nb\177c"))
+		spin_leaf();
+	fprintf(stderr, "spin: no such mode: %s\n", mode);
+	return 2;
+}
