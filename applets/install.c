@@ -39,8 +39,7 @@ static int link_failed(const char *directory, const char *name, int code, struct
 int install__links(const char *directory, bool symbolic, const struct applet *const *applets,
 		   struct error *error)
 {
-	CLEANUP_CLOSE
-	int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP_CLOSE int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char program[PATH_MAX];
 	struct stat st;
 	ssize_t length;

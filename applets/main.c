@@ -36,8 +36,7 @@ static int finish_stdout(void)
 
 static int run_applet(const struct applet *applet, int argc, char **argv)
 {
-	CLEANUP_FREE
-	void *settings = malloc(applet->settings_size);
+	CLEANUP_FREE void *settings = malloc(applet->settings_size);
 	struct error error = {{0}};
 	int err;
 

@@ -171,8 +171,7 @@ static int load(struct profile *profile, const struct profile_settings *settings
 static int run(const void *argument, struct error *error)
 {
 	const struct profile_settings *settings = argument;
-	CLEANUP(profile__release)
-	struct profile profile = {0};
+	CLEANUP(profile__release) struct profile profile = {0};
 	uint64_t expected = 0;
 	int err = load(&profile, settings, error);
 

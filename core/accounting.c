@@ -27,8 +27,7 @@ int accounting__read(struct accounting *accounting, struct bpf_object *object, s
 {
 	int fd = bpf_object__find_map_fd_by_name(object, "event_counters");
 	int cpus = libbpf_num_possible_cpus();
-	CLEANUP_FREE
-	struct event_counters *each = NULL;
+	CLEANUP_FREE struct event_counters *each = NULL;
 	struct event_counters sum = {0};
 	uint32_t zero = 0;
 	int err;

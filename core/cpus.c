@@ -26,10 +26,8 @@ static int parse_range(char *word, uint64_t *first, uint64_t *last)
 
 int cpu_list__parse(const char *text, struct cpu_list *list)
 {
-	CLEANUP_FREE
-	char *copy = strndup(text, strcspn(text, "\n"));
-	CLEANUP_FREE
-	unsigned int *cpus = NULL;
+	CLEANUP_FREE char *copy = strndup(text, strcspn(text, "\n"));
+	CLEANUP_FREE unsigned int *cpus = NULL;
 	size_t nr = 0, capacity = 0;
 	char *rest = copy, *word;
 
@@ -52,10 +50,8 @@ int cpu_list__parse(const char *text, struct cpu_list *list)
 
 int cpu_list__read_online(struct cpu_list *list)
 {
-	CLEANUP_FCLOSE
-	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
-	CLEANUP_FREE
-	char *line = NULL;
+	CLEANUP_FCLOSE FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	CLEANUP_FREE char *line = NULL;
 	size_t size = 0;
 
 	if (!file)

@@ -40,7 +40,7 @@ static size_t sort_distinct(struct frame_place *places, size_t nr)
 {
 	size_t kept = 0;
 
-	qsort(places, nr, sizeof(*places), compare_places);
+	array__sort(places, nr, sizeof(*places), compare_places);
 	for (size_t i = 0; i < nr; i++)
 		if (kept == 0 || compare_places(&places[kept - 1], &places[i]))
 			places[kept++] = places[i];
@@ -142,5 +142,7 @@ const struct sym_query *frame_names__get(const struct frame_names *names, uint64
 	const struct frame_place *found =
 		bsearch(&place, names->places, names->nr, sizeof(place), compare_places);
 
+	if (!found)
+		abort(); /* not a frame of what names was made for */
 	return &names->queries[found - names->places];
 }

@@ -24,8 +24,7 @@ struct kernel_namer {
 
 int kernel_namer__new(struct kernel_namer **out)
 {
-	CLEANUP(kernel_namer__freep)
-	struct kernel_namer *namer = calloc(1, sizeof(*namer));
+	CLEANUP(kernel_namer__freep) struct kernel_namer *namer = calloc(1, sizeof(*namer));
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *shared;
 

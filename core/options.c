@@ -82,10 +82,8 @@ static int bad_value(const struct command *command, const struct option_spec *sp
 /* Returns 0, -EINVAL if text is no list of PIDs, or -ENOMEM. */
 static int parse_pids(const char *text, struct pid_list *list)
 {
-	CLEANUP_FREE
-	char *copy = strdup(text);
-	CLEANUP_FREE
-	pid_t *pids = NULL;
+	CLEANUP_FREE char *copy = strdup(text);
+	CLEANUP_FREE pid_t *pids = NULL;
 	size_t nr = 0, capacity = 0;
 	char *rest = copy, *word;
 
@@ -171,7 +169,7 @@ static bool spelled_out(const char *word, const char *name)
 	return !strncmp(word, name, length) && (word[length] == '\0' || word[length] == '=');
 }
 
-/* The row that getopt's return value stands for; NULL if it is none. */
+/* The row that getopt's value stands for; all->nr if it is an abbreviation, or none. */
 static size_t find_row(const struct option_rows *all, int value, char **argv)
 {
 	for (size_t i = 0; i < all->nr; i++) {
@@ -185,32 +183,33 @@ static size_t find_row(const struct option_rows *all, int value, char **argv)
 	return all->nr;
 }
 
-static int unknown_option(const struct command *command, int value, char **argv,
-			  struct error *error)
+/* What getopt's '?' stands for: its optopt is 0 for long options, and signed for others. */
+static int unknown_option(const struct command *command, char **argv, struct error *error)
 {
 	char what[256];
 
-	if (value < ROW_BASE && optopt > 0 && optopt < ROW_BASE)
+	if (optopt != 0 && optopt < ROW_BASE)
 		snprintf(what, sizeof(what), "unknown option '-%c'", optopt);
 	else
 		snprintf(what, sizeof(what), "unknown option '--%.200s'", long_word(argv));
 	return usage_error(command, error, what);
 }
 
-static int missing_value(const struct command *command, const struct option_rows *all,
-			 struct error *error)
+/* getopt knows an option but not what comes, or does not come, with it: say what. */
+static int wrong_use(const struct command *command, const struct option_rows *all, char **argv,
+		     bool lacks_value, struct error *error)
 {
-	for (size_t i = 0; i < all->nr; i++) {
-		const struct option_spec *spec = all->rows[i];
-		char label[64], what[128];
+	size_t row = find_row(all, optopt, argv);
+	char label[64], what[128];
 
-		if (optopt != ROW_BASE + (int)i && optopt != spec->letter)
-			continue;
-		snprintf(what, sizeof(what), "%s: needs a value, %s", option_label(spec, label),
-			 spec->value);
-		return usage_error(command, error, what);
-	}
-	return usage_error(command, error, "an option lacks its value");
+	if (row == all->nr)
+		return unknown_option(command, argv, error);
+	option_label(all->rows[row], label);
+	if (lacks_value)
+		snprintf(what, sizeof(what), "%s: needs a value, %s", label, all->rows[row]->value);
+	else
+		snprintf(what, sizeof(what), "%s: takes no value", label);
+	return usage_error(command, error, what);
 }
 
 static int parse_positional(const struct command *command, const struct option_rows *all, int argc,
@@ -242,19 +241,11 @@ int options__parse(const struct command *command, int argc, char **argv, void *s
 	while ((value = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		size_t row;
 
-		if (value == ':')
-			return missing_value(command, &all, error);
+		if (value == ':' || (value == '?' && optopt >= ROW_BASE))
+			return wrong_use(command, &all, argv, value == ':', error);
 		row = value == '?' ? all.nr : find_row(&all, value, argv);
-		if (row == all.nr) {
-			char label[64], what[256];
-
-			/* --folded=yes: getopt knows the option but not the value. */
-			if (value != '?' || optopt < ROW_BASE)
-				return unknown_option(command, value, argv, error);
-			snprintf(what, sizeof(what), "%s: takes no value",
-				 option_label(all.rows[optopt - ROW_BASE], label));
-			return usage_error(command, error, what);
-		}
+		if (row == all.nr)
+			return unknown_option(command, argv, error);
 		if (all.rows[row] == &help_option)
 			return OPTIONS_HELP;
 		if (given[row] && all.rows[row]->value) {
@@ -335,8 +326,7 @@ static void print_row(const struct option_spec *spec, FILE *out)
 	char left[96];
 	const char *value = spec->value ? spec->value : "";
 	const char *space = spec->value ? " " : "";
-	CLEANUP_FREE
-	char *text = strdup(spec->help);
+	CLEANUP_FREE char *text = strdup(spec->help);
 	char *rest = text, *word;
 	int column;
 

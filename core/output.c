@@ -8,75 +8,11 @@
 #include "core/frame_names.h"
 #include "core/stacks.h"
 #include "core/util/error.h"
+#include "core/util/text.h"
 #include "sym/sym.h"
 
 /* A longer name is cut: the demangled names of real programs reach a few KB. */
 #define NAME_MAX_PRINTED 4096
-
-/*
- * The length of the UTF-8 character at text (Unicode 15, table 3-7), 0 if there
- * is none in the first length bytes. C1 control characters do not count: some
- * terminals obey them.
- */
-static size_t utf8_character(const unsigned char *text, size_t length)
-{
-	unsigned char low = 0x80, high = 0xBF;
-	size_t size;
-
-	if (text[0] >= 0xC2 && text[0] <= 0xDF)
-		size = 2;
-	else if (text[0] >= 0xE0 && text[0] <= 0xEF)
-		size = 3;
-	else if (text[0] >= 0xF0 && text[0] <= 0xF4)
-		size = 4;
-	else
-		return 0;
-	if (size > length)
-		return 0;
-	if (text[0] == 0xC2 || text[0] == 0xE0)
-		low = 0xA0; /* C1; overlong */
-	else if (text[0] == 0xED)
-		high = 0x9F; /* surrogates */
-	else if (text[0] == 0xF0)
-		low = 0x90; /* overlong */
-	else if (text[0] == 0xF4)
-		high = 0x8F; /* above U+10FFFF */
-	if (text[1] < low || text[1] > high)
-		return 0;
-	for (size_t i = 2; i < size; i++)
-		if (text[i] < 0x80 || text[i] > 0xBF)
-			return 0;
-	return size;
-}
-
-size_t output__clean_name(const char *name, size_t length, bool folded, char *clean, size_t size)
-{
-	const unsigned char *text = (const unsigned char *)name;
-	size_t used = 0;
-
-	for (size_t i = 0, step; i < length; i += step) {
-		const char *piece = name + i;
-
-		step = 1;
-		if (text[i] >= 0x80) {
-			step = utf8_character(text + i, length - i);
-			if (!step) {
-				step = 1;
-				piece = "?";
-			}
-		} else if (text[i] < ' ' || text[i] == 0x7F) {
-			piece = "?";
-		} else if (folded && text[i] == ';') {
-			piece = ":";
-		}
-		if (used + step >= size)
-			break;
-		memcpy(clean + used, piece, step);
-		used += step;
-	}
-	clean[used] = '\0';
-	return used;
-}
 
 int output__flush(FILE *out)
 {
@@ -117,7 +53,7 @@ static void print_frame(const struct stack_writer *writer, const struct frames *
 		fputs("[unknown]", writer->out);
 		return;
 	}
-	output__clean_name(query->name, strlen(query->name), writer->folded, clean, sizeof(clean));
+	text__clean(query->name, strlen(query->name), writer->folded, clean, sizeof(clean));
 	fputs(clean, writer->out);
 	if (writer->offsets)
 		fprintf(writer->out, "+0x%" PRIx64, query->offset);
@@ -127,7 +63,9 @@ static void clean_comm(const struct counted_stack *item, bool folded, char clean
 {
 	size_t length = strnlen(item->key.comm, COMM_LEN);
 
-	output__clean_name(item->key.comm, length, folded, clean, COMM_LEN + 1);
+	/* A thread can call itself nothing, but a folded line has to begin with something. */
+	if (!text__clean(item->key.comm, length, folded, clean, COMM_LEN + 1))
+		strcpy(clean, "?");
 }
 
 static bool wants_delimiter(const struct stack_writer *writer, const struct counted_stack *item)

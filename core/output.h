@@ -33,13 +33,6 @@ struct stack_writer {
 /* All of counts, in their order. Errors stay in the FILE: see output__flush(). */
 void stack_writer__print(const struct stack_writer *writer, const struct stack_counts *counts);
 
-/*
- * A name as it may reach a terminal: control characters, invalid UTF-8 and, for
- * folded output, what separates frames, are replaced. Writes at most size bytes
- * with a NUL (size >= 1) and returns the length; never cuts a character in two.
- */
-size_t output__clean_name(const char *name, size_t length, bool folded, char *clean, size_t size);
-
 /* Write out what is buffered; 0, or the negative errno of this or an earlier write. */
 int output__flush(FILE *out);
 

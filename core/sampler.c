@@ -49,8 +49,8 @@ static int open_event(unsigned int cpu, uint64_t frequency, int program_fd)
 		.sample_freq = frequency,
 		.disabled = 1,
 	};
-	CLEANUP_CLOSE
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	CLEANUP_CLOSE int fd =
+		(int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd))
 		return -errno;
@@ -60,8 +60,7 @@ static int open_event(unsigned int cpu, uint64_t frequency, int program_fd)
 int sampler__open(struct sampler *sampler, const struct session *session, int program_fd,
 		  uint64_t frequency, struct error *error)
 {
-	CLEANUP(cpu_list__release)
-	struct cpu_list cpus = {0};
+	CLEANUP(cpu_list__release) struct cpu_list cpus = {0};
 	/* The kernel turns the frequency of a clock event into this period at once and for good. */
 	struct sampler opened = {.period = NANOSECONDS / frequency};
 	int err = cpu_list__read_online(&cpus);

@@ -105,8 +105,7 @@ static void raise_descriptor_limit(void)
 
 int session__open(struct session **out, const struct trace_options *options, struct error *error)
 {
-	CLEANUP(session__closep)
-	struct session *session = calloc(1, sizeof(*session));
+	CLEANUP(session__closep) struct session *session = calloc(1, sizeof(*session));
 	int err;
 
 	if (session)
@@ -175,8 +174,7 @@ static int find_pid_namespace(struct trace_config *config, struct error *error)
 /* What one bpf_get_stack() can return: the sysctl's frames, or all that a stack has room for. */
 static uint32_t read_max_frames(void)
 {
-	CLEANUP_FCLOSE
-	FILE *file = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
 	unsigned int frames;
 
 	/* Not there: then it cannot have been changed from the kernel's default. */

@@ -119,8 +119,7 @@ static bool has_frames(struct stack_id id)
 
 static int read_stacks(struct stack_counts *counts, int fd)
 {
-	CLEANUP_FREE
-	struct stack_use *uses = calloc(counts->nr * 2 + 1, sizeof(*uses));
+	CLEANUP_FREE struct stack_use *uses = calloc(counts->nr * 2 + 1, sizeof(*uses));
 	size_t nr = 0;
 
 	if (!uses)
@@ -133,7 +132,7 @@ static int read_stacks(struct stack_counts *counts, int fd)
 		if (has_frames(item->key.user))
 			uses[nr++] = (struct stack_use){item->key.user, &item->user};
 	}
-	qsort(uses, nr, sizeof(*uses), compare_uses);
+	array__sort(uses, nr, sizeof(*uses), compare_uses);
 	for (size_t i = 0; i < nr; i++) {
 		int err = 0;
 
@@ -159,7 +158,7 @@ int stack_counts__read(struct stack_counts *counts, struct bpf_object *object, s
 		stack_counts__release(counts);
 		return error__set(error, err, "cannot read the stack table: %s", strerror(-err));
 	}
-	qsort(counts->items, counts->nr, sizeof(*counts->items), compare_counted);
+	array__sort(counts->items, counts->nr, sizeof(*counts->items), compare_counted);
 	return 0;
 }
 

@@ -8,7 +8,7 @@ BUILD_PACKAGES=(
 )
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
-	bats binutils clang-format libclang-rt-14-dev procps python3-minimal shellcheck
+	bats clang-format libclang-rt-14-dev shellcheck
 )
 
 say() {

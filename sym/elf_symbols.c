@@ -24,24 +24,27 @@
 #define WORK_MAX  (256 * 1024 * 1024)
 #define NAME_COST 1024
 
-/* size bytes at offset: 0, or -EIO if the file has no such bytes (any more). */
-static int read_at(int fd, void *buffer, size_t size, uint64_t offset)
+/* Up to size bytes at offset; returns how many the file has there (still). */
+static size_t read_some(int fd, void *buffer, size_t size, uint64_t offset)
 {
 	size_t done = 0;
 
-	while (done < size) {
-		ssize_t got;
+	while (done < size && offset <= INT64_MAX - size) {
+		ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
 
-		if (offset + done > INT64_MAX)
-			return -EIO;
-		got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return -EIO;
+			break;
 		done += (size_t)got;
 	}
-	return 0;
+	return done;
+}
+
+/* All size bytes at offset: 0, or -EIO. */
+static int read_at(int fd, void *buffer, size_t size, uint64_t offset)
+{
+	return read_some(fd, buffer, size, offset) == size ? 0 : -EIO;
 }
 
 /*
@@ -94,22 +97,24 @@ static int read_segments(struct elf_symbols *elf, Elf *file)
 	return 0;
 }
 
-static struct elf_symbols_table find_table(const struct elf_symbols *elf, Elf *file,
-					   const GElf_Shdr *shdr)
+/* Use this table if it is usable: .symtab, where it was not stripped, holds all of .dynsym. */
+static void offer_table(struct elf_symbols *elf, Elf *file, const GElf_Shdr *shdr)
 {
 	size_t entry = elf->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	struct elf_symbols_table table = {.offset = shdr->sh_offset,
-					  .entries = shdr->sh_size / entry};
+	uint64_t entries = shdr->sh_size / entry;
 	Elf_Scn *names = elf_getscn(file, shdr->sh_link);
 	GElf_Shdr names_shdr;
 
+	if (entries == 0 || (elf->table.entries && shdr->sh_type != SHT_SYMTAB))
+		return;
 	if (!names || !gelf_getshdr(names, &names_shdr) || names_shdr.sh_type != SHT_STRTAB)
-		return (struct elf_symbols_table){0};
-	table.names_offset = names_shdr.sh_offset;
-	table.names_size = names_shdr.sh_size;
-	if (table.entries > SYMBOLS_MAX)
-		table.entries = SYMBOLS_MAX;
-	return table;
+		return;
+	elf->table = (struct elf_symbols_table){
+		.offset = shdr->sh_offset,
+		.entries = entries < SYMBOLS_MAX ? entries : SYMBOLS_MAX,
+		.names_offset = names_shdr.sh_offset,
+		.names_size = names_shdr.sh_size,
+	};
 }
 
 static int read_sections(struct elf_symbols *elf, Elf *file)
@@ -129,10 +134,8 @@ static int read_sections(struct elf_symbols *elf, Elf *file)
 		if (!section || !gelf_getshdr(section, &shdr))
 			continue;
 		elf->section_ends[i] = shdr.sh_addr + shdr.sh_size;
-		/* .symtab, where it has not been stripped, holds all that .dynsym does. */
-		if (shdr.sh_type == SHT_SYMTAB ||
-		    (shdr.sh_type == SHT_DYNSYM && elf->table.entries == 0))
-			elf->table = find_table(elf, file, &shdr);
+		if (shdr.sh_type == SHT_SYMTAB || shdr.sh_type == SHT_DYNSYM)
+			offer_table(elf, file, &shdr);
 	}
 	return 0;
 }
@@ -203,7 +206,7 @@ struct pass {
 	struct elf_lookup *lookups;
 	struct candidate *candidates;
 	size_t nr;
-	uint64_t work;
+	uint64_t work, work_max;
 };
 
 static uint8_t rank_of(unsigned int binding)
@@ -252,17 +255,27 @@ static bool decode_symbol(const struct elf_symbols *elf, const void *block, size
 /* Into size bytes at name, with a NUL; cut if longer. The length, or -EIO if it has no name. */
 static ssize_t read_name(const struct elf_symbols *elf, uint32_t offset, char *name, size_t size)
 {
-	uint64_t left;
-	size_t length;
+	const struct elf_symbols_table *table = &elf->table;
+	size_t length = 0, chunk = 128; /* most names are shorter */
 
-	if (offset >= elf->table.names_size)
-		return -EIO;
-	left = elf->table.names_size - offset;
-	length = left < size - 1 ? left : size - 1;
-	if (read_at(elf->fd, name, length, elf->table.names_offset + offset))
-		return -EIO;
+	for (; length < size - 1; chunk = size) {
+		uint64_t at = (uint64_t)offset + length;
+		size_t room = size - 1 - length;
+		size_t got, end;
+
+		if (at >= table->names_size)
+			break;
+		if (room > chunk)
+			room = chunk;
+		if (room > table->names_size - at)
+			room = table->names_size - at;
+		got = read_some(elf->fd, name + length, room, table->names_offset + at);
+		end = strnlen(name + length, got);
+		length += end;
+		if (end < room)
+			break; /* its NUL, or the end of the file */
+	}
 	name[length] = '\0';
-	length = strlen(name);
 	return length ? (ssize_t)length : -EIO;
 }
 
@@ -316,13 +329,12 @@ static void offer_symbol(struct pass *pass, const struct symbol *symbol)
 {
 	size_t first = first_lookup(pass, symbol->start);
 
-	pass->work++;
 	if (first == pass->nr)
 		return;
 	/* For the lookups behind as well: take_nearest() carries it on. */
 	if (better(pass, symbol, &pass->candidates[first].nearest))
 		pass->candidates[first].nearest = *symbol;
-	for (size_t i = first; i < pass->nr && pass->work < WORK_MAX; i++) {
+	for (size_t i = first; i < pass->nr && pass->work < pass->work_max; i++) {
 		if (pass->lookups[i].address - symbol->start >= symbol->size)
 			break;
 		pass->work++;
@@ -357,12 +369,15 @@ static void pass_table(struct pass *pass)
 	char block[512 * sizeof(Elf64_Sym)];
 	uint64_t per_block = sizeof(block) / entry;
 
-	for (uint64_t done = 0; done < table->entries && pass->work < WORK_MAX;) {
+	for (uint64_t done = 0; done < table->entries && pass->work < pass->work_max;) {
 		uint64_t left = table->entries - done;
 		size_t nr = left < per_block ? left : per_block;
 
-		if (read_at(pass->elf->fd, block, nr * entry, table->offset + done * entry))
+		nr = read_some(pass->elf->fd, block, nr * entry, table->offset + done * entry) /
+		     entry;
+		if (nr == 0)
 			break;
+		pass->work += nr;
 		for (size_t i = 0; i < nr; i++) {
 			struct symbol symbol;
 
@@ -377,8 +392,7 @@ static void pass_table(struct pass *pass)
 /* Lookups side by side that lie in one function share its name. */
 static int take_names(struct pass *pass, struct arena *names)
 {
-	CLEANUP_FREE
-	char *name = malloc(NAME_BYTES_MAX);
+	CLEANUP_FREE char *name = malloc(NAME_BYTES_MAX);
 	size_t previous = 0; /* the last lookup that got a name */
 
 	if (!name)
@@ -409,14 +423,20 @@ static int take_names(struct pass *pass, struct arena *names)
 }
 
 int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
-		      struct arena *names)
+		      struct arena *names, uint64_t *work)
 {
-	CLEANUP_FREE
-	struct candidate *candidates = calloc(nr + 1, sizeof(*candidates));
-	struct pass pass = {.elf = elf, .lookups = lookups, .candidates = candidates, .nr = nr};
+	CLEANUP_FREE struct candidate *candidates = calloc(nr + 1, sizeof(*candidates));
+	struct pass pass = {
+		.elf = elf,
+		.lookups = lookups,
+		.candidates = candidates,
+		.nr = nr,
+		.work_max = *work < WORK_MAX ? *work : WORK_MAX,
+	};
 
 	if (!candidates)
 		return -ENOMEM;
 	pass_table(&pass);
+	*work -= pass.work < *work ? pass.work : *work;
 	return take_names(&pass, names);
 }

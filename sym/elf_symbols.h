@@ -57,9 +57,15 @@ struct elf_lookup {
  * the addresses that its size covers; without a size, those up to the next
  * symbol or the end of its section. Of several the innermost is taken; of
  * those that begin at one address a global one before a weak before a local,
- * then the one with fewest leading underscores. Returns 0, or -ENOMEM.
+ * then the one with fewest leading underscores.
+ *
+ * What one file can make us do is bounded, and what many files together can by
+ * *work, from which the work done is taken; at 0 nothing more is found.
+ * ELF_SYMBOLS_WORK is enough for thousands of ordinary files.
+ * Returns 0, or -ENOMEM.
  */
+#define ELF_SYMBOLS_WORK (512 * 1024 * 1024)
 int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
-		      struct arena *names);
+		      struct arena *names, uint64_t *work);
 
 #endif

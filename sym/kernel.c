@@ -10,6 +10,7 @@
 
 bool kernel_symbol__parse(const char *text, struct kernel_symbol *symbol)
 {
+	struct kernel_symbol parsed = {.name = text};
 	const char *plus = NULL;
 	const char *bracket;
 	char *end;
@@ -19,16 +20,17 @@ bool kernel_symbol__parse(const char *text, struct kernel_symbol *symbol)
 	if (!plus || plus == text)
 		return false;
 	errno = 0;
-	*symbol = (struct kernel_symbol){.name = text, .name_length = (size_t)(plus - text)};
-	symbol->offset = strtoull(plus + 1, &end, 16);
+	parsed.name_length = (size_t)(plus - text);
+	parsed.offset = strtoull(plus + 1, &end, 16);
 	if (errno || *end != '/')
 		return false;
 	bracket = strstr(end, " [");
 	if (bracket) {
-		symbol->module = bracket + 2;
+		parsed.module = bracket + 2;
 		/* A build id can follow the module's name. */
-		symbol->module_length = strcspn(symbol->module, " ]");
+		parsed.module_length = strcspn(parsed.module, " ]");
 	}
+	*symbol = parsed;
 	return true;
 }
 
@@ -83,63 +85,92 @@ static size_t first_lookup(const struct kallsyms_lookup *lookups, size_t nr, uin
 	return low;
 }
 
-/* Remember a symbol at the first lookup that it could name; carry_on() takes it further. */
-static int offer_symbol(struct kallsyms_lookup *lookups, size_t nr,
-			const struct kallsyms_line *symbol, struct arena *names)
-{
-	struct kallsyms_lookup *lookup = &lookups[first_lookup(lookups, nr, symbol->address)];
+/* The nearest symbol so far at or below a lookup, for it and those behind it. */
+struct nearest {
+	uint64_t start;
+	char *name; /* allocated; NULL: none yet */
+	char *module;
+};
 
-	if (lookup == lookups + nr)
-		return 0;
+struct nearest_list {
+	struct nearest *items; /* one for each lookup */
+	size_t nr;
+};
+
+static void nearest_list__release(struct nearest_list *list)
+{
+	for (size_t i = 0; list->items && i < list->nr; i++) {
+		free(list->items[i].name);
+		free(list->items[i].module);
+	}
+	free(list->items);
+}
+
+static int offer_symbol(struct nearest *nearest, const struct kallsyms_line *symbol)
+{
+	char *name, *module = NULL;
+
 	/* Of aliases the first, which is the one that the kernel itself prints. */
-	if (lookup->name && lookup->start >= symbol->address)
+	if (nearest->name && nearest->start >= symbol->address)
 		return 0;
-	lookup->start = symbol->address;
-	lookup->module = NULL;
-	lookup->name = arena__copy_string(names, symbol->name, strlen(symbol->name));
-	if (!lookup->name)
+	name = strdup(symbol->name);
+	if (symbol->module)
+		module = strdup(symbol->module);
+	if (!name || (symbol->module && !module)) {
+		free(name);
+		free(module);
 		return -ENOMEM;
-	if (symbol->module) {
-		lookup->module = arena__copy_string(names, symbol->module, strlen(symbol->module));
-		if (!lookup->module)
-			return -ENOMEM;
+	}
+	free(nearest->name);
+	free(nearest->module);
+	*nearest = (struct nearest){.start = symbol->address, .name = name, .module = module};
+	return 0;
+}
+
+static int take_nearest(const struct nearest_list *list, struct kallsyms_lookup *lookups,
+			uint64_t text_end, struct arena *names)
+{
+	const struct nearest *nearest = NULL;
+	const char *name = NULL, *module = NULL;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct nearest *item = &list->items[i];
+		uint64_t address = lookups[i].address;
+
+		if (item->name && (!nearest || item->start > nearest->start)) {
+			nearest = item;
+			name = arena__copy_string(names, item->name, strlen(item->name));
+			module = item->module ? arena__copy_string(names, item->module,
+								   strlen(item->module)) :
+						NULL;
+			if (!name || (item->module && !module))
+				return -ENOMEM;
+		}
+		if (!nearest || (module ? address - nearest->start > MODULE_FUNCTION_MAX :
+					  text_end && address >= text_end))
+			continue;
+		lookups[i].name = name;
+		lookups[i].module = module;
+		lookups[i].start = nearest->start;
 	}
 	return 0;
 }
 
-static void carry_on(struct kallsyms_lookup *lookups, size_t nr, uint64_t text_end)
-{
-	const struct kallsyms_lookup *nearest = NULL;
-	struct kallsyms_lookup kept;
-
-	for (size_t i = 0; i < nr; i++) {
-		struct kallsyms_lookup *lookup = &lookups[i];
-
-		if (lookup->name && (!nearest || lookup->start > kept.start))
-			kept = *lookup, nearest = &kept;
-		if (!nearest)
-			continue;
-		lookup->name = kept.name;
-		lookup->module = kept.module;
-		lookup->start = kept.start;
-		if (kept.module ? lookup->address - kept.start > MODULE_FUNCTION_MAX :
-				  text_end && lookup->address >= text_end)
-			lookup->name = lookup->module = NULL;
-	}
-}
-
 int kallsyms__find(FILE *file, struct kallsyms_lookup *lookups, size_t nr, struct arena *names)
 {
-	CLEANUP_FREE
-	char *line = NULL;
+	CLEANUP(nearest_list__release)
+	struct nearest_list nearest = {calloc(nr + 1, sizeof(*nearest.items)), nr};
+	CLEANUP_FREE char *line = NULL;
 	uint64_t highest = 0, text_end = 0;
 	size_t size = 0;
 
+	if (!nearest.items)
+		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		lookups[i].name = lookups[i].module = NULL;
 	while (getline(&line, &size, file) >= 0) {
 		struct kallsyms_line symbol;
-		int err;
+		size_t first;
 
 		if (!parse_kallsyms(line, &symbol))
 			continue;
@@ -147,14 +178,11 @@ int kallsyms__find(FILE *file, struct kallsyms_lookup *lookups, size_t nr, struc
 			highest = symbol.address;
 		if (!strcmp(symbol.name, "_etext"))
 			text_end = symbol.address;
-		if (!strchr("tTwW", symbol.type))
+		first = first_lookup(lookups, nr, symbol.address);
+		if (first == nr || !strchr("tTwW", symbol.type))
 			continue;
-		err = offer_symbol(lookups, nr, &symbol, names);
-		if (err)
-			return err;
+		if (offer_symbol(&nearest.items[first], &symbol))
+			return -ENOMEM;
 	}
-	if (highest == 0)
-		return -EACCES;
-	carry_on(lookups, nr, text_end);
-	return 0;
+	return highest ? take_nearest(&nearest, lookups, text_end, names) : -EACCES;
 }

@@ -39,10 +39,8 @@ static bool parse_line(char *line, struct mapping *mapping)
 
 int mapping_list__read(struct mapping_list *list, FILE *file)
 {
-	CLEANUP(mapping_list__release)
-	struct mapping_list found = {0};
-	CLEANUP_FREE
-	char *line = NULL;
+	CLEANUP(mapping_list__release) struct mapping_list found = {0};
+	CLEANUP_FREE char *line = NULL;
 	size_t capacity = 0, size = 0;
 	uint64_t previous_end = 0;
 

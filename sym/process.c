@@ -6,12 +6,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/openat2.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
@@ -25,8 +23,7 @@ static void closedirp(DIR *const *directory)
 /* Field 22 of /proc/PID/stat; a comm can hold anything, so count from behind its last ')'. */
 static int read_start_time(pid_t pid, uint64_t *start_time)
 {
-	CLEANUP_FCLOSE
-	FILE *file = NULL;
+	CLEANUP_FCLOSE FILE *file = NULL;
 	char path[64], line[1024];
 	const char *rest;
 	size_t length;
@@ -49,8 +46,7 @@ static int read_start_time(pid_t pid, uint64_t *start_time)
 /* Returns 0, -ESRCH if that thread has no memory (any more), or another negative errno. */
 static int read_maps(pid_t task, struct mapping_list *mappings)
 {
-	CLEANUP_FCLOSE
-	FILE *file = NULL;
+	CLEANUP_FCLOSE FILE *file = NULL;
 	char path[64];
 	int err;
 
@@ -65,8 +61,7 @@ static int read_maps(pid_t task, struct mapping_list *mappings)
 /* A process whose first thread has ended lives on in its others. */
 static int read_other_tasks(struct process *process)
 {
-	CLEANUP(closedirp)
-	DIR *tasks = NULL;
+	CLEANUP(closedirp) DIR *tasks = NULL;
 	const struct dirent *entry;
 	char path[64];
 	int err = -ESRCH;
@@ -83,16 +78,25 @@ static int read_other_tasks(struct process *process)
 
 int process__read(struct process *process, pid_t pid)
 {
-	struct process found = {.pid = pid, .task = pid};
+	CLEANUP(process__release) struct process found = {.pid = pid, .task = pid};
+	uint64_t start_time;
 	int err = read_start_time(pid, &found.start_time);
 
-	if (!err)
-		err = read_maps(pid, &found.mappings);
+	if (err)
+		return err;
+	err = read_maps(pid, &found.mappings);
 	if (err == -ESRCH)
 		err = read_other_tasks(&found);
+	/* Its PID may have become another process between the two. */
 	if (!err)
-		*process = found;
-	return err;
+		err = read_start_time(pid, &start_time);
+	if (!err && start_time != found.start_time)
+		err = -ESRCH;
+	if (err)
+		return err;
+	*process = found;
+	found.mappings = (struct mapping_list){0};
+	return 0;
 }
 
 void process__release(struct process *process)
@@ -118,8 +122,7 @@ static int open_regular(int named, struct stat *st)
 /* The mapped inode itself: right for deleted and replaced files and in any mount namespace. */
 static int open_mapped(const struct process *process, const struct mapping *mapping)
 {
-	CLEANUP_CLOSE
-	int named = -1;
+	CLEANUP_CLOSE int named = -1;
 	struct stat st;
 	char path[96];
 
@@ -129,23 +132,17 @@ static int open_mapped(const struct process *process, const struct mapping *mapp
 	return named < 0 ? -errno : open_regular(named, &st);
 }
 
-/* File systems without a device of their own show another number in maps than in stat. */
-static bool same_file(const struct mapping *mapping, const struct stat *st)
-{
-	return st->st_ino == mapping->inode &&
-	       (st->st_dev == mapping->device || major(st->st_dev) == 0);
-}
-
-/* By path, as the process sees it: without CAP_SYS_ADMIN (or CAP_CHECKPOINT_RESTORE). */
+/*
+ * By path, as the process sees it: without CAP_SYS_ADMIN (or CAP_CHECKPOINT_RESTORE).
+ * On btrfs, and on overlayfs of old kernels, maps shows another device than
+ * stat: such a file is not opened, since it cannot be told from another one.
+ */
 static int open_by_path(const struct process *process, const struct mapping *mapping)
 {
 	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-	CLEANUP_CLOSE
-	int root = -1;
-	CLEANUP_CLOSE
-	int named = -1;
-	CLEANUP_CLOSE
-	int fd = -1;
+	CLEANUP_CLOSE int root = -1;
+	CLEANUP_CLOSE int named = -1;
+	CLEANUP_CLOSE int fd = -1;
 	struct stat st;
 	char path[64];
 
@@ -159,7 +156,9 @@ static int open_by_path(const struct process *process, const struct mapping *map
 	fd = open_regular(named, &st);
 	if (fd < 0)
 		return fd;
-	return same_file(mapping, &st) ? TAKE_FD(fd) : -ESTALE;
+	if (st.st_ino != mapping->inode || st.st_dev != mapping->device)
+		return -ESTALE;
+	return TAKE_FD(fd);
 }
 
 int process__open_file(const struct process *process, const struct mapping *mapping)

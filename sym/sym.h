@@ -30,9 +30,13 @@ struct sym_query {
 	 */
 	bool return_address;
 
-	const char *name;   /* of the function, as in its file, unchecked bytes; NULL: not found */
-	uint64_t offset;    /* of the address within that function */
-	const char *module; /* file name or kernel module; NULL: none, or the kernel itself */
+	const char *name; /* of the function, as in its file, unchecked bytes; NULL: not found */
+	uint64_t offset;  /* of the address within that function */
+	/*
+	 * The file's name without its folders, "[vdso]" and the like, or the kernel
+	 * module; NULL: memory without a file, or the kernel itself.
+	 */
+	const char *module;
 	uint64_t module_offset; /* user space: of the address within that file's address space */
 };
 
@@ -60,8 +64,9 @@ void symbolizer__freep(struct symbolizer **symbolizer);
 int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr);
 
 /*
- * Name addresses of processes. Ask for all that are known at once: each file is
- * read once a call, whichever processes it is mapped into. A process that has
+ * Name addresses of processes. Ask for all that are known at once: a file is
+ * read once for all processes that it is mapped into (more often if a call
+ * comes upon more than some hundred files). A process that has
  * ended, and was not remembered, leaves its addresses without names. Returns 0
  * or -ENOMEM.
  */
@@ -69,7 +74,9 @@ int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queri
 
 /*
  * Read the mappings of a process now and hold its files open, so that its
- * addresses can be named when it has ended. Returns 0 or a negative errno.
+ * addresses can be named when it has ended. Only so many files are held open
+ * that the caller is left with descriptors of its own; a process that had more
+ * lacks the names of the rest. Returns 0 or a negative errno.
  */
 int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid);
 

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,13 @@
 #include "sym/kernel.h"
 #include "sym/process.h"
 #include "sym/sym.h"
+
+/*
+ * Descriptors that we hold open at most, whatever a process has mapped: a
+ * quarter of what the program may have for remembered processes, another one
+ * for the files of a batch, but no more than this.
+ */
+#define FILES_MAX 400
 
 /* The same file whatever its name, as long as nobody has written to it. */
 struct file_identity {
@@ -47,17 +55,23 @@ struct symbolizer {
 	void *print_context;
 	struct remembered *remembered;
 	size_t nr_remembered, remembered_capacity;
+	size_t remembered_files;
+	size_t files_max;
 	struct arena names;
 };
 
 int symbolizer__new(struct symbolizer **out, sym_kernel_print print, void *context)
 {
 	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+	struct rlimit limit;
 
 	if (!symbolizer)
 		return -ENOMEM;
 	symbolizer->print = print;
 	symbolizer->print_context = context;
+	symbolizer->files_max = FILES_MAX;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 < FILES_MAX)
+		symbolizer->files_max = limit.rlim_cur / 4;
 	*out = symbolizer;
 	return 0;
 }
@@ -144,12 +158,9 @@ static int compare_questions(const void *a, const void *b)
 
 static int name_by_kallsyms(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
 {
-	CLEANUP_FREE
-	struct kernel_question *questions = calloc(nr + 1, sizeof(*questions));
-	CLEANUP_FREE
-	struct kallsyms_lookup *lookups = calloc(nr + 1, sizeof(*lookups));
-	CLEANUP_FCLOSE
-	FILE *file = fopen("/proc/kallsyms", "re");
+	CLEANUP_FREE struct kernel_question *questions = calloc(nr + 1, sizeof(*questions));
+	CLEANUP_FREE struct kallsyms_lookup *lookups = calloc(nr + 1, sizeof(*lookups));
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/kallsyms", "re");
 	int err;
 
 	if (!questions || !lookups)
@@ -159,7 +170,7 @@ static int name_by_kallsyms(struct symbolizer *symbolizer, struct sym_query *que
 	for (size_t i = 0; i < nr; i++)
 		questions[i] = (struct kernel_question){
 			.lookup.address = lookup_address(&queries[i]), .query = &queries[i]};
-	qsort(questions, nr, sizeof(*questions), compare_questions);
+	array__sort(questions, nr, sizeof(*questions), compare_questions);
 	for (size_t i = 0; i < nr; i++)
 		lookups[i] = questions[i].lookup;
 	err = kallsyms__find(file, lookups, nr, &symbolizer->names);
@@ -176,8 +187,12 @@ static int name_by_kallsyms(struct symbolizer *symbolizer, struct sym_query *que
 
 int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
 {
-	if (symbolizer->print && name_by_print(symbolizer, queries, nr) == 0)
-		return 0;
+	if (symbolizer->print) {
+		if (name_by_print(symbolizer, queries, nr) == 0)
+			return 0;
+		for (size_t i = 0; i < nr; i++)
+			queries[i].name = queries[i].module = NULL;
+	}
 	return name_by_kallsyms(symbolizer, queries, nr);
 }
 
@@ -196,14 +211,21 @@ struct batch {
 	size_t nr_files, files_capacity;
 	struct file_question *questions;
 	size_t nr_questions, questions_capacity;
+	uint64_t work; /* left: see elf_symbols__find() */
 };
 
-static void batch__release(struct batch *batch)
+static void batch__close_files(struct batch *batch)
 {
 	for (size_t i = 0; i < batch->nr_files; i++) {
 		elf_symbols__close(&batch->files[i].elf);
 		close(batch->files[i].fd);
 	}
+	batch->nr_files = 0;
+}
+
+static void batch__release(struct batch *batch)
+{
+	batch__close_files(batch);
 	free(batch->files);
 	free(batch->questions);
 }
@@ -220,8 +242,7 @@ static bool same_identity(const struct file_identity *a, const struct file_ident
  */
 static int batch__add_file(struct batch *batch, int owned_fd, size_t *file)
 {
-	CLEANUP_CLOSE
-	int fd = owned_fd;
+	CLEANUP_CLOSE int fd = owned_fd;
 	struct sym_file added;
 	struct stat st;
 	int err;
@@ -309,11 +330,62 @@ static int open_mapped_file(const struct process_view *view, const struct mappin
 	return fd < 0 ? -ENOENT : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static const char *file_name(const char *path)
+/* Of the path in a mapping: what sym_query calls its module. Returns 0 or -ENOMEM. */
+static int module_name(struct arena *names, const char *path, const char **module)
 {
 	const char *slash = strrchr(path, '/');
+	const char *deleted = " (deleted)";
+	size_t length;
 
-	return slash ? slash + 1 : path;
+	path = slash ? slash + 1 : path;
+	length = strlen(path);
+	if (length > strlen(deleted) && !strcmp(path + length - strlen(deleted), deleted))
+		length -= strlen(deleted);
+	*module = length ? arena__copy_string(names, path, length) : NULL;
+	return length && !*module ? -ENOMEM : 0;
+}
+
+/* All questions about one file, sorted by address. */
+static int answer_file(struct symbolizer *symbolizer, const struct sym_file *file,
+		       struct file_question *questions, size_t nr, uint64_t *work)
+{
+	CLEANUP_FREE struct elf_lookup *lookups = calloc(nr, sizeof(*lookups));
+	int err;
+
+	if (!lookups)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		lookups[i].address = questions[i].address;
+	err = elf_symbols__find(&file->elf, lookups, nr, &symbolizer->names, work);
+	for (size_t i = 0; i < nr && !err; i++) {
+		struct sym_query *query = questions[i].query;
+
+		query->name = lookups[i].name;
+		if (query->name)
+			query->offset = query->module_offset - lookups[i].start;
+	}
+	return err;
+}
+
+/* Answer what has been asked so far, and close the files. */
+static int batch__answer(struct symbolizer *symbolizer, struct batch *batch)
+{
+	int err = 0;
+
+	array__sort(batch->questions, batch->nr_questions, sizeof(*batch->questions),
+		    compare_file_questions);
+	for (size_t first = 0, end; first < batch->nr_questions && !err; first = end) {
+		size_t file = batch->questions[first].file;
+
+		for (end = first + 1; end < batch->nr_questions; end++)
+			if (batch->questions[end].file != file)
+				break;
+		err = answer_file(symbolizer, &batch->files[file], &batch->questions[first],
+				  end - first, &batch->work);
+	}
+	batch->nr_questions = 0;
+	batch__close_files(batch);
+	return err;
 }
 
 /* The queries that lie in one mapping. A file that cannot be read leaves them without names. */
@@ -321,14 +393,17 @@ static int ask_mapping(struct symbolizer *symbolizer, struct batch *batch,
 		       const struct process_view *view, const struct mapping *mapping,
 		       struct sym_query **queries, size_t nr)
 {
-	const char *module = file_name(mapping->path);
-	int fd = mapping->inode ? open_mapped_file(view, mapping) : -ENOENT;
+	const char *module;
 	size_t file = 0;
-	int err = fd < 0 ? fd : batch__add_file(batch, fd, &file);
+	int err = module_name(&symbolizer->names, mapping->path, &module);
+	int fd;
 
-	module = arena__copy_string(&symbolizer->names, module, strlen(module));
-	if (!module)
-		return -ENOMEM;
+	if (!err && batch->nr_files >= symbolizer->files_max)
+		err = batch__answer(symbolizer, batch);
+	if (err)
+		return err;
+	fd = mapping->inode ? open_mapped_file(view, mapping) : -ENOENT;
+	err = fd < 0 ? fd : batch__add_file(batch, fd, &file);
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t lookup = lookup_address(queries[i]) - mapping->start + mapping->offset;
 		uint64_t address;
@@ -370,78 +445,38 @@ static int ask_process(struct symbolizer *symbolizer, struct batch *batch,
 	return err;
 }
 
-/* All questions about one file, sorted by address. */
-static int answer_file(struct symbolizer *symbolizer, const struct sym_file *file,
-		       struct file_question *questions, size_t nr)
-{
-	CLEANUP_FREE
-	struct elf_lookup *lookups = calloc(nr, sizeof(*lookups));
-	int err;
-
-	if (!lookups)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		lookups[i].address = questions[i].address;
-	err = elf_symbols__find(&file->elf, lookups, nr, &symbolizer->names);
-	for (size_t i = 0; i < nr && !err; i++) {
-		struct sym_query *query = questions[i].query;
-
-		query->name = lookups[i].name;
-		if (query->name)
-			query->offset = query->module_offset - lookups[i].start;
-	}
-	return err;
-}
-
-static int answer_all(struct symbolizer *symbolizer, struct batch *batch)
-{
-	int err = 0;
-
-	qsort(batch->questions, batch->nr_questions, sizeof(*batch->questions),
-	      compare_file_questions);
-	for (size_t first = 0, end; first < batch->nr_questions && !err; first = end) {
-		size_t file = batch->questions[first].file;
-
-		for (end = first + 1; end < batch->nr_questions; end++)
-			if (batch->questions[end].file != file)
-				break;
-		err = answer_file(symbolizer, &batch->files[file], &batch->questions[first],
-				  end - first);
-	}
-	return err;
-}
-
 int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
 {
-	CLEANUP_FREE
-	struct sym_query **sorted = calloc(nr + 1, sizeof(*sorted));
-	CLEANUP(batch__release)
-	struct batch batch = {0};
+	CLEANUP_FREE struct sym_query **sorted = calloc(nr + 1, sizeof(*sorted));
+	CLEANUP(batch__release) struct batch batch = {.work = ELF_SYMBOLS_WORK};
 	int err = 0;
 
 	if (!sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		sorted[i] = &queries[i];
-	qsort(sorted, nr, sizeof(*sorted), compare_pids);
+	array__sort(sorted, nr, sizeof(*sorted), compare_pids);
 	for (size_t first = 0, end; first < nr && !err; first = end) {
 		for (end = first + 1; end < nr; end++)
 			if (sorted[end]->pid != sorted[first]->pid)
 				break;
 		err = ask_process(symbolizer, &batch, sorted + first, end - first);
 	}
-	return err ? err : answer_all(symbolizer, &batch);
+	return err ? err : batch__answer(symbolizer, &batch);
 }
 
-static void open_all(struct remembered *remembered)
+static void open_all(struct symbolizer *symbolizer, struct remembered *remembered)
 {
 	const struct mapping_list *list = &remembered->process.mappings;
 
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct mapping *mapping = &list->mappings[i];
-		int fd = mapping->inode ? process__open_file(&remembered->process, mapping) : -1;
+		bool wanted =
+			mapping->inode && symbolizer->remembered_files < symbolizer->files_max;
+		int fd = wanted ? process__open_file(&remembered->process, mapping) : -1;
 
 		remembered->fds[i] = fd < 0 ? -1 : fd;
+		symbolizer->remembered_files += fd >= 0;
 	}
 }
 
@@ -459,7 +494,7 @@ int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid)
 		process__release(&remembered.process);
 		return -ENOMEM;
 	}
-	open_all(&remembered);
+	open_all(symbolizer, &remembered);
 	symbolizer->remembered[symbolizer->nr_remembered++] = remembered;
 	return 0;
 }

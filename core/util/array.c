@@ -18,3 +18,10 @@ int array__grow(void **items, size_t nr, size_t *capacity, size_t item_size)
 	*capacity = wanted;
 	return 0;
 }
+
+void array__sort(void *items, size_t nr, size_t item_size,
+		 int (*compare)(const void *, const void *))
+{
+	if (nr > 1)
+		qsort(items, nr, item_size, compare);
+}

@@ -17,6 +17,10 @@
  */
 int array__grow(void **items, size_t nr, size_t *capacity, size_t item_size);
 
+/* qsort(), which may not be called with the NULL that an empty array can be. */
+void array__sort(void *items, size_t nr, size_t item_size,
+		 int (*compare)(const void *, const void *));
+
 /* array__grow() for the usual three variables: an array, how many are used, how many fit. */
 #define ARRAY_GROW(items, nr, capacity)                                                            \
 	array__grow((void **)&(items), nr, &(capacity), sizeof((items)[0]))

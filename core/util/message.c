@@ -3,6 +3,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "core/util/text.h"
 
 static const char *program = "tracekit";
 
@@ -13,11 +16,14 @@ void message__set_program(const char *name)
 
 void message(const char *format, ...)
 {
-	char text[1024]; /* stderr is unbuffered: one call, one write, one line */
+	char text[1024], clean[sizeof(text)];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fprintf(stderr, "%s: %s\n", program, text);
+	/* It can hold what was typed, or read from a file. */
+	text__clean(text, strlen(text), false, clean, sizeof(clean));
+	/* stderr is unbuffered: one call, one write, one line. */
+	fprintf(stderr, "%s: %s\n", program, clean);
 }

@@ -58,7 +58,8 @@ int number__parse_seconds(const char *text, uint64_t *nanoseconds)
 	}
 	if (*text)
 		return -EINVAL;
-	if (err || seconds > SECONDS_MAX || (seconds == 0 && fraction == 0))
+	if (err || seconds > SECONDS_MAX || (seconds == SECONDS_MAX && fraction) ||
+	    (seconds == 0 && fraction == 0))
 		return -ERANGE;
 	*nanoseconds = seconds * NANOSECONDS + fraction;
 	return 0;

@@ -2,7 +2,7 @@
 /*
  * Programs whose stacks are known, for the root tests: spin MODE [ARGUMENT].
  *
- * Compiled with frame pointers, without inlining and tail calls. Each mode runs
+ * Compiled with frame pointers and not optimised, so that each call is a frame. Each mode runs
  * until a signal, or for the number of seconds in SPIN_SECONDS.
  */
 #include <pthread.h>
@@ -14,32 +14,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
-
 static volatile uint64_t work;
 static volatile int stop; /* never set: so that the compiler expects calls to return */
 
-static NOINLINE void spin_leaf(void)
+static void spin_leaf(void)
 {
 	while (!stop)
 		work++;
 }
 
 /* main > outer > middle > spin_leaf */
-static NOINLINE void middle(void)
+static void middle(void)
 {
 	spin_leaf();
 	work++;
 }
 
-static NOINLINE void outer(void)
+static void outer(void)
 {
 	middle();
 	work++;
 }
 
 /* main > deep (depth times) > spin_leaf */
-static NOINLINE void deep(int depth)
+static void deep(int depth)
 {
 	if (depth > 0)
 		deep(depth - 1);
@@ -49,10 +47,10 @@ static NOINLINE void deep(int depth)
 }
 
 /* Every path of 12 turns is a stack of its own: 4,096 of them, one after the other. */
-static NOINLINE void left(unsigned int path, int turns);
-static NOINLINE void right(unsigned int path, int turns);
+static void left(unsigned int path, int turns);
+static void right(unsigned int path, int turns);
 
-static NOINLINE void turn(unsigned int path, int turns)
+static void turn(unsigned int path, int turns)
 {
 	if (turns == 0)
 		for (int i = 0; i < 20000; i++)
@@ -64,26 +62,26 @@ static NOINLINE void turn(unsigned int path, int turns)
 	work++;
 }
 
-static NOINLINE void left(unsigned int path, int turns)
+static void left(unsigned int path, int turns)
 {
 	turn(path, turns);
 	work++;
 }
 
-static NOINLINE void right(unsigned int path, int turns)
+static void right(unsigned int path, int turns)
 {
 	turn(path, turns);
 	work++;
 }
 
-static NOINLINE void paths(void)
+static void paths(void)
 {
 	for (unsigned int path = 0; !stop; path++)
 		turn(path, 12);
 }
 
 /* A system call of its own: the one in libc has no frame pointer. */
-static NOINLINE void syscalls(void)
+static void syscalls(void)
 {
 	while (!stop) {
 #ifdef __x86_64__
@@ -96,14 +94,14 @@ static NOINLINE void syscalls(void)
 	}
 }
 
-static NOINLINE void *thread(void *argument)
+static void *thread(void *argument)
 {
 	spin_leaf();
 	return argument;
 }
 
 /* Two threads below thread(), whose first has ended. */
-static NOINLINE void threads(void)
+static void threads(void)
 {
 	pthread_t one, two;
 
@@ -144,7 +142,7 @@ __asm__(".text\n"
  * A chain of frame pointers whose return addresses are not addresses of user
  * space: one of the kernel, what tracekit uses for its markers, and one more.
  */
-static NOINLINE void forged(void)
+static void forged(void)
 {
 	static struct frame {
 		const struct frame *next;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Input: the words of a command line behind the program's name, each with a NUL. */
+#include <errno.h>
+#include <string.h>
+
+#include "core/options.h"
+#include "core/trace_options.h"
+#include "core/util/error.h"
+#include "core/util/number.h"
+#include "test/fuzz/fuzz.h"
+
+struct settings {
+	struct trace_options trace;
+	uint64_t frequency;
+	uint64_t duration;
+};
+
+static const struct option_spec options[] = {
+	{.letter = 'F',
+	 .name = "frequency",
+	 .value = "FREQUENCY",
+	 .type = OPTION_NUMBER,
+	 .offset = offsetof(struct settings, frequency),
+	 .min = 1,
+	 .max = 100000,
+	 .help = "samples per second"},
+	TRACE_OPTION_ROWS(struct settings),
+	{.value = "duration",
+	 .type = OPTION_SECONDS,
+	 .offset = offsetof(struct settings, duration),
+	 .help = "how long to sample"},
+	{0},
+};
+
+static const struct command command = {
+	.name = "fuzz", .summary = "Summary.", .options = options, .examples = ""};
+
+#define MAX_WORDS 64
+
+/* Each word in memory of its own, so that reading behind it is seen. */
+static int split_words(const uint8_t *data, size_t size, char **words)
+{
+	int nr = 0;
+
+	while (size > 0 && nr < MAX_WORDS) {
+		size_t length = strnlen((const char *)data, size);
+
+		words[nr++] = strndup((const char *)data, length);
+		length += length < size;
+		data += length;
+		size -= length;
+	}
+	return nr;
+}
+
+static void check_settings(const struct settings *settings)
+{
+	REQUIRE(settings->frequency >= 1 && settings->frequency <= 100000);
+	REQUIRE(settings->duration <= (SECONDS_MAX + 1) * NANOSECONDS);
+	REQUIRE(settings->trace.hash_storage_size - 1 < STORAGE_SIZE_MAX);
+	REQUIRE(settings->trace.stack_storage_size - 1 < STORAGE_SIZE_MAX);
+	for (size_t i = 0; i < settings->trace.pids.nr; i++)
+		REQUIRE(settings->trace.pids.pids[i] > 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct settings settings = {.trace = TRACE_OPTIONS_DEFAULTS, .frequency = 49};
+	struct error error = {.text = ""};
+	char *words[MAX_WORDS], *argv[MAX_WORDS + 2] = {(char *)command.name};
+	int nr = split_words(data, size, words);
+	int err;
+
+	/* getopt sorts argv: what is to be freed is kept apart. */
+	memcpy(argv + 1, words, (size_t)nr * sizeof(*words));
+	err = options__parse(&command, nr + 1, argv, &settings, &error);
+	REQUIRE(err == 0 || err == OPTIONS_HELP || err == -EINVAL);
+	REQUIRE((err == -EINVAL) == (error.text[0] != '\0'));
+	REQUIRE(err != -EINVAL || strstr(error.text, "; see 'fuzz --help'"));
+	check_settings(&settings);
+	options__release(&command, &settings);
+	for (int i = 0; i < nr; i++)
+		free(words[i]);
+	return 0;
+}

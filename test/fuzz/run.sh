@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# run.sh PROGRAM SECONDS SEEDS WORK [GENERATOR]: run a libFuzzer target, speak TAP.
+#
+# Seeds are copied to WORK, where what libFuzzer finds goes, too: the source tree
+# stays clean. GENERATOR writes further seeds into the directory that it is given.
+set -eu
+
+program=$1 seconds=$2 seeds=$3 work=$4 generator=${5-}
+name=$(basename "$program")
+
+rm -rf "$work"
+mkdir -p "$work/corpus"
+if [ -d "$seeds" ]; then
+	cp "$seeds"/* "$work/corpus"
+fi
+if [ -n "$generator" ]; then
+	"$generator" "$work/corpus"
+fi
+
+echo 1..1
+if "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+	-artifact_prefix="$work/" "$work/corpus" >"$work/log" 2>&1; then
+	echo "ok 1 - $name found nothing in $seconds seconds"
+else
+	tail -n 60 "$work/log" | sed 's/^/# /'
+	echo "not ok 1 - $name found nothing in $seconds seconds"
+	exit 1
+fi

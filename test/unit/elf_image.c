@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "test/unit/elf_image.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory for images grows in powers of two. */
+static size_t room_for(size_t size)
+{
+	size_t room = 64;
+
+	while (room < size)
+		room *= 2;
+	return room;
+}
+
+static void resize(struct elf_image *image, size_t room)
+{
+	image->bytes = realloc(image->bytes, room);
+	if (!image->bytes)
+		abort();
+}
+
+static void append(struct elf_image *image, const void *bytes, size_t size)
+{
+	if (!image->bytes || room_for(image->size + size) > room_for(image->size))
+		resize(image, room_for(image->size + size));
+	memcpy(image->bytes + image->size, bytes, size);
+	image->size += size;
+}
+
+static void append_symbol(struct elf_image *image, bool is_32bit, const Elf64_Sym *symbol)
+{
+	Elf32_Sym narrow = {
+		.st_name = symbol->st_name,
+		.st_value = (Elf32_Addr)symbol->st_value,
+		.st_size = (Elf32_Word)symbol->st_size,
+		.st_info = symbol->st_info,
+		.st_shndx = symbol->st_shndx,
+	};
+
+	if (is_32bit)
+		append(image, &narrow, sizeof(narrow));
+	else
+		append(image, symbol, sizeof(*symbol));
+}
+
+static void append_section(struct elf_image *image, bool is_32bit, const Elf64_Shdr *section)
+{
+	Elf32_Shdr narrow = {
+		.sh_type = section->sh_type,
+		.sh_flags = (Elf32_Word)section->sh_flags,
+		.sh_addr = (Elf32_Addr)section->sh_addr,
+		.sh_offset = (Elf32_Off)section->sh_offset,
+		.sh_size = (Elf32_Word)section->sh_size,
+		.sh_link = section->sh_link,
+		.sh_entsize = (Elf32_Word)section->sh_entsize,
+	};
+
+	if (is_32bit)
+		append(image, &narrow, sizeof(narrow));
+	else
+		append(image, section, sizeof(*section));
+}
+
+static void append_segment(struct elf_image *image, bool is_32bit)
+{
+	Elf64_Phdr wide = {
+		.p_type = PT_LOAD,
+		.p_flags = PF_R | PF_X,
+		.p_offset = IMAGE_TEXT_OFFSET,
+		.p_vaddr = IMAGE_TEXT_ADDRESS,
+		.p_filesz = IMAGE_TEXT_SIZE,
+		.p_memsz = IMAGE_TEXT_SIZE,
+	};
+	Elf32_Phdr narrow = {
+		.p_type = PT_LOAD,
+		.p_flags = PF_R | PF_X,
+		.p_offset = IMAGE_TEXT_OFFSET,
+		.p_vaddr = IMAGE_TEXT_ADDRESS,
+		.p_filesz = IMAGE_TEXT_SIZE,
+		.p_memsz = IMAGE_TEXT_SIZE,
+	};
+
+	if (is_32bit)
+		append(image, &narrow, sizeof(narrow));
+	else
+		append(image, &wide, sizeof(wide));
+}
+
+/* A table and its names; sections[0] and [1] become theirs, number the first one's. */
+static void append_table(struct elf_image *image, const struct image_spec *spec,
+			 const struct image_table *table, Elf64_Shdr sections[2], size_t number)
+{
+	size_t entry = spec->is_32bit ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
+	uint32_t name = 1;
+
+	sections[0] = (Elf64_Shdr){.sh_type = table->type,
+				   .sh_offset = image->size,
+				   .sh_size = entry * (table->nr + 1),
+				   .sh_link = (uint32_t)number + 1,
+				   .sh_entsize = entry};
+	append_symbol(image, spec->is_32bit, &(Elf64_Sym){0});
+	for (size_t i = 0; i < table->nr; i++) {
+		const struct image_symbol *symbol = &table->symbols[i];
+
+		append_symbol(image, spec->is_32bit,
+			      &(Elf64_Sym){.st_name = name,
+					   .st_value = symbol->start,
+					   .st_size = symbol->size,
+					   .st_info = symbol->info,
+					   .st_shndx = symbol->section ? symbol->section :
+									 IMAGE_TEXT_SECTION});
+		name += (uint32_t)strlen(symbol->name) + 1;
+	}
+	sections[1] =
+		(Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = image->size, .sh_size = name};
+	append(image, "", 1);
+	for (size_t i = 0; i < table->nr; i++)
+		append(image, table->symbols[i].name, strlen(table->symbols[i].name) + 1);
+}
+
+static void write_ehdr(struct elf_image *image, bool is_32bit, size_t shoff, size_t sections)
+{
+	Elf64_Ehdr wide = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			    __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB,
+			    EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(Elf64_Ehdr),
+		.e_shoff = shoff,
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 1,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = (Elf64_Half)sections,
+	};
+	Elf32_Ehdr narrow = {
+		.e_type = ET_EXEC,
+		.e_machine = EM_386,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(Elf32_Ehdr),
+		.e_shoff = (Elf32_Off)shoff,
+		.e_ehsize = sizeof(Elf32_Ehdr),
+		.e_phentsize = sizeof(Elf32_Phdr),
+		.e_phnum = 1,
+		.e_shentsize = sizeof(Elf32_Shdr),
+		.e_shnum = (Elf32_Half)sections,
+	};
+
+	memcpy(narrow.e_ident, wide.e_ident, EI_NIDENT);
+	narrow.e_ident[EI_CLASS] = ELFCLASS32;
+	if (is_32bit)
+		memcpy(image->bytes, &narrow, sizeof(narrow));
+	else
+		memcpy(image->bytes, &wide, sizeof(wide));
+}
+
+struct elf_image elf_image__make(const struct image_spec *spec)
+{
+	Elf64_Shdr sections[2 + 2 * IMAGE_TABLES] = {
+		{0},
+		{.sh_type = SHT_PROGBITS,
+		 .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+		 .sh_addr = IMAGE_TEXT_ADDRESS,
+		 .sh_offset = IMAGE_TEXT_OFFSET,
+		 .sh_size = IMAGE_TEXT_SIZE},
+	};
+	const Elf64_Ehdr no_header = {0};
+	struct elf_image image = {0};
+	size_t nr = 2, shoff;
+
+	append(&image, &no_header, spec->is_32bit ? sizeof(Elf32_Ehdr) : sizeof(Elf64_Ehdr));
+	append_segment(&image, spec->is_32bit);
+	for (size_t i = 0; i < IMAGE_TABLES && spec->tables[i].type; i++, nr += 2)
+		append_table(&image, spec, &spec->tables[i], &sections[nr], nr);
+	append(&image, &no_header, -image.size % sizeof(uint64_t));
+	shoff = image.size;
+	for (size_t i = 0; i < nr; i++)
+		append_section(&image, spec->is_32bit, &sections[i]);
+	write_ehdr(&image, spec->is_32bit, shoff, nr);
+	/* Nothing behind its end, so that sanitizers see who reads there. */
+	resize(&image, image.size);
+	return image;
+}
+
+Elf64_Ehdr *elf_image__ehdr(const struct elf_image *image)
+{
+	return (Elf64_Ehdr *)image->bytes;
+}
+
+Elf64_Phdr *elf_image__phdr(const struct elf_image *image)
+{
+	return (Elf64_Phdr *)(image->bytes + elf_image__ehdr(image)->e_phoff);
+}
+
+Elf64_Shdr *elf_image__shdr(const struct elf_image *image, size_t section)
+{
+	return (Elf64_Shdr *)(image->bytes + elf_image__ehdr(image)->e_shoff) + section;
+}
+
+void elf_image__free(struct elf_image *image)
+{
+	free(image->bytes);
+	*image = (struct elf_image){0};
+}

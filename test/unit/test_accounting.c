@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/accounting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/unit/tap.h"
+
+static const struct accounting example = {
+	.events.n =
+		{
+			[EVENTS_SEEN] = 5120,
+			[EVENTS_COUNTED] = 5100,
+			[EVENTS_FILTERED] = 10,
+			[EVENTS_FILTERED_PIDNS] = 2,
+			[EVENTS_LOST_STACKS_FULL] = 5,
+			[EVENTS_LOST_BUSY] = 3,
+		},
+	.missed = 3,
+};
+
+static const struct accounting all_lost = {
+	.events.n =
+		{
+			[EVENTS_SEEN] = UINT64_MAX,
+			[EVENTS_LOST_STACKS_FULL] = 1,
+			[EVENTS_LOST_KEYS_FULL] = 20,
+			[EVENTS_LOST_BUSY] = 300,
+			[EVENTS_LOST_REFUSED] = 4000,
+		},
+};
+
+static const char *format_loss(const struct accounting *accounting)
+{
+	static char line[512];
+
+	accounting__format_loss(accounting, line, sizeof(line));
+	return line;
+}
+
+static void sums(void)
+{
+	CHECK_INT(accounting__lost(&example), 8);
+	CHECK_INT(accounting__filtered(&example), 12);
+	CHECK_INT(accounting__lost(&all_lost), 4321);
+	CHECK_INT(accounting__filtered(&all_lost), 0);
+}
+
+static void equation(void)
+{
+	CHECK_INT(example.events.n[EVENTS_SEEN], example.events.n[EVENTS_COUNTED] +
+							 accounting__filtered(&example) +
+							 accounting__lost(&example));
+}
+
+static void loss_by_reason(void)
+{
+	const struct accounting nothing = {.events.n = {[EVENTS_SEEN] = 7, [EVENTS_COUNTED] = 7}};
+
+	CHECK_STR(format_loss(&example), "8 of 5120 events are not shown: 5 no room for their "
+					 "stack (--stack-storage-size), 3 busy");
+	CHECK_STR(format_loss(&all_lost),
+		  "4321 of 18446744073709551615 events are not shown: 1 no room for their stack "
+		  "(--stack-storage-size), 20 no room for their key (--hash-storage-size), "
+		  "300 busy, 4000 table update refused");
+	CHECK_STR(format_loss(&nothing), "0 of 7 events are not shown");
+}
+
+static void loss_in_lines_of_any_size(void)
+{
+	char *whole = strdup(format_loss(&all_lost));
+
+	for (size_t size = 1; size <= strlen(whole) + 1; size++) {
+		char *line = malloc(size);
+
+		accounting__format_loss(&all_lost, line, size);
+		CHECK_INT(strlen(line), size - 1);
+		CHECK(!strncmp(line, whole, size - 1));
+		free(line);
+	}
+	free(whole);
+}
+
+static void stats(void)
+{
+	char line[512], small[10];
+
+	accounting__format_stats(&example, line, sizeof(line));
+	CHECK_STR(line, "5120 seen = 5100 counted + 12 filtered + 8 lost; 3 missed by the kernel");
+	accounting__format_stats(&example, small, sizeof(small));
+	CHECK_STR(small, "5120 seen");
+}
+
+static void expected_samples(void)
+{
+	struct accounting accounting = example;
+
+	accounting__set_expected(&accounting, 5125);
+	CHECK_INT(accounting.missed, 5);
+	accounting__set_expected(&accounting, 5120);
+	CHECK_INT(accounting.missed, 0);
+	accounting__set_expected(&accounting, 5119);
+	CHECK_INT(accounting.missed, 0);
+	accounting__set_expected(&accounting, 0);
+	CHECK_INT(accounting.missed, 0);
+}
+
+static const struct tap_test tests[] = {
+	{"what was lost and what was filtered add up", sums},
+	{"seen = counted + filtered + lost", equation},
+	{"losses are said by reason", loss_by_reason},
+	{"a line of any size is not overrun", loss_in_lines_of_any_size},
+	{"what became of every event is said in one line", stats},
+	{"fewer samples expected than seen are none missed", expected_samples},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/cpus.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "test/unit/tap.h"
+
+/* The CPUs of a list as "0 1 2 ", or "refused". */
+static const char *parse(const char *text)
+{
+	static char result[256];
+	CLEANUP(cpu_list__release) struct cpu_list list = {0};
+	size_t used = 0;
+
+	if (cpu_list__parse(text, &list))
+		return "refused";
+	result[0] = '\0';
+	for (size_t i = 0; i < list.nr && used < sizeof(result); i++)
+		used += (size_t)snprintf(result + used, sizeof(result) - used, "%u ", list.cpus[i]);
+	return result;
+}
+
+static void lists(void)
+{
+	CHECK_STR(parse("0"), "0 ");
+	CHECK_STR(parse("0\n"), "0 ");
+	CHECK_STR(parse("0-3"), "0 1 2 3 ");
+	CHECK_STR(parse("0-1,8,10-11\n"), "0 1 8 10 11 ");
+	CHECK_STR(parse("7-7"), "7 ");
+	CHECK_STR(parse("65535"), "65535 ");
+}
+
+static void malformed_lists(void)
+{
+	static const char *const texts[] = {"",	  "\n",	 ",",	  "0,",	     ",0",   "0,,1", "-",
+					    "3-", "-3",	 "3-1",	  "1-2-3",   "0 1",  " 0",   "0x1",
+					    "a",  "0-a", "65536", "0-65536", "0\r\n"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		tap_check(!strcmp(parse(texts[i]), "refused"), __FILE__, __LINE__,
+			  "'%s' was not refused", texts[i]);
+}
+
+static void failure_leaves_the_list_alone(void)
+{
+	unsigned int cpu = 5;
+	struct cpu_list list = {.cpus = &cpu, .nr = 1};
+
+	CHECK_INT(cpu_list__parse("0,1,x", &list), -EINVAL);
+	CHECK(list.cpus == &cpu && list.nr == 1);
+}
+
+static void online_cpus(void)
+{
+	CLEANUP(cpu_list__release) struct cpu_list list = {0};
+
+	if (access("/sys/devices/system/cpu/online", R_OK)) {
+		tap_skip("/sys does not list the CPUs");
+		return;
+	}
+	CHECK_INT(cpu_list__read_online(&list), 0);
+	CHECK_INT(list.nr, sysconf(_SC_NPROCESSORS_ONLN));
+	for (size_t i = 1; i < list.nr; i++)
+		CHECK(list.cpus[i] > list.cpus[i - 1]);
+}
+
+static const struct tap_test tests[] = {
+	{"the kernel's lists are read", lists},
+	{"malformed lists are refused", malformed_lists},
+	{"a failure leaves the list untouched", failure_leaves_the_list_alone},
+	{"the online CPUs are as many as libc counts, ascending", online_cpus},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/frame_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/stacks.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "sym/sym.h"
+#include "test/unit/tap.h"
+
+#define KERNEL(n) (0xffffffff81000000 + (n))
+
+/* What the kernel was asked for. */
+static uint64_t asked[1024];
+static size_t nr_asked;
+
+static int print_fake(void *context, const uint64_t *addresses, size_t nr, const char **texts)
+{
+	static char printed[SYM_KERNEL_BATCH][64];
+
+	(void)context;
+	for (size_t i = 0; i < nr; i++) {
+		asked[nr_asked++ % ARRAY_SIZE(asked)] = addresses[i];
+		snprintf(printed[i], sizeof(printed[i]), "k%lx+0x0/0x10",
+			 (unsigned long)(addresses[i] - KERNEL(0)));
+		texts[i] = printed[i];
+	}
+	return 0;
+}
+
+static struct symbolizer *make_symbolizer(void)
+{
+	struct symbolizer *symbolizer = NULL;
+
+	nr_asked = 0;
+	CHECK_INT(symbolizer__new(&symbolizer, print_fake, NULL), 0);
+	return symbolizer;
+}
+
+#define CLEANUP_SYMBOLIZER CLEANUP(symbolizer__freep)
+#define CLEANUP_NAMES	   CLEANUP(frame_names__release)
+
+static struct arena arena;
+static const struct frames no_frames;
+
+#define FRAMES(...)                                                                                \
+	make_frames((const uint64_t[]){__VA_ARGS__}, ARRAY_SIZE(((const uint64_t[]){__VA_ARGS__})))
+
+static const struct frames *make_frames(const uint64_t *addresses, size_t nr)
+{
+	struct frames *frames = arena__alloc(&arena, sizeof(*frames) + nr * sizeof(*addresses));
+
+	frames->nr = (uint32_t)nr;
+	memcpy(frames->frames, addresses, nr * sizeof(*addresses));
+	return frames;
+}
+
+static uint64_t address_of(const void *function)
+{
+	return (uint64_t)(uintptr_t)function;
+}
+
+static const char *name_of(const struct frame_names *names, uint64_t frame, bool return_address)
+{
+	return frame_names__get(names, frame, (uint32_t)getpid(), return_address)->name;
+}
+
+static void kernel_and_user_frames(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_NAMES
+	struct frame_names names = {0};
+	struct counted_stack item = {
+		.key.tgid = (uint32_t)getpid(),
+		.kernel = FRAMES(KERNEL(0x10), KERNEL(0x21)),
+		.user = FRAMES(address_of(getppid), address_of(make_frames) + 1),
+	};
+	const struct stack_counts counts = {.items = &item, .nr = 1};
+
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(names.kernel_error, 0);
+	CHECK_INT(names.nr, 4);
+	CHECK_STR(name_of(&names, KERNEL(0x10), false), "k10");
+	CHECK_STR(name_of(&names, KERNEL(0x21), true), "k20");
+	CHECK_STR(name_of(&names, address_of(getppid), false), "getppid");
+	CHECK_STR(name_of(&names, address_of(make_frames) + 1, true), "make_frames");
+}
+
+static void marks_are_not_asked_for(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_NAMES
+	struct frame_names names = {0};
+	struct counted_stack item = {
+		.kernel = FRAMES(KERNEL(0x10), frame_mark(MARK_CUT, 1)),
+		.user = FRAMES(frame_mark(MARK_CUT, 0)),
+	};
+	const struct stack_counts counts = {.items = &item, .nr = 1};
+
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(names.nr, 1);
+	CHECK_INT(nr_asked, 1);
+}
+
+static void leaf_and_return_address_are_two(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_NAMES
+	struct frame_names names = {0};
+	struct counted_stack item = {
+		.kernel = FRAMES(KERNEL(0x10), KERNEL(0x10), KERNEL(0x10)),
+		.user = &no_frames,
+	};
+	const struct stack_counts counts = {.items = &item, .nr = 1};
+
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(names.nr, 2);
+	CHECK_STR(name_of(&names, KERNEL(0x10), false), "k10");
+	CHECK_STR(name_of(&names, KERNEL(0x10), true), "kf");
+}
+
+static void kernel_frames_of_all_processes_are_one(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_NAMES
+	struct frame_names names = {0};
+	const struct frames *kernel = FRAMES(KERNEL(0x10));
+	struct counted_stack items[] = {
+		{.key.tgid = 1, .kernel = kernel, .user = &no_frames},
+		{.key.tgid = 2, .kernel = kernel, .user = &no_frames},
+	};
+	const struct stack_counts counts = {.items = items, .nr = 2};
+
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(names.nr, 1);
+	CHECK_INT(nr_asked, 1);
+	CHECK(frame_names__get(&names, KERNEL(0x10), 1, false) ==
+	      frame_names__get(&names, KERNEL(0x10), 2, false));
+}
+
+static void the_same_address_in_two_processes(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_NAMES
+	struct frame_names names = {0};
+	const struct frames *user = FRAMES(address_of(getppid));
+	/* No process has this number. */
+	struct counted_stack items[] = {
+		{.key.tgid = (uint32_t)getpid(), .kernel = &no_frames, .user = user},
+		{.key.tgid = 0x7fffffff, .kernel = &no_frames, .user = user},
+	};
+	const struct stack_counts counts = {.items = items, .nr = 2};
+
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(names.nr, 2);
+	CHECK_STR(name_of(&names, address_of(getppid), false), "getppid");
+	CHECK_STR(frame_names__get(&names, address_of(getppid), 0x7fffffff, false)->name, NULL);
+}
+
+#define MANY_STACKS 5000
+#define NR_DISTINCT 500
+
+/* More frames than are held before repetitions are dropped. */
+static void many_stacks_share_few_frames(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_NAMES
+	struct frame_names names = {0};
+	CLEANUP_FREE struct counted_stack *items = calloc(MANY_STACKS, sizeof(*items));
+	const struct stack_counts counts = {.items = items, .nr = MANY_STACKS};
+
+	for (uint64_t i = 0; i < MANY_STACKS; i++)
+		items[i] = (struct counted_stack){
+			.kernel = FRAMES(KERNEL(i * 7 % NR_DISTINCT), KERNEL(i % NR_DISTINCT)),
+			.user = &no_frames,
+		};
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(names.nr, 2 * NR_DISTINCT);
+	CHECK_INT(nr_asked, 2 * NR_DISTINCT);
+	for (uint64_t i = 0; i < NR_DISTINCT; i++) {
+		char expected[32];
+
+		snprintf(expected, sizeof(expected), "k%lx", (unsigned long)i);
+		CHECK_STR(name_of(&names, KERNEL(i), false), expected);
+	}
+}
+
+static void no_stacks(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_NAMES
+	struct frame_names names = {0};
+	const struct stack_counts none = {0};
+	struct counted_stack item = {.kernel = &no_frames, .user = &no_frames};
+	const struct stack_counts empty = {.items = &item, .nr = 1};
+
+	CHECK_INT(frame_names__find_all(&names, &none, symbolizer), 0);
+	CHECK_INT(names.nr, 0);
+	frame_names__release(&names);
+	CHECK_INT(frame_names__find_all(&names, &empty, symbolizer), 0);
+	CHECK_INT(names.nr, 0);
+	CHECK_INT(nr_asked, 0);
+}
+
+static const struct tap_test tests[] = {
+	{"frames of the kernel and of a process have their names", kernel_and_user_frames},
+	{"marks are not asked for", marks_are_not_asked_for},
+	{"an address as a leaf and as a return address is two questions",
+	 leaf_and_return_address_are_two},
+	{"a kernel frame of several processes is one question",
+	 kernel_frames_of_all_processes_are_one},
+	{"the same address in two processes is two questions", the_same_address_in_two_processes},
+	{"many stacks that share frames ask for each once", many_stacks_share_few_frames},
+	{"no stacks, and stacks without frames, are no failure", no_stacks},
+};
+
+int main(void)
+{
+	int status = TAP_RUN(tests);
+
+	arena__release(&arena);
+	return status;
+}

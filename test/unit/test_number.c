@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/util/number.h"
+
+#include <errno.h>
+
+#include "core/util/array.h"
+#include "test/unit/tap.h"
+
+#define UNTOUCHED 77
+
+static void check_refused(const char *text, uint64_t min, uint64_t max, int code)
+{
+	uint64_t number = UNTOUCHED;
+	int err = number__parse(text, min, max, &number);
+
+	tap_check(err == code && number == UNTOUCHED, __FILE__, __LINE__,
+		  "'%s': expected %d, got %d and %ju", text, code, err, (uintmax_t)number);
+}
+
+static void check_number(const char *text, uint64_t expected)
+{
+	uint64_t number = UNTOUCHED;
+
+	CHECK_INT(number__parse(text, 0, UINT64_MAX, &number), 0);
+	CHECK_INT(number, expected);
+}
+
+static void whole_numbers(void)
+{
+	check_number("0", 0);
+	check_number("49", 49);
+	check_number("0049", 49);
+	check_number("18446744073709551615", UINT64_MAX);
+	check_number("00000000000000000000018446744073709551615", UINT64_MAX);
+}
+
+static void no_numbers(void)
+{
+	static const char *const texts[] = {"",
+					    " ",
+					    " 1",
+					    "1 ",
+					    "+1",
+					    "-1",
+					    "-0",
+					    "0x10",
+					    "1e3",
+					    "1.0",
+					    "1,2",
+					    "1\n",
+					    "a",
+					    "1a",
+					    "1_000",
+					    "\xd9\xa1",
+					    "99999999999999999999x"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		check_refused(texts[i], 0, UINT64_MAX, -EINVAL);
+}
+
+static void ranges(void)
+{
+	uint64_t number;
+
+	CHECK_INT(number__parse("5", 5, 5, &number), 0);
+	check_refused("4", 5, 10, -ERANGE);
+	check_refused("11", 5, 10, -ERANGE);
+	check_refused("18446744073709551616", 0, UINT64_MAX, -ERANGE);
+	check_refused("18446744073709551620", 0, UINT64_MAX, -ERANGE);
+	check_refused("99999999999999999999999999999999", 0, UINT64_MAX, -ERANGE);
+}
+
+static void check_seconds(const char *text, uint64_t expected)
+{
+	uint64_t nanoseconds = UNTOUCHED;
+
+	CHECK_INT(number__parse_seconds(text, &nanoseconds), 0);
+	CHECK_INT(nanoseconds, expected);
+}
+
+static void seconds_and_fractions(void)
+{
+	check_seconds("5", 5 * NANOSECONDS);
+	check_seconds("0.25", NANOSECONDS / 4);
+	check_seconds("1.5", 3 * NANOSECONDS / 2);
+	check_seconds("0.000000001", 1);
+	check_seconds("0.123456789", 123456789);
+	check_seconds("0.9999999999999999999999", 999999999);
+	check_seconds("1.0000000009", NANOSECONDS);
+	check_seconds("007.50", 15 * NANOSECONDS / 2);
+	check_seconds("3162240000", SECONDS_MAX * NANOSECONDS);
+}
+
+static void check_seconds_refused(const char *text, int code)
+{
+	uint64_t nanoseconds = UNTOUCHED;
+	int err = number__parse_seconds(text, &nanoseconds);
+
+	tap_check(err == code && nanoseconds == UNTOUCHED, __FILE__, __LINE__,
+		  "'%s': expected %d, got %d and %ju", text, code, err, (uintmax_t)nanoseconds);
+}
+
+static void no_seconds(void)
+{
+	static const char *const texts[] = {"",	    ".",  ".5",	 "5.",	"5.x",
+					    "-1",   "+1", "1 ",	 "1e3", "1,5",
+					    "1.5.", "5s", "inf", "nan", "99999999999999999999.x"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		check_seconds_refused(texts[i], -EINVAL);
+}
+
+static void seconds_out_of_range(void)
+{
+	check_seconds_refused("0", -ERANGE);
+	check_seconds_refused("0.0", -ERANGE);
+	check_seconds_refused("0.0000000001", -ERANGE);
+	check_seconds_refused("3162240001", -ERANGE);
+	check_seconds_refused("18446744073709551616", -ERANGE);
+	check_seconds_refused("99999999999999999999.5", -ERANGE);
+}
+
+static void fraction_above_the_most(void)
+{
+	check_seconds_refused("3162240000.000000001", -ERANGE);
+}
+
+static const struct tap_test tests[] = {
+	{"whole decimal numbers are read", whole_numbers},
+	{"what is no number is refused, the result untouched", no_numbers},
+	{"numbers out of their range are refused", ranges},
+	{"seconds are read with their fractions", seconds_and_fractions},
+	{"what is no number of seconds is refused", no_seconds},
+	{"0 seconds, and too many, are refused", seconds_out_of_range},
+	{"a fraction above the most seconds is refused", fraction_above_the_most},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/trace_options.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "core/util/number.h"
+#include "test/unit/tap.h"
+
+struct settings {
+	struct trace_options trace;
+	uint64_t frequency;
+	uint64_t duration;
+};
+
+static const struct option_spec options[] = {
+	{.letter = 'F',
+	 .name = "frequency",
+	 .value = "FREQUENCY",
+	 .type = OPTION_NUMBER,
+	 .offset = offsetof(struct settings, frequency),
+	 .min = 1,
+	 .max = 1000,
+	 .help = "samples per second (default 49)"},
+	TRACE_OPTION_ROWS(struct settings),
+	{.value = "duration",
+	 .type = OPTION_SECONDS,
+	 .offset = offsetof(struct settings, duration),
+	 .help = "how long to sample"},
+	{0},
+};
+
+static const struct command command = {.name = "applet",
+				       .summary = "What it does.",
+				       .options = options,
+				       .examples = "  applet 5    # five seconds\n"};
+
+static struct settings settings;
+static struct error error;
+
+static void release(void)
+{
+	options__release(&command, &settings);
+}
+
+#define MAX_WORDS 8
+
+/* Parse a command line into settings and error; words are separated by single spaces. */
+static int parse_as(const struct command *as, const char *line)
+{
+	CLEANUP_FREE char *copy = strdup(line);
+	char *argv[MAX_WORDS + 1] = {(char *)as->name}, *rest = copy;
+	int argc = 1;
+
+	release();
+	settings = (struct settings){.trace = TRACE_OPTIONS_DEFAULTS, .frequency = 49};
+	error.text[0] = '\0';
+	while (line[0] && rest && argc < MAX_WORDS)
+		argv[argc++] = strsep(&rest, " ");
+	return options__parse(as, argc, argv, &settings, &error);
+}
+
+static int parse(const char *line)
+{
+	return parse_as(&command, line);
+}
+
+/* A usage error, with this text before its hint. */
+#define CHECK_REFUSED(line, message)                                                               \
+	(CHECK_INT(parse(line), -EINVAL), CHECK_STR(error.text, message "; see 'applet --help'"))
+
+static void defaults_stay(void)
+{
+	CHECK_INT(parse(""), 0);
+	CHECK_INT(settings.frequency, 49);
+	CHECK_INT(settings.duration, 0);
+	CHECK_INT(settings.trace.hash_storage_size, 40960);
+	CHECK_INT(settings.trace.stack_storage_size, 16384);
+	CHECK_INT(settings.trace.pids.nr, 0);
+	CHECK(!settings.trace.folded && !settings.trace.stats);
+	CHECK_STR(error.text, "");
+}
+
+static void all_forms(void)
+{
+	static const char *const lines[] = {
+		"-F 99 -fd -p 7 5",	   "-F99 -f -d -p7 5",
+		"-dfF99 -p 7 5",	   "5 -F 99 -dfp7",
+		"--frequency 99 -fdp 7 5", "--frequency=99 --folded -d --pid=7 5",
+		"-f -F 99 5 -d -p7",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		bool right = parse(lines[i]) == 0 && settings.frequency == 99 &&
+			     settings.trace.folded && settings.trace.delimited &&
+			     !settings.trace.offsets && settings.trace.pids.nr == 1 &&
+			     settings.trace.pids.pids[0] == 7 &&
+			     settings.duration == 5 * NANOSECONDS;
+
+		tap_check(right, __FILE__, __LINE__, "'%s' is not read right: %s", lines[i],
+			  error.text);
+	}
+	CHECK_INT(parse("--stats --hash-storage-size 1 --stack-storage-size=16777216"), 0);
+	CHECK(settings.trace.stats);
+	CHECK_INT(settings.trace.hash_storage_size, 1);
+	CHECK_INT(settings.trace.stack_storage_size, STORAGE_SIZE_MAX);
+}
+
+static void flags_may_be_repeated(void)
+{
+	CHECK_INT(parse("-f -ff --folded"), 0);
+	CHECK(settings.trace.folded);
+}
+
+static void double_dash_ends_options(void)
+{
+	CHECK_INT(parse("-f -- 5"), 0);
+	CHECK_INT(settings.duration, 5 * NANOSECONDS);
+	CHECK_REFUSED("-- -f", "duration: '-f' is not a number of seconds above 0");
+	CHECK_INT(parse("--"), 0);
+}
+
+static void help_wins_over_what_follows(void)
+{
+	CHECK_INT(parse("-h"), OPTIONS_HELP);
+	CHECK_INT(parse("--help"), OPTIONS_HELP);
+	CHECK_INT(parse("-fh --nonsense"), OPTIONS_HELP);
+	CHECK_INT(parse("--nonsense -h"), -EINVAL);
+}
+
+static void lists_of_pids(void)
+{
+	CHECK_INT(parse("-p 1,42,2147483647"), 0);
+	if (CHECK_INT(settings.trace.pids.nr, 3)) {
+		CHECK_INT(settings.trace.pids.pids[1], 42);
+		CHECK_INT(settings.trace.pids.pids[2], INT_MAX);
+	}
+	CHECK_REFUSED("-p 0", "-p: '0' is not a PID or a list like 42,1042");
+	CHECK_REFUSED("-p 2147483648", "-p: '2147483648' is not a PID or a list like 42,1042");
+	CHECK_REFUSED("-p 1,", "-p: '1,' is not a PID or a list like 42,1042");
+	CHECK_REFUSED("-p ,1", "-p: ',1' is not a PID or a list like 42,1042");
+	CHECK_REFUSED("-p 1,,2", "-p: '1,,2' is not a PID or a list like 42,1042");
+	CHECK_REFUSED("--pid=", "-p: '' is not a PID or a list like 42,1042");
+	CHECK_REFUSED("-p -1", "-p: '-1' is not a PID or a list like 42,1042");
+	CHECK_REFUSED("-p 1,2x", "-p: '1,2x' is not a PID or a list like 42,1042");
+}
+
+static void bad_numbers(void)
+{
+	CHECK_REFUSED("-F 0", "-F: '0' is not a whole number from 1 to 1000");
+	CHECK_REFUSED("-F 1001", "-F: '1001' is not a whole number from 1 to 1000");
+	CHECK_REFUSED("-F 0x10", "-F: '0x10' is not a whole number from 1 to 1000");
+	CHECK_REFUSED("-F -1", "-F: '-1' is not a whole number from 1 to 1000");
+	CHECK_REFUSED("-F 99999999999999999999",
+		      "-F: '99999999999999999999' is not a whole number from 1 to 1000");
+	CHECK_REFUSED("--frequency= 5", "-F: '' is not a whole number from 1 to 1000");
+	CHECK_REFUSED("--stack-storage-size 16777217",
+		      "--stack-storage-size: '16777217' is not a whole number from 1 to 16777216");
+	CHECK_REFUSED("0", "duration: '0' is not a number of seconds above 0");
+	CHECK_REFUSED("5s", "duration: '5s' is not a number of seconds above 0");
+}
+
+static void missing_values(void)
+{
+	CHECK_REFUSED("-F", "-F: needs a value, FREQUENCY");
+	CHECK_REFUSED("-fF", "-F: needs a value, FREQUENCY");
+	CHECK_REFUSED("--frequency", "-F: needs a value, FREQUENCY");
+	CHECK_REFUSED("5 -p", "-p: needs a value, PID[,PID...]");
+	CHECK_REFUSED("--hash-storage-size", "--hash-storage-size: needs a value, N");
+}
+
+static void values_that_are_not_wanted(void)
+{
+	CHECK_REFUSED("--folded=yes", "-f: takes no value");
+	CHECK_REFUSED("--stats=", "--stats: takes no value");
+	CHECK_REFUSED("--help=x", "-h: takes no value");
+}
+
+static void given_twice(void)
+{
+	CHECK_REFUSED("-F 1 -F 2", "-F: given twice");
+	CHECK_REFUSED("-p 1 --pid 2", "-p: given twice");
+	CHECK_REFUSED("--hash-storage-size 1 --hash-storage-size=1",
+		      "--hash-storage-size: given twice");
+}
+
+static void too_many_arguments(void)
+{
+	static const struct option_spec no_options[] = {{0}};
+	const struct command plain = {"plain", "Summary.", no_options, ""};
+
+	CHECK_REFUSED("1 2", "'2': too many arguments");
+	CHECK_REFUSED("1 -f 2 3", "'2': too many arguments");
+	CHECK_REFUSED("1 -- -f", "'-f': too many arguments");
+	CHECK_INT(parse_as(&plain, ""), 0);
+	CHECK_INT(parse_as(&plain, "1"), -EINVAL);
+	CHECK_STR(error.text, "'1': too many arguments; see 'plain --help'");
+}
+
+static void unknown_options(void)
+{
+	CHECK_REFUSED("-x", "unknown option '-x'");
+	CHECK_REFUSED("-fx", "unknown option '-x'");
+	CHECK_REFUSED("-xf", "unknown option '-x'");
+	CHECK_REFUSED("-:", "unknown option '-:'");
+	CHECK_REFUSED("-?", "unknown option '-?'");
+	CHECK_REFUSED("5 --nonsense", "unknown option '--nonsense'");
+	CHECK_REFUSED("--nonsense=5", "unknown option '--nonsense=5'");
+	CHECK_REFUSED("--=", "unknown option '--='");
+}
+
+static void long_options_are_spelled_out(void)
+{
+	CHECK_REFUSED("--fol", "unknown option '--fol'");
+	CHECK_REFUSED("--f", "unknown option '--f'");
+	CHECK_REFUSED("--freq 5", "unknown option '--freq'");
+	CHECK_REFUSED("--freq=5", "unknown option '--freq=5'");
+	CHECK_REFUSED("--hel", "unknown option '--hel'");
+}
+
+static void shortened_options_in_other_errors(void)
+{
+	CHECK_REFUSED("--freq", "unknown option '--freq'");
+	CHECK_REFUSED("--fol=yes", "unknown option '--fol=yes'");
+}
+
+static void options_that_are_no_ascii(void)
+{
+	/* A letter is a byte here; message() prints half a character as '?'. */
+	CHECK_REFUSED("-f\xff", "unknown option '-\xff'");
+	CHECK_REFUSED("-\xc3\xa9", "unknown option '-\xc3'");
+	CHECK_REFUSED("5 -\xc3\xa9", "unknown option '-\xc3'");
+}
+
+static void long_words_are_cut(void)
+{
+	char line[1001];
+
+	memset(line, 'x', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	memcpy(line, "--", 2);
+	CHECK_INT(parse(line), -EINVAL);
+	CHECK(strlen(error.text) < 300 && strstr(error.text, "; see 'applet --help'"));
+	memcpy(line, "-F", 2);
+	CHECK_INT(parse(line), -EINVAL);
+	CHECK(strlen(error.text) < 300 && strstr(error.text, "; see 'applet --help'"));
+	memcpy(line, "xx", 2);
+	CHECK_INT(parse(line), -EINVAL);
+	CHECK(strlen(error.text) < 300 && strstr(error.text, "; see 'applet --help'"));
+}
+
+static void no_words_at_all(void)
+{
+	char *argv[] = {NULL};
+
+	CHECK_INT(options__parse(&command, 0, argv, &settings, &error), 0);
+}
+
+static void opposites(void)
+{
+	CHECK_INT(parse("-K"), 0);
+	CHECK_INT(trace_options__check(&settings.trace, "applet", &error), 0);
+	CHECK_INT(parse("-UK"), 0);
+	CHECK_INT(trace_options__check(&settings.trace, "applet", &error), -EINVAL);
+	CHECK_STR(error.text, "-K and -U exclude each other: leave both out for all stacks; see "
+			      "'applet --help'");
+}
+
+/* What help prints, to be freed. */
+static char *print_help(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	options__print_help(&command, out);
+	fclose(out);
+	return text;
+}
+
+static void help_fits_a_terminal(void)
+{
+	CLEANUP_FREE char *text = print_help();
+
+	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		tap_check(end - line <= 80, __FILE__, __LINE__, "%td columns: %.*s", end - line,
+			  (int)(end - line), line);
+		tap_check(end == line || end[-1] != ' ', __FILE__, __LINE__, "space at end: '%.*s'",
+			  (int)(end - line), line);
+	}
+}
+
+static void help_names_all(void)
+{
+	CLEANUP_FREE char *text = print_help();
+
+	CHECK(!strncmp(text, "usage: applet [-h] [-F FREQUENCY] ", 33));
+	for (const struct option_spec *spec = options; spec->help; spec++) {
+		char row[96];
+
+		if (spec->name && spec->letter)
+			snprintf(row, sizeof(row), "\n  -%c, --%s%s%s ", spec->letter, spec->name,
+				 spec->value ? " " : "", spec->value ? spec->value : "");
+		else
+			snprintf(row, sizeof(row), "%s%s", spec->name ? "\n      --" : "\n  ",
+				 spec->name ? spec->name : spec->value);
+		tap_check(strstr(text, row), __FILE__, __LINE__, "no '%s' in help", row + 1);
+	}
+	CHECK(strstr(text, "\nexamples:\n  applet 5    # five seconds\n"));
+}
+
+static const struct tap_test tests[] = {
+	{"an empty command line leaves the defaults", defaults_stay},
+	{"options in all their forms, before and behind the argument", all_forms},
+	{"flags may be repeated", flags_may_be_repeated},
+	{"-- ends the options", double_dash_ends_options},
+	{"help wins over what follows it", help_wins_over_what_follows},
+	{"lists of PIDs", lists_of_pids},
+	{"numbers out of range, and what is no number, are refused", bad_numbers},
+	{"an option without its value is refused", missing_values},
+	{"a flag with a value is refused", values_that_are_not_wanted},
+	{"a value given twice is refused", given_twice},
+	{"arguments too many are refused", too_many_arguments},
+	{"unknown options are named", unknown_options},
+	{"long options are not shortened", long_options_are_spelled_out},
+	{"a shortened option is unknown, whatever else is wrong with it",
+	 shortened_options_in_other_errors},
+	{"an option that is no ASCII is named by its first byte", options_that_are_no_ascii},
+	{"messages about long words are cut, not their hints", long_words_are_cut},
+	{"no words at all, not even a name", no_words_at_all},
+	{"-K and -U exclude each other", opposites},
+	{"help fits into 80 columns", help_fits_a_terminal},
+	{"help names all options", help_names_all},
+};
+
+int main(void)
+{
+	int status = TAP_RUN(tests);
+
+	release();
+	return status;
+}

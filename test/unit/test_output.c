@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/output.h"
+#include "core/util/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/frame_names.h"
+#include "core/stacks.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "sym/sym.h"
+#include "test/unit/tap.h"
+
+/* ---- text__clean() ---- */
+
+/* What a name becomes; it ends with its NUL. */
+static const char *clean(const char *name, bool folded)
+{
+	static char result[256];
+	size_t length = text__clean(name, strlen(name), folded, result, sizeof(result));
+
+	CHECK_INT(length, strlen(result));
+	return result;
+}
+
+/* Both forms leave name as it is. */
+static void check_kept(const char *name)
+{
+	CHECK_STR(clean(name, false), name);
+	CHECK_STR(clean(name, true), name);
+}
+
+static void check_replaced(const char *name, const char *expected)
+{
+	CHECK_STR(clean(name, false), expected);
+	CHECK_STR(clean(name, true), expected);
+}
+
+static void ascii(void)
+{
+	for (int c = 1; c < 0x80; c++) {
+		const char name[] = {'a', (char)c, 'b', '\0'};
+
+		if (c < ' ' || c == 0x7f)
+			check_replaced(name, "a?b");
+		else if (c != ';')
+			check_kept(name);
+	}
+	CHECK_STR(clean("a;b;", false), "a;b;");
+	CHECK_STR(clean("a;b;", true), "a:b:");
+}
+
+static void nul_inside(void)
+{
+	char result[8];
+
+	CHECK_INT(text__clean("a\0b", 3, false, result, sizeof(result)), 3);
+	CHECK_STR(result, "a?b");
+}
+
+/* Writes code as UTF-8 of the given length, whether or not that is its shortest form. */
+static void encode(uint32_t code, size_t size, char text[5])
+{
+	static const unsigned char leads[] = {0, 0, 0xC0, 0xE0, 0xF0};
+
+	memset(text, 0, 5);
+	for (size_t i = size; i-- > 1; code >>= 6)
+		text[i] = (char)(0x80 | (code & 0x3F));
+	text[0] = (char)(leads[size] | code);
+}
+
+static bool is_surrogate(uint32_t code)
+{
+	return code >= 0xD800 && code <= 0xDFFF;
+}
+
+/* Marks, embeddings, overrides and isolates of direction; line and paragraph separators. */
+static bool disguises(uint32_t code)
+{
+	return code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+	       (code >= 0x2066 && code <= 0x2069);
+}
+
+static void check_code(uint32_t code, size_t size, bool kept)
+{
+	char text[5], result[8];
+	const char *expected = kept ? text : &"????"[4 - size];
+
+	encode(code, size, text);
+	text__clean(text, size, false, result, sizeof(result));
+	tap_check(!strcmp(result, expected), __FILE__, __LINE__, "U+%04X in %zu bytes", code, size);
+}
+
+/* All that the lead bytes C0 to F7 can express: 0x20 pages of 2, 0x10 of 3, 8 of 4 bytes. */
+static void all_of_utf8(void)
+{
+	for (uint32_t code = 0; code < 0x800; code++)
+		check_code(code, 2, code >= 0xA0);
+	for (uint32_t code = 0; code < 0x10000; code++)
+		if (!disguises(code))
+			check_code(code, 3, code >= 0x800 && !is_surrogate(code));
+	for (uint32_t code = 0; code < 0x200000; code++)
+		check_code(code, 4, code >= 0x10000 && code <= 0x10FFFF);
+}
+
+static void disguising_characters(void)
+{
+	for (uint32_t code = 0x800; code < 0x10000; code++) {
+		char text[5];
+
+		if (!disguises(code))
+			continue;
+		encode(code, 3, text);
+		check_replaced(text, "?");
+	}
+}
+
+static void c1_controls(void)
+{
+	check_replaced("\xC2\x80", "??");
+	check_replaced("a\xC2\x9B"
+		       "31m",
+		       "a??31m");
+	check_replaced("\xC2\x9F", "??");
+	check_kept("\xC2\xA0");
+	check_replaced("a\x9B"
+		       "31m",
+		       "a?31m");
+}
+
+static void broken_sequences(void)
+{
+	check_replaced("\x80", "?");
+	check_replaced("\xBF", "?");
+	check_replaced("\xC3", "?");
+	check_replaced("\xE2\x82", "??");
+	check_replaced("\xF0\x9F\x98", "???");
+	check_replaced("\xC3(", "?(");
+	check_replaced("\xE2\x82(", "?"
+				    "?(");
+	check_replaced("\xF0\x9F\x98(", "??"
+					"?(");
+	check_replaced("\xE2\xC3\xA9", "?\xC3\xA9");
+	check_replaced("\xF8\x88\x80\x80\x80", "?????");
+	check_replaced("\xFE\xFF", "??");
+	check_replaced("\xC3\x1B[31m", "??[31m");
+	CHECK_STR(clean("\xC3;", true), "?:");
+}
+
+/* The length ends the name, although the bytes behind it would complete a character. */
+static void length_ends_the_name(void)
+{
+	static const char *const characters[] = {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(characters); i++) {
+		for (size_t length = 0; length < strlen(characters[i]); length++) {
+			char *exact = malloc(length + 1), result[8];
+
+			memcpy(exact + 1, characters[i], length);
+			CHECK_INT(text__clean(exact + 1, length, false, result, 8), length);
+			CHECK_INT(strspn(result, "?"), length);
+			free(exact);
+		}
+	}
+}
+
+static void buffers_of_any_size(void)
+{
+	const char name[] = "a\xC3\xA9;\xE2\x82\xAC\x1B\xF0\x9F\x98\x80z";
+	const char expected[] = "a\xC3\xA9:\xE2\x82\xAC?\xF0\x9F\x98\x80z";
+	/* What fits into a buffer of size: whole characters only, and a NUL. */
+	const size_t lengths[] = {0, 0, 1, 1, 3, 4, 4, 4, 7, 8, 8, 8, 8, 12, 13, 13};
+
+	for (size_t size = 1; size < ARRAY_SIZE(lengths); size++) {
+		char *exact = malloc(size);
+
+		CHECK_INT(text__clean(name, strlen(name), true, exact, size), lengths[size]);
+		CHECK_INT(strlen(exact), lengths[size]);
+		CHECK(!memcmp(exact, expected, lengths[size]));
+		free(exact);
+	}
+}
+
+/* ---- stack_writer__print() ---- */
+
+#define KERNEL(n) (0xffffffff81000000 + (n))
+
+/* Answers for these frames, in the order of frame_names: the kernel's first. */
+static struct frame_place places[] = {
+	{KERNEL(0x10), 0, false}, {KERNEL(0x20), 0, true}, {0x1000, 42, false}, {0x1000, 42, true},
+	{0x2000, 42, true},	  {0x3000, 42, true},	   {0x1000, 43, false},
+};
+static struct sym_query queries[] = {
+	{.name = "vfs_read", .offset = 0x10},
+	{.name = "do_syscall", .offset = 0x2f, .module = "kmod"},
+	{.name = "leaf", .offset = 0},
+	{.name = "leaf_called", .offset = 4},
+	{.name = "std::a;b\x1b[2J\n", .offset = 0x1234},
+	{.name = NULL, .module = "libfoo.so"},
+	{.name = "other"},
+};
+static const struct frame_names names = {places, queries, ARRAY_SIZE(places), 0};
+
+_Static_assert(ARRAY_SIZE(places) == ARRAY_SIZE(queries), "each frame has its answer");
+
+static void print_process(FILE *out, const char *comm, uint32_t tgid)
+{
+	fprintf(out, "  - %s (%" PRIu32 ")\n", comm, tgid);
+}
+
+static const struct stack_layout layout = {
+	.frame_indent = "  ", .count_indent = "    ", .print_process = print_process};
+
+#define FRAMES(...)                                                                                \
+	make_frames((const uint64_t[]){__VA_ARGS__}, ARRAY_SIZE(((const uint64_t[]){__VA_ARGS__})))
+
+static struct arena arena;
+static const struct frames no_frames;
+
+static const struct frames *make_frames(const uint64_t *addresses, size_t nr)
+{
+	struct frames *frames = arena__alloc(&arena, sizeof(*frames) + nr * sizeof(*addresses));
+
+	frames->nr = (uint32_t)nr;
+	memcpy(frames->frames, addresses, nr * sizeof(*addresses));
+	return frames;
+}
+
+static struct counted_stack make_stack(const char *comm, const struct frames *kernel,
+				       const struct frames *user)
+{
+	struct counted_stack stack = {.key.tgid = 42, .count = 7, .kernel = kernel, .user = user};
+
+	memcpy(stack.key.comm, comm, strnlen(comm, COMM_LEN));
+	return stack;
+}
+
+#define DELIMITED 'd'
+#define FOLDED	  'f'
+#define OFFSETS	  's'
+
+/* What is written for these stacks with the options whose letters are given. */
+static const char *print_stacks(struct counted_stack *stacks, size_t nr, const char *letters)
+{
+	static char result[8192];
+	struct stack_counts counts = {.items = stacks, .nr = nr};
+	struct stack_writer writer = {
+		.layout = &layout,
+		.names = &names,
+		.folded = strchr(letters, FOLDED),
+		.delimited = strchr(letters, DELIMITED),
+		.offsets = strchr(letters, OFFSETS),
+	};
+	char *text = NULL;
+	size_t size;
+
+	writer.out = open_memstream(&text, &size);
+	stack_writer__print(&writer, &counts);
+	CHECK_INT(output__flush(writer.out), 0);
+	fclose(writer.out);
+	snprintf(result, sizeof(result), "%s", text);
+	free(text);
+	return result;
+}
+
+static const char *print_stack(struct counted_stack stack, const char *letters)
+{
+	return print_stacks(&stack, 1, letters);
+}
+
+static struct counted_stack both_sides(void)
+{
+	return make_stack("cat", FRAMES(KERNEL(0x10), KERNEL(0x20)), FRAMES(0x1000, 0x2000));
+}
+
+static void text_output(void)
+{
+	CHECK_STR(print_stack(both_sides(), ""), "  vfs_read\n  do_syscall\n"
+						 "  leaf\n  std::a;b?[2J?\n"
+						 "  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(both_sides(), "d"), "  vfs_read\n  do_syscall\n    --\n"
+						  "  leaf\n  std::a;b?[2J?\n"
+						  "  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(both_sides(), "s"), "  vfs_read+0x10\n  do_syscall+0x2f\n"
+						  "  leaf+0x0\n  std::a;b?[2J?+0x1234\n"
+						  "  - cat (42)\n    7\n\n");
+}
+
+static void folded_output(void)
+{
+	CHECK_STR(print_stack(both_sides(), "f"), "cat;std::a:b?[2J?;leaf;do_syscall;vfs_read 7\n");
+	CHECK_STR(print_stack(both_sides(), "fd"),
+		  "cat;std::a:b?[2J?;leaf;-;do_syscall;vfs_read 7\n");
+	CHECK_STR(print_stack(both_sides(), "fds"),
+		  "cat;std::a:b?[2J?+0x1234;leaf+0x0;-;do_syscall+0x2f;vfs_read+0x10 7\n");
+}
+
+static void delimiter_needs_two_sides(void)
+{
+	struct counted_stack kernel = make_stack("cat", FRAMES(KERNEL(0x10)), &no_frames);
+	struct counted_stack user = make_stack("cat", &no_frames, FRAMES(0x1000));
+
+	CHECK_STR(print_stack(kernel, "d"), "  vfs_read\n  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(kernel, "df"), "cat;vfs_read 7\n");
+	CHECK_STR(print_stack(user, "d"), "  leaf\n  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(user, "df"), "cat;leaf 7\n");
+}
+
+static void no_frames_at_all(void)
+{
+	struct counted_stack stack = make_stack("cat", &no_frames, &no_frames);
+
+	CHECK_STR(print_stack(stack, "ds"), "  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(stack, "dsf"), "cat 7\n");
+	CHECK_STR(print_stacks(NULL, 0, ""), "");
+	CHECK_STR(print_stacks(NULL, 0, "f"), "");
+}
+
+static void unknown_frames(void)
+{
+	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x1000, 0x3000));
+
+	CHECK_STR(print_stack(stack, "s"), "  leaf+0x0\n  [unknown]\n  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(stack, "fs"), "cat;[unknown];leaf+0x0 7\n");
+}
+
+static void cut_stacks(void)
+{
+	struct counted_stack stack =
+		make_stack("cat", FRAMES(KERNEL(0x10), frame_mark(MARK_CUT, 127)),
+			   FRAMES(0x1000, frame_mark(MARK_CUT, 4294967295)));
+
+	CHECK_STR(print_stack(stack, "ds"), "  vfs_read+0x10\n  [cut at 127 frames]\n    --\n"
+					    "  leaf+0x0\n  [cut at 4294967295 frames]\n"
+					    "  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(stack, "df"),
+		  "cat;[cut at 4294967295 frames];leaf;-;[cut at 127 frames];vfs_read 7\n");
+}
+
+static void leaf_and_return_address_differ(void)
+{
+	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x1000, 0x1000));
+
+	CHECK_STR(print_stack(stack, "fs"), "cat;leaf_called+0x4;leaf+0x0 7\n");
+}
+
+static void processes_have_their_own_names(void)
+{
+	struct counted_stack stacks[] = {
+		make_stack("one", &no_frames, FRAMES(0x1000)),
+		make_stack("two", &no_frames, FRAMES(0x1000)),
+	};
+
+	stacks[1].key.tgid = 43;
+	stacks[1].count = UINT64_MAX;
+	CHECK_STR(print_stacks(stacks, 2, "f"), "one;leaf 7\ntwo;other 18446744073709551615\n");
+	CHECK_STR(print_stacks(stacks, 2, ""), "  leaf\n  - one (42)\n    7\n\n"
+					       "  other\n  - two (43)\n    "
+					       "18446744073709551615\n\n");
+}
+
+static void hostile_comm(void)
+{
+	struct counted_stack stack =
+		make_stack("a;b c\n\x1b]0;\xC2\x9B\xff", &no_frames, &no_frames);
+	struct counted_stack full = make_stack("0123456789abcdef", &no_frames, &no_frames);
+	struct counted_stack cut = make_stack("0123456789abcd\xE2\x82", &no_frames, &no_frames);
+
+	CHECK_STR(print_stack(stack, ""), "  - a;b c??]0;??? (42)\n    7\n\n");
+	CHECK_STR(print_stack(stack, "f"), "a:b c??]0:??? 7\n");
+	CHECK_STR(print_stack(full, "f"), "0123456789abcdef 7\n");
+	CHECK_STR(print_stack(cut, "f"), "0123456789abcd?? 7\n");
+}
+
+static void very_long_names(void)
+{
+	const size_t length = 10000;
+	CLEANUP_FREE char *name = malloc(length + 1);
+	const char *kept = queries[2].name;
+	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x1000));
+	const char *printed;
+
+	memset(name, 'n', length);
+	name[length] = '\0';
+	queries[2].name = name;
+	printed = print_stack(stack, "f");
+	CHECK_INT(strspn(printed + strlen("cat;"), "n"), 4095);
+	CHECK_STR(printed + strlen(printed) - 3, " 7\n");
+	queries[2].name = kept;
+}
+
+/* ---- errors ---- */
+
+static void full_disk(void)
+{
+	CLEANUP_FCLOSE FILE *full = fopen("/dev/full", "we");
+	struct error error = {.text = "old"};
+
+	if (!full) {
+		tap_skip("no /dev/full");
+		return;
+	}
+	fputs("text", full);
+	CHECK_INT(output__flush(full), -ENOSPC);
+	CHECK_INT(output__failed(-ENOSPC, &error), -ENOSPC);
+	CHECK_STR(error.text, "cannot write the output: No space left on device");
+	/* An error of an earlier write is not forgotten. */
+	CHECK(output__flush(full) < 0);
+}
+
+static void reader_that_has_gone(void)
+{
+	struct error error = {.text = "old"};
+
+	CHECK_INT(output__failed(-EPIPE, &error), -EPIPE);
+	CHECK_STR(error.text, "");
+	CHECK_INT(output__failed(-EBADF, &error), -EBADF);
+	CHECK_STR(error.text, "");
+}
+
+static const struct tap_test tests[] = {
+	{"ASCII: control characters become ?, and ; becomes : where folded", ascii},
+	{"a NUL within the length becomes ?", nul_inside},
+	{"every UTF-8 form of every number: overlong ones, surrogates, and what is too high become ?",
+	 all_of_utf8},
+	{"characters that turn the direction of text, or break its lines, become ?",
+	 disguising_characters},
+	{"C1 control characters become ?", c1_controls},
+	{"each byte of a broken sequence becomes ?, what follows stays", broken_sequences},
+	{"nothing behind the length is looked at", length_ends_the_name},
+	{"no buffer is overrun, no character cut in two", buffers_of_any_size},
+	{"stacks in lines, with -d and -s", text_output},
+	{"folded stacks, with -d and -s", folded_output},
+	{"a delimiter stands only between two stacks", delimiter_needs_two_sides},
+	{"stacks without frames", no_frames_at_all},
+	{"frames without a name are [unknown], without an offset", unknown_frames},
+	{"stacks that were cut say so at their root", cut_stacks},
+	{"an address is named as a leaf or as a return address", leaf_and_return_address_differ},
+	{"the same address in two processes has two names", processes_have_their_own_names},
+	{"a hostile comm is made harmless", hostile_comm},
+	{"a very long name is cut", very_long_names},
+	{"a full disk is an error, and stays one", full_disk},
+	{"a reader that has gone is an error without words", reader_that_has_gone},
+};
+
+int main(void)
+{
+	int status = TAP_RUN(tests);
+
+	arena__release(&arena);
+	return status;
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "test/unit/tap.h"
+
+#define CLEANUP_PROCESS CLEANUP(process__release)
+
+static struct process read_self(void)
+{
+	struct process process = {0};
+
+	CHECK_INT(process__read(&process, getpid()), 0);
+	return process;
+}
+
+static const struct mapping *find_code(const struct process *process, const void *code)
+{
+	const struct mapping *mapping =
+		mapping_list__find(&process->mappings, (uint64_t)(uintptr_t)code);
+
+	CHECK(mapping);
+	return mapping;
+}
+
+/* ---- process__read() ---- */
+
+static void this_process(void)
+{
+	CLEANUP_PROCESS
+	struct process process = read_self();
+	struct timespec now;
+	uint64_t ticks;
+
+	CHECK_INT(process.pid, getpid());
+	CHECK(find_code(&process, this_process));
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	ticks = (uint64_t)now.tv_sec * (uint64_t)sysconf(_SC_CLK_TCK);
+	CHECK(process.start_time > 0 && process.start_time <= ticks + 100);
+}
+
+static void names_that_look_like_stat(void)
+{
+	static const char *const comms[] = {") R 1 2",	     "a) b (c) d",    "(((", ")))",
+					    ") Z 1 1 1 1 1", "a b\nc) S 1\n", " ",   ""};
+	CLEANUP_PROCESS
+	struct process before = read_self();
+	char kept[16];
+
+	prctl(PR_GET_NAME, kept);
+	for (size_t i = 0; i < ARRAY_SIZE(comms); i++) {
+		CLEANUP_PROCESS
+		struct process process = {0};
+
+		prctl(PR_SET_NAME, comms[i]);
+		process = read_self();
+		tap_check(process.start_time == before.start_time, __FILE__, __LINE__,
+			  "'%s' changes the start time", comms[i]);
+	}
+	prctl(PR_SET_NAME, kept);
+}
+
+static void processes_that_have_ended(void)
+{
+	struct process process = {.pid = 77};
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (pid == 0)
+		_exit(0);
+	CHECK_INT(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	CHECK_INT(process__read(&process, pid), -ESRCH);
+	CHECK_INT(waitpid(pid, NULL, 0), pid);
+	CHECK_INT(process__read(&process, pid), -ESRCH);
+	CHECK_INT(process__read(&process, INT_MAX), -ESRCH);
+	CHECK_INT(process__read(&process, -1), -ESRCH);
+	CHECK_INT(process.pid, 77);
+}
+
+static void a_child_started_later(void)
+{
+	CLEANUP_PROCESS
+	struct process self = read_self();
+	CLEANUP_PROCESS
+	struct process child = {0};
+	/* The start time is in ticks of 10 ms. */
+	const struct timespec ticks = {.tv_nsec = 30000000};
+	pid_t pid;
+
+	nanosleep(&ticks, NULL);
+	pid = fork();
+	if (pid == 0) {
+		for (;;)
+			pause();
+	}
+	CHECK_INT(process__read(&child, pid), 0);
+	CHECK(child.start_time > self.start_time);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void *sleep_in_thread(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* A child whose first thread has ended, while a second one sleeps. */
+static pid_t start_headless_child(void)
+{
+	pid_t pid = fork();
+	pthread_t thread;
+	siginfo_t info;
+
+	if (pid == 0) {
+		pthread_create(&thread, NULL, sleep_in_thread, NULL);
+		kill(getpid(), SIGSTOP);
+		syscall(SYS_exit, 0);
+	}
+	CHECK_INT(waitid(P_PID, (id_t)pid, &info, WSTOPPED), 0);
+	kill(pid, SIGCONT);
+	return pid;
+}
+
+/* Wait, for a second at most, until the first thread of pid has no memory any more. */
+static void wait_for_first_thread(pid_t pid)
+{
+	const struct timespec pause_time = {.tv_nsec = 10000000};
+	bool ended = false;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	for (int i = 0; i < 100 && !ended; i++) {
+		CLEANUP_FCLOSE FILE *file = fopen(path, "re");
+
+		ended = !file || fgetc(file) == EOF;
+		nanosleep(&pause_time, NULL);
+	}
+	CHECK(ended);
+}
+
+static void first_thread_that_has_ended(void)
+{
+	CLEANUP_PROCESS
+	struct process process = {0};
+	pid_t pid = start_headless_child();
+	int fd;
+
+	wait_for_first_thread(pid);
+	if (CHECK_INT(process__read(&process, pid), 0)) {
+		CHECK_INT(process.pid, pid);
+		fd = process__open_file(&process, find_code(&process, sleep_in_thread));
+		CHECK(fd >= 0);
+		if (fd >= 0)
+			close(fd);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* ---- process__open_file() ---- */
+
+/* Whether fd, which it closes, is the file that st describes. */
+static bool is_file(int fd, const struct stat *st)
+{
+	struct stat opened;
+	bool same = fd >= 0 && fstat(fd, &opened) == 0 && opened.st_ino == st->st_ino &&
+		    opened.st_dev == st->st_dev;
+
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+static void own_program(void)
+{
+	CLEANUP_PROCESS
+	struct process process = read_self();
+	const struct mapping *mapping = find_code(&process, own_program);
+	struct stat st;
+	int fd;
+
+	CHECK_INT(stat("/proc/self/exe", &st), 0);
+	fd = process__open_file(&process, mapping);
+	CHECK(fd >= 0 && (fcntl(fd, F_GETFD) & FD_CLOEXEC));
+	CHECK(is_file(fd, &st));
+}
+
+/* A directory for one test, and paths in it. */
+static char directory[64], file_path[96], kept_path[96];
+
+static void make_directory(void)
+{
+	snprintf(directory, sizeof(directory), "test_process.XXXXXX");
+	CHECK(mkdtemp(directory));
+	snprintf(file_path, sizeof(file_path), "%s/file", directory);
+	snprintf(kept_path, sizeof(kept_path), "%s/kept", directory);
+}
+
+static void remove_directory(void)
+{
+	unlink(file_path);
+	unlink(kept_path);
+	CHECK_INT(rmdir(directory), 0);
+}
+
+/* A page of a new file at file_path, mapped executable; st describes it. */
+static void *map_new_file(struct stat *st)
+{
+	CLEANUP_CLOSE int fd = open(file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *code = MAP_FAILED;
+
+	if (fd >= 0 && !ftruncate(fd, (off_t)size) && !fstat(fd, st))
+		code = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (code == MAP_FAILED)
+		tap_skip("this directory allows no executable files");
+	return code;
+}
+
+/* /proc/PID/map_files needs privileges. */
+static bool sees_map_files(void)
+{
+	CLEANUP_PROCESS
+	struct process process = read_self();
+	const struct mapping *own = find_code(&process, sees_map_files);
+	CLEANUP_CLOSE int fd = -1;
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx", (unsigned long)own->start,
+		 (unsigned long)own->end);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	return fd >= 0;
+}
+
+static void deleted_file(void)
+{
+	CLEANUP_PROCESS
+	struct process process = {0};
+	struct stat st;
+	void *code;
+
+	make_directory();
+	code = map_new_file(&st);
+	unlink(file_path);
+	if (code != MAP_FAILED) {
+		process = read_self();
+		if (sees_map_files())
+			CHECK(is_file(process__open_file(&process, find_code(&process, code)),
+				      &st));
+		else
+			tap_skip("only root opens mapped files that have no name");
+		munmap(code, (size_t)sysconf(_SC_PAGESIZE));
+	}
+	remove_directory();
+}
+
+static void replaced_file(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	struct stat old, new;
+	void *code, *replacement;
+
+	make_directory();
+	code = map_new_file(&old);
+	CHECK_INT(rename(file_path, kept_path), 0);
+	replacement = map_new_file(&new);
+	if (code != MAP_FAILED && replacement != MAP_FAILED) {
+		CLEANUP_PROCESS
+		struct process process = read_self();
+		struct mapping mapping = *find_code(&process, code);
+
+		mapping.path = find_code(&process, replacement)->path;
+		if (sees_map_files())
+			CHECK(is_file(process__open_file(&process, &mapping), &old));
+		/* Where map_files does not help, the path alone must not deceive. */
+		mapping.start = 0;
+		CHECK_INT(process__open_file(&process, &mapping), -ESTALE);
+		munmap(code, size);
+		munmap(replacement, size);
+	}
+	remove_directory();
+}
+
+/* Open a mapping of this process that map_files does not have, so that its path decides. */
+static int open_path(const char *path, ino_t inode, dev_t device)
+{
+	CLEANUP_PROCESS
+	struct process process = read_self();
+	struct mapping mapping = {
+		.start = 1, .end = 2, .device = device, .inode = inode, .path = (char *)path};
+
+	return process__open_file(&process, &mapping);
+}
+
+static void path_needs_its_inode(void)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	CHECK(realpath("/proc/self/exe", path));
+	CHECK_INT(stat(path, &st), 0);
+	CHECK(is_file(open_path(path, st.st_ino, st.st_dev), &st));
+	CHECK_INT(open_path(path, st.st_ino + 1, st.st_dev), -ESTALE);
+	CHECK_INT(open_path("/nonexistent", st.st_ino, st.st_dev), -ENOENT);
+	CHECK_INT(open_path("", st.st_ino, st.st_dev), -ENOENT);
+}
+
+static void what_is_no_regular_file(void)
+{
+	char path[PATH_MAX + sizeof(file_path)], cwd[PATH_MAX];
+	struct stat st;
+
+	make_directory();
+	CHECK(getcwd(cwd, sizeof(cwd)));
+	snprintf(path, sizeof(path), "%s/%s", cwd, file_path);
+	CHECK_INT(mkfifo(path, 0600), 0);
+	CHECK_INT(stat(path, &st), 0);
+	/* Whoever waits for a FIFO's other end is killed. */
+	alarm(10);
+	CHECK_INT(open_path(path, st.st_ino, st.st_dev), -EINVAL);
+	alarm(0);
+	CHECK_INT(stat("/dev/null", &st), 0);
+	CHECK_INT(open_path("/dev/null", st.st_ino, st.st_dev), -EINVAL);
+	CHECK_INT(stat("/", &st), 0);
+	CHECK_INT(open_path("/", st.st_ino, st.st_dev), -EINVAL);
+	remove_directory();
+}
+
+/* The number alone says nothing on another file system. */
+static void same_inode_number_elsewhere(void)
+{
+	char path[PATH_MAX + sizeof(file_path)], cwd[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	make_directory();
+	CHECK(getcwd(cwd, sizeof(cwd)));
+	snprintf(path, sizeof(path), "%s/%s", cwd, file_path);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	CHECK_INT(stat(path, &st), 0);
+	fd = open_path(path, st.st_ino, st.st_dev + 1);
+	if (major(st.st_dev) == 0)
+		tap_skip("this file system has no device number of its own");
+	else
+		CHECK_INT(fd, -ESTALE);
+	if (fd >= 0)
+		close(fd);
+	remove_directory();
+}
+
+static const struct tap_test tests[] = {
+	{"this process has its mappings and its start time", this_process},
+	{"a comm that looks like a part of stat does not deceive", names_that_look_like_stat},
+	{"a process that has ended is -ESRCH, a zombie too", processes_that_have_ended},
+	{"a child has a start time of its own", a_child_started_later},
+	{"a process whose first thread has ended lives on", first_thread_that_has_ended},
+	{"the file of this program is opened", own_program},
+	{"a mapped file that was deleted is opened", deleted_file},
+	{"a file that has taken the name of a mapped one is not opened", replaced_file},
+	{"a path serves only with the inode that was mapped", path_needs_its_inode},
+	{"what is no regular file is refused, and not waited for", what_is_no_regular_file},
+	{"a file of the same inode number on another device is not opened",
+	 same_inode_number_elsewhere},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}

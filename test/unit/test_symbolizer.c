@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/sym.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "test/unit/tap.h"
+
+#define CLEANUP_SYMBOLIZER CLEANUP(symbolizer__freep)
+
+static struct symbolizer *make_symbolizer(void)
+{
+	struct symbolizer *symbolizer = NULL;
+
+	CHECK_INT(symbolizer__new(&symbolizer, NULL, NULL), 0);
+	return symbolizer;
+}
+
+static uint64_t address_of(const void *function)
+{
+	return (uint64_t)(uintptr_t)function;
+}
+
+/* ---- functions to be named, as they stand in the symbol table of this program ---- */
+
+static __attribute__((noinline)) int plain_function(int argument)
+{
+	__asm__ volatile("" : "+r"(argument));
+	return argument * 3;
+}
+
+static jmp_buf way_out;
+static uint64_t returned_to; /* where leave() would return, if it did */
+
+static __attribute__((noinline, noreturn)) void leave(void)
+{
+	returned_to = address_of(__builtin_return_address(0));
+	longjmp(way_out, 1);
+}
+
+/* Its last instruction is a call: the address behind that belongs to another function. */
+static __attribute__((noinline, noreturn)) void ends_in_a_call(void)
+{
+	leave();
+}
+
+static struct sym_query query_self(uint64_t address)
+{
+	return (struct sym_query){.pid = getpid(), .address = address};
+}
+
+static void own_function(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	uint64_t start = address_of(plain_function);
+	struct sym_query queries[] = {query_self(start + 2), query_self(start)};
+
+	CHECK_INT(plain_function(2), 6);
+	CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+	CHECK_STR(queries[0].name, "plain_function");
+	CHECK_INT(queries[0].offset, 2);
+	CHECK_STR(queries[1].name, "plain_function");
+	CHECK_INT(queries[1].offset, 0);
+	CHECK_STR(queries[1].module, "test_symbolizer");
+	CHECK_INT(queries[0].module_offset - queries[1].module_offset, 2);
+	CHECK(queries[1].module_offset > 0 && queries[1].module_offset < 1 << 24);
+}
+
+static void return_address_behind_the_last_call(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query queries[2];
+
+	if (!setjmp(way_out))
+		ends_in_a_call();
+	queries[0] = query_self(returned_to);
+	queries[0].return_address = true;
+	queries[1] = query_self(address_of(ends_in_a_call));
+	CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+	CHECK_STR(queries[0].name, "ends_in_a_call");
+	CHECK_INT(queries[0].offset, returned_to - address_of(ends_in_a_call));
+	CHECK_INT(queries[0].module_offset - queries[1].module_offset, queries[0].offset);
+}
+
+static void return_address_at_the_start(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query query = query_self(address_of(plain_function));
+
+	query.return_address = true;
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK(!query.name || strcmp(query.name, "plain_function"));
+}
+
+static void function_of_libc(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query query = query_self(address_of(getppid));
+
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK_STR(query.name, "getppid");
+	CHECK_INT(query.offset, 0);
+	CHECK(query.module && !strncmp(query.module, "libc", 4));
+}
+
+static void addresses_outside_of_all(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query queries[] = {query_self(0), query_self(1), query_self(UINT64_MAX),
+				      query_self(address_of(plain_function)), query_self(4096)};
+
+	queries[0].return_address = true;
+	CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+	CHECK_STR(queries[0].name, NULL);
+	CHECK_STR(queries[0].module, NULL);
+	CHECK_STR(queries[1].name, NULL);
+	CHECK_STR(queries[2].name, NULL);
+	CHECK_STR(queries[3].name, "plain_function");
+	CHECK_STR(queries[4].name, NULL);
+}
+
+/* Code that lies in no file, as a JIT compiler writes it. */
+static void memory_without_a_file(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *code = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sym_query query = query_self(address_of(code));
+
+	if (code == MAP_FAILED) {
+		tap_skip("executable memory is not allowed");
+		return;
+	}
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK_STR(query.name, NULL);
+	CHECK_STR(query.module, NULL);
+	munmap(code, size);
+}
+
+static void nothing_asked(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query none;
+
+	CHECK_INT(symbolizer__name_user(symbolizer, &none, 0), 0);
+}
+
+/* ---- processes ---- */
+
+/* A copy of this process that sleeps until it is killed. */
+static pid_t start_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (;;)
+			pause();
+	}
+	CHECK(pid > 0);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	CHECK_INT(waitpid(pid, NULL, 0), pid);
+}
+
+static struct sym_query query_child(pid_t pid)
+{
+	return (struct sym_query){.pid = pid, .address = address_of(plain_function)};
+}
+
+static void processes_side_by_side(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t children[] = {start_child(), start_child()};
+	struct sym_query queries[] = {
+		query_child(children[1]),
+		query_self(address_of(ends_in_a_call)),
+		query_child(children[0]),
+		query_child(getpid()),
+		{.pid = children[0], .address = address_of(getppid)},
+	};
+
+	CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+	CHECK_STR(queries[0].name, "plain_function");
+	CHECK_STR(queries[1].name, "ends_in_a_call");
+	CHECK_STR(queries[2].name, "plain_function");
+	CHECK_STR(queries[3].name, "plain_function");
+	CHECK_STR(queries[4].name, "getppid");
+	end_child(children[0]);
+	end_child(children[1]);
+}
+
+static void remembered_process_that_has_ended(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t pid = start_child();
+	struct sym_query query = query_child(pid);
+
+	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
+	end_child(pid);
+	for (int again = 0; again < 2; again++) {
+		query = query_child(pid);
+		CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+		CHECK_STR(query.name, "plain_function");
+		CHECK_STR(query.module, "test_symbolizer");
+	}
+}
+
+static void remembered_process_that_is_a_zombie(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t pid = start_child();
+	struct sym_query query = query_child(pid);
+	siginfo_t info;
+
+	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
+	kill(pid, SIGKILL);
+	CHECK_INT(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK_STR(query.name, "plain_function");
+	end_child(pid);
+}
+
+static void forgotten_process_that_has_ended(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t pid = start_child();
+	struct sym_query query = query_child(pid);
+
+	end_child(pid);
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK_STR(query.name, NULL);
+	CHECK_STR(query.module, NULL);
+	CHECK_INT(symbolizer__remember(symbolizer, pid), -ESRCH);
+}
+
+/* How many descriptors this process has open. */
+static int count_descriptors(void)
+{
+	int nr = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+static void descriptors_are_closed(void)
+{
+	struct symbolizer *symbolizer = make_symbolizer();
+	int before = count_descriptors();
+	pid_t pid = start_child();
+	struct sym_query queries[] = {query_child(pid), query_self(address_of(getppid))};
+
+	CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+	CHECK_INT(count_descriptors(), before);
+	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
+	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
+	end_child(pid);
+	queries[0] = query_child(pid);
+	CHECK_INT(symbolizer__name_user(symbolizer, queries, 1), 0);
+	symbolizer__free(symbolizer);
+	CHECK_INT(count_descriptors(), before);
+	symbolizer__free(NULL);
+}
+
+#define FEW_DESCRIPTORS 64
+#define MANY_FILES	100
+
+/* A child that maps more files than this process may open. */
+static pid_t start_child_with_many_files(void)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (pid == 0) {
+		for (int i = 0; i < MANY_FILES; i++) {
+			int fd = memfd_create("mapped", MFD_CLOEXEC);
+
+			if (ftruncate(fd, 4096) == 0)
+				mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+			close(fd);
+		}
+		for (;;)
+			kill(getpid(), SIGSTOP);
+	}
+	CHECK_INT(waitid(P_PID, (id_t)pid, &info, WSTOPPED), 0);
+	return pid;
+}
+
+/* How many of 8 more descriptors can be opened; they are closed again. */
+static int count_free_descriptors(void)
+{
+	int fds[8], nr = 0;
+
+	while (nr < (int)ARRAY_SIZE(fds) && (fds[nr] = dup(STDOUT_FILENO)) >= 0)
+		nr++;
+	for (int i = 0; i < nr; i++)
+		close(fds[i]);
+	return nr;
+}
+
+/* What is traced must not take away what the tracer needs, perf events for one. */
+static void more_files_than_descriptors(void)
+{
+	pid_t pid = start_child_with_many_files();
+	struct sym_query query = query_child(pid);
+	struct symbolizer *symbolizer;
+	struct rlimit kept, few;
+
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &kept), 0);
+	few = (struct rlimit){.rlim_cur = FEW_DESCRIPTORS, .rlim_max = kept.rlim_max};
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &few), 0);
+	symbolizer = make_symbolizer();
+	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
+	CHECK_INT(count_free_descriptors(), 8);
+	end_child(pid);
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK_STR(query.name, "plain_function");
+	symbolizer__free(symbolizer);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &kept), 0);
+}
+
+/* ---- the kernel ---- */
+
+/* A kernel that knows every address, and keeps count; or one that knows none. */
+struct fake_kernel {
+	size_t calls, addresses, largest;
+	uint64_t last;
+	int err;
+	char texts[SYM_KERNEL_BATCH][64];
+};
+
+static int print_fake(void *context, const uint64_t *addresses, size_t nr, const char **texts)
+{
+	struct fake_kernel *kernel = context;
+
+	kernel->calls++;
+	kernel->addresses += nr;
+	kernel->largest = nr > kernel->largest ? nr : kernel->largest;
+	kernel->last = addresses[nr - 1];
+	if (kernel->err)
+		return kernel->err;
+	for (size_t i = 0; i < nr; i++) {
+		if (addresses[i] % 2)
+			snprintf(kernel->texts[i], sizeof(kernel->texts[i]), "0x%lx",
+				 (unsigned long)addresses[i]);
+		else
+			snprintf(kernel->texts[i], sizeof(kernel->texts[i]), "f%lx+0x%lx/0x100%s",
+				 (unsigned long)addresses[i], (unsigned long)addresses[i] % 256,
+				 addresses[i] % 4 ? " [mod]" : "");
+		texts[i] = kernel->texts[i];
+	}
+	return 0;
+}
+
+static void printed_kernel_names(void)
+{
+	struct fake_kernel kernel = {0};
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = NULL;
+	struct sym_query queries[] = {
+		{.address = 0x1004},
+		{.address = 0x1006},
+		{.address = 0x1009},
+		{.address = 0x1011, .return_address = true},
+	};
+
+	CHECK_INT(symbolizer__new(&symbolizer, print_fake, &kernel), 0);
+	CHECK_INT(symbolizer__name_kernel(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+	CHECK_STR(queries[0].name, "f1004");
+	CHECK_INT(queries[0].offset, 4);
+	CHECK_STR(queries[0].module, NULL);
+	CHECK_STR(queries[1].name, "f1006");
+	CHECK_STR(queries[1].module, "mod");
+	CHECK_STR(queries[2].name, NULL);
+	CHECK_STR(queries[3].name, "f1010");
+	CHECK_INT(queries[3].offset, 0x11);
+	CHECK_INT(kernel.last, 0x1010);
+}
+
+static void kernel_names_in_batches(void)
+{
+	struct fake_kernel kernel = {0};
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = NULL;
+	struct sym_query queries[2 * SYM_KERNEL_BATCH + 1];
+
+	for (size_t i = 0; i < ARRAY_SIZE(queries); i++)
+		queries[i] = (struct sym_query){.address = 0x1000 + 4 * i};
+	CHECK_INT(symbolizer__new(&symbolizer, print_fake, &kernel), 0);
+	CHECK_INT(symbolizer__name_kernel(symbolizer, queries, 0), 0);
+	CHECK_INT(kernel.calls, 0);
+	CHECK_INT(symbolizer__name_kernel(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+	CHECK_INT(kernel.calls, 3);
+	CHECK_INT(kernel.addresses, ARRAY_SIZE(queries));
+	CHECK_INT(kernel.largest, SYM_KERNEL_BATCH);
+	CHECK_STR(queries[0].name, "f1000");
+	CHECK_STR(queries[SYM_KERNEL_BATCH].name, "f1080");
+	CHECK_STR(queries[2 * SYM_KERNEL_BATCH].name, "f1100");
+}
+
+/* The address of a kernel function; 0 if there are none to see. */
+static uint64_t find_kernel_function(const char *wanted)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/kallsyms", "re");
+	CLEANUP_FREE char *line = NULL;
+	unsigned long address;
+	char name[256];
+	size_t size = 0;
+
+	while (file && getline(&line, &size, file) >= 0)
+		if (sscanf(line, "%lx %*c %255s", &address, name) == 2 && !strcmp(name, wanted))
+			return address;
+	return 0;
+}
+
+static void check_kallsyms(struct symbolizer *symbolizer)
+{
+	uint64_t start = find_kernel_function("vfs_read");
+	struct sym_query queries[] = {
+		{.address = start + 5, .name = "old", .module = "old"},
+		{.address = start},
+		{.address = start + 1, .return_address = true},
+		{.address = 0xffff000000000000},
+	};
+
+	if (!start) {
+		tap_skip("/proc/kallsyms shows no addresses");
+		return;
+	}
+	CHECK_INT(symbolizer__name_kernel(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+	CHECK_STR(queries[0].name, "vfs_read");
+	CHECK_INT(queries[0].offset, 5);
+	CHECK_STR(queries[0].module, NULL);
+	CHECK_STR(queries[1].name, "vfs_read");
+	CHECK_INT(queries[1].offset, 0);
+	CHECK_STR(queries[2].name, "vfs_read");
+	CHECK_INT(queries[2].offset, 1);
+	CHECK_STR(queries[3].name, NULL);
+}
+
+static void kallsyms_without_print(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+
+	check_kallsyms(symbolizer);
+}
+
+static void kallsyms_when_print_fails(void)
+{
+	struct fake_kernel kernel = {.err = -EIO};
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = NULL;
+
+	CHECK_INT(symbolizer__new(&symbolizer, print_fake, &kernel), 0);
+	check_kallsyms(symbolizer);
+}
+
+static const struct tap_test tests[] = {
+	{"a function of this program has its name, offset and module", own_function},
+	{"a return address behind the last instruction belongs to the caller",
+	 return_address_behind_the_last_call},
+	{"a return address at the start of a function does not belong to it",
+	 return_address_at_the_start},
+	{"a function of libc has its name", function_of_libc},
+	{"addresses outside of all mappings have no names", addresses_outside_of_all},
+	{"memory without a file has neither name nor module", memory_without_a_file},
+	{"no queries are no failure", nothing_asked},
+	{"queries of several processes in any order are answered at once", processes_side_by_side},
+	{"a process that was remembered has names when it has ended",
+	 remembered_process_that_has_ended},
+	{"a process that was remembered has names while it is a zombie",
+	 remembered_process_that_is_a_zombie},
+	{"a process that was not remembered has no names when it has ended",
+	 forgotten_process_that_has_ended},
+	{"no descriptors stay open", descriptors_are_closed},
+	{"a process with many files leaves descriptors for others", more_files_than_descriptors},
+	{"kernel names are what the kernel prints", printed_kernel_names},
+	{"the kernel is asked in batches", kernel_names_in_batches},
+	{"kernel names come from kallsyms where nothing prints them", kallsyms_without_print},
+	{"kernel names come from kallsyms where printing fails", kallsyms_when_print_fails},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}
