@@ -97,7 +97,7 @@ static size_t count_kernel_places(const struct frame_names *names)
 	return nr;
 }
 
-static int ask(struct frame_names *names, struct symbolizer *symbolizer)
+static void ask(struct frame_names *names, struct symbolizer *symbolizer)
 {
 	size_t kernel = count_kernel_places(names);
 
@@ -109,7 +109,9 @@ static int ask(struct frame_names *names, struct symbolizer *symbolizer)
 		};
 	if (kernel)
 		names->kernel_error = symbolizer__name_kernel(symbolizer, names->queries, kernel);
-	return symbolizer__name_user(symbolizer, names->queries + kernel, names->nr - kernel);
+	names->user_error =
+		symbolizer__name_user(symbolizer, names->queries + kernel, names->nr - kernel);
+	names->unanswered = symbolizer__unanswered(symbolizer);
 }
 
 int frame_names__find_all(struct frame_names *names, const struct stack_counts *counts,
@@ -121,10 +123,12 @@ int frame_names__find_all(struct frame_names *names, const struct stack_counts *
 	*names = (struct frame_names){.places = list.places, .nr = list.nr};
 	if (!err) {
 		names->queries = calloc(list.nr + 1, sizeof(*names->queries));
-		err = names->queries ? ask(names, symbolizer) : -ENOMEM;
+		err = names->queries ? 0 : -ENOMEM;
 	}
 	if (err)
 		frame_names__release(names);
+	else
+		ask(names, symbolizer);
 	return err;
 }
 

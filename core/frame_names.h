@@ -22,7 +22,9 @@ struct frame_names {
 	struct frame_place *places; /* sorted, distinct */
 	struct sym_query *queries;  /* answered, in the same order */
 	size_t nr;
-	int kernel_error; /* of symbolizer__name_kernel() */
+	int kernel_error;  /* of symbolizer__name_kernel() */
+	int user_error;	   /* of symbolizer__name_user() */
+	size_t unanswered; /* symbolizer__unanswered() */
 };
 
 /*

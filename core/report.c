@@ -38,6 +38,17 @@ static void say_kernel_error(int code)
 		message("kernel functions have no names: %s; is /proc mounted?", strerror(-code));
 }
 
+static void say_user_errors(const struct frame_names *names)
+{
+	if (names->user_error)
+		message("functions of programs have no names: %s", strerror(-names->user_error));
+	if (names->unanswered)
+		message("%zu process%s or file system%s did not answer within a second; functions "
+			"in their files have no names",
+			names->unanswered, names->unanswered == 1 ? "" : "es",
+			names->unanswered == 1 ? "" : "s");
+}
+
 void report__say_what_is_missing(const struct report *report, bool stats)
 {
 	const struct accounting *accounting = &report->accounting;
@@ -45,6 +56,7 @@ void report__say_what_is_missing(const struct report *report, bool stats)
 	char line[512];
 
 	say_kernel_error(report->names.kernel_error);
+	say_user_errors(&report->names);
 	if (hidden)
 		message("%" PRIu64 " events are of processes that this PID namespace does not "
 			"hold, and are not shown; run in the host's to see them",

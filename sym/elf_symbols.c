@@ -207,6 +207,7 @@ struct pass {
 	struct candidate *candidates;
 	size_t nr;
 	uint64_t work, work_max;
+	uint64_t *work_left; /* the caller's, who may be watching it */
 };
 
 static uint8_t rank_of(unsigned int binding)
@@ -367,6 +368,7 @@ static void pass_table(struct pass *pass)
 	const struct elf_symbols_table *table = &pass->elf->table;
 	size_t entry = pass->elf->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	char block[512 * sizeof(Elf64_Sym)];
+	uint64_t work_before = *pass->work_left;
 	uint64_t per_block = sizeof(block) / entry;
 
 	for (uint64_t done = 0; done < table->entries && pass->work < pass->work_max;) {
@@ -385,6 +387,8 @@ static void pass_table(struct pass *pass)
 				offer_symbol(pass, &symbol);
 		}
 		done += nr;
+		*pass->work_left =
+			work_before - (pass->work < work_before ? pass->work : work_before);
 	}
 	take_nearest(pass);
 }
@@ -432,11 +436,11 @@ int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups,
 		.candidates = candidates,
 		.nr = nr,
 		.work_max = *work < WORK_MAX ? *work : WORK_MAX,
+		.work_left = work,
 	};
 
 	if (!candidates)
 		return -ENOMEM;
 	pass_table(&pass);
-	*work -= pass.work < *work ? pass.work : *work;
 	return take_names(&pass, names);
 }

@@ -40,6 +40,12 @@ struct sym_query {
 	uint64_t module_offset; /* user space: of the address within that file's address space */
 };
 
+/* Where a query is looked up. */
+static inline uint64_t sym_query__lookup_address(const struct sym_query *query)
+{
+	return query->address - (query->return_address && query->address);
+}
+
 /*
  * Has the kernel print addresses: texts[i] becomes what "%pS" gives for
  * addresses[i], in memory that stays valid until the next call. At most
@@ -66,9 +72,10 @@ int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *que
 /*
  * Name addresses of processes. Ask for all that are known at once: a file is
  * read once for all processes that it is mapped into (more often if a call
- * comes upon more than some hundred files). A process that has
- * ended, and was not remembered, leaves its addresses without names. Returns 0
- * or -ENOMEM.
+ * comes upon more than some hundred files). A process that has ended, and was
+ * not remembered, leaves its addresses without names; so does what does not
+ * answer within a second, see symbolizer__unanswered(). Returns 0 or a negative
+ * errno.
  */
 int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr);
 
@@ -79,5 +86,11 @@ int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queri
  * lacks the names of the rest. Returns 0 or a negative errno.
  */
 int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid);
+
+/*
+ * How many processes and file systems have not answered within a second and
+ * were left out: hostile ones, as a rule, and disks that are very slow.
+ */
+size_t symbolizer__unanswered(const struct symbolizer *symbolizer);
 
 #endif

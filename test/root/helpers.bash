@@ -4,6 +4,7 @@
 setup() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	started=()
+	programs_before=$(count_programs)
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -13,6 +14,21 @@ teardown() {
 		kill -KILL "$pid" 2>/dev/null || true
 	done
 	wait
+}
+
+count_programs() {
+	bpftool prog 2>/dev/null | grep -c profile_sample || true
+}
+
+# No more BPF programs of ours are loaded than before the test.
+no_programs_left() {
+	local tries
+	for tries in $(seq 50); do
+		# The kernel frees programs a moment after their last user.
+		[ "$(count_programs)" -gt "$programs_before" ] || return 0
+		sleep 0.1
+	done
+	return 1
 }
 
 # start COMMAND...: in the background; its PID is in $pid.

@@ -5,16 +5,6 @@
 load helpers
 load ../refute
 
-no_programs_left() {
-	local tries
-	for tries in $(seq 50); do
-		# The kernel frees programs a moment after their last user.
-		bpftool prog 2>/dev/null | grep -q profile_sample || return 0
-		sleep 0.1
-	done
-	return 1
-}
-
 # Start a profile without end and wait until it samples.
 start_profile() {
 	start "$TRACEKIT" profile "$@" >out 2>err

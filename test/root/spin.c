@@ -5,11 +5,13 @@
  * Compiled with frame pointers and not optimised, so that each call is a frame. Each mode runs
  * until a signal, or for the number of seconds in SPIN_SECONDS.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -78,6 +80,18 @@ static void paths(void)
 {
 	for (unsigned int path = 0; !stop; path++)
 		turn(path, 12);
+}
+
+/* So many executable mappings of its own program that no two can be merged. */
+static void mappings(int nr)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	for (int i = 0; i < nr; i++)
+		if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+			break;
+	spin_leaf();
+	work++;
 }
 
 /* A system call of its own: the one in libc has no frame pointer. */
@@ -186,6 +200,8 @@ int main(int argc, char **argv)
 		paths();
 	else if (!strcmp(mode, "syscalls"))
 		syscalls();
+	else if (!strcmp(mode, "mappings"))
+		mappings(argc > 2 ? atoi(argv[2]) : 1000);
 	else if (!strcmp(mode, "threads"))
 		threads();
 	else if (!strcmp(mode, "last-call"))

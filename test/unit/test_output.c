@@ -203,7 +203,8 @@ static struct sym_query queries[] = {
 	{.name = NULL, .module = "libfoo.so"},
 	{.name = "other"},
 };
-static const struct frame_names names = {places, queries, ARRAY_SIZE(places), 0};
+static const struct frame_names names = {
+	.places = places, .queries = queries, .nr = ARRAY_SIZE(places)};
 
 _Static_assert(ARRAY_SIZE(places) == ARRAY_SIZE(queries), "each frame has its answer");
 

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From questions to answers:
+ *
+ *   process  ->  mapping  ->  file (by device and inode)  ->  address in the file
+ *
+ * and then file by file: all addresses that are wanted in a file, by whatever
+ * process, are found in one pass over its symbols.
+ */
+#include "sym/user_namer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "sym/elf_symbols.h"
+#include "sym/process.h"
+#include "sym/sym.h"
+
+/*
+ * Descriptors that we hold open at most, whatever a process has mapped: a
+ * quarter of what the program may have for remembered processes, another one
+ * for the files of a batch, but no more than this.
+ */
+#define FILES_MAX 400
+
+/* The same file whatever its name, as long as nobody has written to it. */
+struct file_identity {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec changed;
+};
+
+struct sym_file {
+	struct file_identity identity;
+	struct elf_symbols elf;
+	int fd;	      /* owned */
+	dev_t device; /* as its mappings show it */
+};
+
+/* A process whose mappings were read before it could end; its files are open. */
+struct remembered {
+	struct process process;
+	int *fds; /* by mapping; -1: could not be opened */
+};
+
+struct user_namer {
+	const struct avoid_list *avoided;
+	struct progress *progress;
+	struct arena *names;
+	struct remembered *remembered;
+	size_t nr_remembered, remembered_capacity;
+	size_t remembered_files;
+	size_t files_max;
+};
+
+int user_namer__new(struct user_namer **out, struct arena *names, const struct avoid_list *avoided,
+		    struct progress *progress)
+{
+	struct user_namer *namer = calloc(1, sizeof(*namer));
+	struct rlimit limit;
+
+	if (!namer)
+		return -ENOMEM;
+	namer->names = names;
+	namer->avoided = avoided;
+	namer->progress = progress;
+	namer->files_max = FILES_MAX;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 < FILES_MAX)
+		namer->files_max = limit.rlim_cur / 4;
+	*out = namer;
+	return 0;
+}
+
+/* Say what is touched next, so that whoever watches knows what does not answer. */
+static void touch(struct user_namer *namer, pid_t pid, dev_t device)
+{
+	namer->progress->pid = pid;
+	namer->progress->device = device;
+	namer->progress->steps++;
+}
+
+static bool is_avoided(const struct user_namer *namer, pid_t pid, dev_t device)
+{
+	for (size_t i = 0; i < namer->avoided->nr; i++) {
+		dev_t avoided = namer->avoided->items[i].device;
+
+		if (avoided ? avoided == device : namer->avoided->items[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+/* process__open_file(), of what is known to answer. */
+static int open_file(struct user_namer *namer, const struct process *process,
+		     const struct mapping *mapping)
+{
+	if (!mapping->inode)
+		return -ENOENT;
+	if (is_avoided(namer, process->pid, mapping->device))
+		return -ETIMEDOUT;
+	touch(namer, process->pid, mapping->device);
+	return process__open_file(process, mapping);
+}
+
+static int read_process(struct user_namer *namer, struct process *process, pid_t pid)
+{
+	if (is_avoided(namer, pid, 0))
+		return -ETIMEDOUT;
+	touch(namer, pid, 0);
+	return process__read(process, pid);
+}
+
+/* One address in one file, for the query that wants it. */
+struct file_question {
+	size_t file; /* index into the batch's files */
+	uint64_t address;
+	struct sym_query *query;
+};
+
+/* What one call of user_namer__name() collects before it asks the files. */
+struct batch {
+	struct sym_file *files;
+	size_t nr_files, files_capacity;
+	struct file_question *questions;
+	size_t nr_questions, questions_capacity;
+};
+
+static void batch__close_files(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->nr_files; i++) {
+		elf_symbols__close(&batch->files[i].elf);
+		close(batch->files[i].fd);
+	}
+	batch->nr_files = 0;
+}
+
+static void batch__release(struct batch *batch)
+{
+	batch__close_files(batch);
+	free(batch->files);
+	free(batch->questions);
+}
+
+static bool same_identity(const struct file_identity *a, const struct file_identity *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/*
+ * Take over fd, of a file on device: *file becomes its index in the batch, where an equal file that
+ * is there already serves for it. Returns 0 or a negative errno.
+ */
+static int batch__add_file(struct batch *batch, int owned_fd, dev_t device, size_t *file)
+{
+	CLEANUP_CLOSE int fd = owned_fd;
+	struct sym_file added;
+	struct stat st;
+	int err;
+
+	if (fstat(fd, &st))
+		return -errno;
+	added.identity = (struct file_identity){
+		.device = st.st_dev, .inode = st.st_ino, .size = st.st_size, .changed = st.st_ctim};
+	for (size_t i = 0; i < batch->nr_files; i++) {
+		if (same_identity(&batch->files[i].identity, &added.identity)) {
+			*file = i;
+			return 0;
+		}
+	}
+	if (ARRAY_GROW(batch->files, batch->nr_files, batch->files_capacity))
+		return -ENOMEM;
+	err = elf_symbols__open(&added.elf, fd);
+	if (err)
+		return err;
+	added.fd = TAKE_FD(fd);
+	added.device = device;
+	batch->files[batch->nr_files] = added;
+	*file = batch->nr_files++;
+	return 0;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct sym_query *const *left = a, *const *right = b;
+	int order = COMPARE((*left)->pid, (*right)->pid);
+
+	return order ? order :
+		       COMPARE(sym_query__lookup_address(*left), sym_query__lookup_address(*right));
+}
+
+static int compare_file_questions(const void *a, const void *b)
+{
+	const struct file_question *left = a, *right = b;
+	int order = COMPARE(left->file, right->file);
+
+	return order ? order : COMPARE(left->address, right->address);
+}
+
+/* A process as it is now, or as it was remembered. */
+struct process_view {
+	struct process current; /* if it could be read */
+	const struct process *process;
+	const int *fds; /* of a remembered process; or NULL */
+};
+
+static const struct remembered *find_remembered(const struct user_namer *namer, pid_t pid)
+{
+	for (size_t i = 0; i < namer->nr_remembered; i++)
+		if (namer->remembered[i].process.pid == pid)
+			return &namer->remembered[i];
+	return NULL;
+}
+
+/*
+ * The present mappings are the better ones, since libraries may have been loaded
+ * after the process was remembered; unless its PID has become another process.
+ */
+static int view_process(struct user_namer *namer, pid_t pid, struct process_view *view)
+{
+	const struct remembered *remembered = find_remembered(namer, pid);
+	int err = read_process(namer, &view->current, pid);
+
+	if (!err && (!remembered || remembered->process.start_time == view->current.start_time)) {
+		view->process = &view->current;
+		view->fds = NULL;
+		return 0;
+	}
+	if (!remembered)
+		return err;
+	view->process = &remembered->process;
+	view->fds = remembered->fds;
+	return 0;
+}
+
+static int open_mapped_file(struct user_namer *namer, const struct process_view *view,
+			    const struct mapping *mapping)
+{
+	int fd;
+
+	if (!view->fds)
+		return open_file(namer, view->process, mapping);
+	fd = view->fds[mapping - view->process->mappings.mappings];
+	return fd < 0 ? -ENOENT : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* Of the path in a mapping: what sym_query calls its module. Returns 0 or -ENOMEM. */
+static int module_name(struct arena *names, const char *path, const char **module)
+{
+	const char *slash = strrchr(path, '/');
+	const char *deleted = " (deleted)";
+	size_t length;
+
+	path = slash ? slash + 1 : path;
+	length = strlen(path);
+	if (length > strlen(deleted) && !strcmp(path + length - strlen(deleted), deleted))
+		length -= strlen(deleted);
+	*module = length ? arena__copy_string(names, path, length) : NULL;
+	return length && !*module ? -ENOMEM : 0;
+}
+
+/* All questions about one file, sorted by address. */
+static int answer_file(struct user_namer *namer, const struct sym_file *file,
+		       struct file_question *questions, size_t nr)
+{
+	CLEANUP_FREE struct elf_lookup *lookups = calloc(nr, sizeof(*lookups));
+	int err;
+
+	if (!lookups)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		lookups[i].address = questions[i].address;
+	touch(namer, questions[0].query->pid, file->device);
+	err = elf_symbols__find(&file->elf, lookups, nr, namer->names, &namer->progress->work);
+	for (size_t i = 0; i < nr && !err; i++) {
+		struct sym_query *query = questions[i].query;
+
+		query->name = lookups[i].name;
+		if (query->name)
+			query->offset = query->module_offset - lookups[i].start;
+	}
+	return err;
+}
+
+/* Answer what has been asked so far, and close the files. */
+static int batch__answer(struct user_namer *namer, struct batch *batch)
+{
+	int err = 0;
+
+	array__sort(batch->questions, batch->nr_questions, sizeof(*batch->questions),
+		    compare_file_questions);
+	for (size_t first = 0, end; first < batch->nr_questions && !err; first = end) {
+		size_t file = batch->questions[first].file;
+
+		for (end = first + 1; end < batch->nr_questions; end++)
+			if (batch->questions[end].file != file)
+				break;
+		err = answer_file(namer, &batch->files[file], &batch->questions[first],
+				  end - first);
+	}
+	batch->nr_questions = 0;
+	batch__close_files(batch);
+	return err;
+}
+
+/* The queries that lie in one mapping. A file that cannot be read leaves them without names. */
+static int ask_mapping(struct user_namer *namer, struct batch *batch,
+		       const struct process_view *view, const struct mapping *mapping,
+		       struct sym_query **queries, size_t nr)
+{
+	const char *module;
+	size_t file = 0;
+	int err = module_name(namer->names, mapping->path, &module);
+	int fd;
+
+	if (!err && batch->nr_files >= namer->files_max)
+		err = batch__answer(namer, batch);
+	if (err)
+		return err;
+	fd = open_mapped_file(namer, view, mapping);
+	err = fd < 0 ? fd : batch__add_file(batch, fd, mapping->device, &file);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t lookup =
+			sym_query__lookup_address(queries[i]) - mapping->start + mapping->offset;
+		uint64_t address;
+
+		queries[i]->module = module;
+		if (err || !elf_symbols__address(&batch->files[file].elf, lookup, &address))
+			continue;
+		queries[i]->module_offset =
+			address + (queries[i]->address - sym_query__lookup_address(queries[i]));
+		if (ARRAY_GROW(batch->questions, batch->nr_questions, batch->questions_capacity))
+			return -ENOMEM;
+		batch->questions[batch->nr_questions++] = (struct file_question){
+			.file = file, .address = address, .query = queries[i]};
+	}
+	return err == -ENOMEM ? err : 0;
+}
+
+/* The queries of one process, sorted by address. */
+static int ask_process(struct user_namer *namer, struct batch *batch, struct sym_query **queries,
+		       size_t nr)
+{
+	struct process_view view = {0};
+	int err = view_process(namer, queries[0]->pid, &view);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	for (size_t first = 0, end; first < nr && !err; first = end) {
+		const struct mapping *mapping = mapping_list__find(
+			&view.process->mappings, sym_query__lookup_address(queries[first]));
+
+		for (end = first + 1; mapping && end < nr; end++)
+			if (sym_query__lookup_address(queries[end]) >= mapping->end)
+				break;
+		if (mapping)
+			err = ask_mapping(namer, batch, &view, mapping, queries + first,
+					  end - first);
+	}
+	process__release(&view.current);
+	return err;
+}
+
+int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t nr)
+{
+	CLEANUP_FREE struct sym_query **sorted = calloc(nr + 1, sizeof(*sorted));
+	CLEANUP(batch__release) struct batch batch = {0};
+	int err = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		sorted[i] = &queries[i];
+	array__sort(sorted, nr, sizeof(*sorted), compare_pids);
+	for (size_t first = 0, end; first < nr && !err; first = end) {
+		for (end = first + 1; end < nr; end++)
+			if (sorted[end]->pid != sorted[first]->pid)
+				break;
+		err = ask_process(namer, &batch, sorted + first, end - first);
+	}
+	return err ? err : batch__answer(namer, &batch);
+}
+
+static void open_all(struct user_namer *namer, struct remembered *remembered)
+{
+	const struct mapping_list *list = &remembered->process.mappings;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct mapping *mapping = &list->mappings[i];
+		int fd = -1;
+
+		if (namer->remembered_files < namer->files_max)
+			fd = open_file(namer, &remembered->process, mapping);
+		remembered->fds[i] = fd < 0 ? -1 : fd;
+		namer->remembered_files += fd >= 0;
+	}
+}
+
+int user_namer__remember(struct user_namer *namer, pid_t pid)
+{
+	struct remembered remembered = {0};
+	int err = read_process(namer, &remembered.process, pid);
+
+	if (err)
+		return err;
+	remembered.fds = calloc(remembered.process.mappings.nr, sizeof(*remembered.fds));
+	if (!remembered.fds ||
+	    ARRAY_GROW(namer->remembered, namer->nr_remembered, namer->remembered_capacity)) {
+		free(remembered.fds);
+		process__release(&remembered.process);
+		return -ENOMEM;
+	}
+	open_all(namer, &remembered);
+	namer->remembered[namer->nr_remembered++] = remembered;
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names of user addresses, from the mappings and files of processes.
+ *
+ * Any of these can keep a reader waiting for ever: a file system in user space
+ * that does not answer, a process that holds the lock of its own mappings. This
+ * runs in a child for that reason (sym/worker.h), and says at every step what
+ * it is about to touch.
+ */
+#ifndef TRACEKIT_SYM_USER_NAMER_H
+#define TRACEKIT_SYM_USER_NAMER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/util/arena.h"
+
+struct sym_query;
+struct user_namer;
+
+/* Seen by whoever watches: as long as steps or work change, there is progress. */
+struct progress {
+	volatile uint64_t steps;
+	volatile pid_t pid;    /* whose mappings or files are touched */
+	volatile dev_t device; /* of the file; 0: the mappings are read */
+	uint64_t work;	       /* left for this call: see elf_symbols__find() */
+};
+
+/* What did not answer, and is not asked again. */
+#define AVOIDED_MAX 8
+
+struct avoid_list {
+	struct {
+		pid_t pid;
+		dev_t device; /* 0: the process as a whole */
+	} items[AVOIDED_MAX];
+	size_t nr;
+};
+
+/*
+ * All pointers are borrowed; names go into the arena. It is never freed: it
+ * lives as long as its process. Returns 0 or -ENOMEM.
+ */
+int user_namer__new(struct user_namer **namer, struct arena *names,
+		    const struct avoid_list *avoided, struct progress *progress);
+
+/* As symbolizer__remember() and symbolizer__name_user() in sym/sym.h. */
+int user_namer__remember(struct user_namer *namer, pid_t pid);
+int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t nr);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A child that reads what processes have mapped, and can be given up.
+ *
+ * A read from a file system in user space whose server does not answer cannot
+ * be interrupted, not even by SIGKILL. Whoever is to go on regardless must
+ * have it done by a process that nobody waits for. The parent watches the
+ * child's progress; if there is none for a second, the child is killed, as far
+ * as it can be, what it was touching is avoided from then on, and another child
+ * starts over. The child has no descriptors but its own, so that nothing of
+ * the trace outlives the parent with it.
+ */
+#ifndef TRACEKIT_SYM_WORKER_H
+#define TRACEKIT_SYM_WORKER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct arena;
+struct sym_query;
+struct worker;
+
+/* Returns 0 or a negative errno. */
+int worker__new(struct worker **worker);
+void worker__free(struct worker *worker);
+
+/* As symbolizer__remember() and symbolizer__name_user() in sym/sym.h; names go into the arena. */
+int worker__remember(struct worker *worker, pid_t pid);
+int worker__name(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names);
+
+/* How many children had to be given up. */
+size_t worker__unanswered(const struct worker *worker);
+
+#endif

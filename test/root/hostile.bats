@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What a traced process can do to whoever traces it: nothing that lasts.
+
+load helpers
+
+# Run spin from a file system that then stops answering: its PID is in $pid,
+# that of the file system in $server.
+spin_on_silent_fs() {
+	mkdir -p silent
+	start "$SILENT_FS" silent "$SPIN"
+	server=$pid
+	for _ in $(seq 50); do
+		[ -x silent/program ] && break
+		kill -0 "$server" 2>/dev/null || skip "cannot mount a FUSE file system"
+		sleep 0.1
+	done
+	start silent/program names
+	sleep 0.5
+	kill -USR1 "$server"
+}
+
+# Ends whatever hangs there, too.
+end_silent_fs() {
+	kill -KILL "$server"
+	umount -l silent
+}
+
+@test "a file system that does not answer costs a second, is said, and nothing else" {
+	spin names
+	other=$pid
+	spin_on_silent_fs
+	begin=$(date +%s)
+	try timeout 30 "$TRACEKIT" profile -f 1 >out 2>err
+	took=$(($(date +%s) - begin))
+	end_silent_fs
+	cat err
+	[ "$status" -eq 0 ]
+	[ "$took" -le 10 ]
+	grep -Eq '^program;.*\[unknown\] [0-9]+$' out
+	grep -Eq '^spin;.*main;outer;middle;spin_leaf [0-9]+$' out
+	grep -Eq '^profile: [0-9]+ process.* did not answer within a second; functions in their files have no names$' err
+}
+
+@test "so it does with -p" {
+	spin_on_silent_fs
+	try timeout 30 "$TRACEKIT" profile -f -p "$pid" 1 >out 2>err
+	end_silent_fs
+	cat err
+	[ "$status" -eq 0 ]
+	grep -Eq '^program;' out
+	grep -q 'did not answer within a second' err
+}
+
+@test "a child that cannot be killed holds nothing of the trace" {
+	spin_on_silent_fs
+	try timeout 30 "$TRACEKIT" profile -f -p "$pid" 1 >out 2>err
+	try no_programs_left
+	end_silent_fs
+	[ "$status" -eq 0 ]
+}
+
+@test "a process with thousands of mappings" {
+	start "$SPIN" mappings 20000
+	sleep 1
+	try timeout 60 "$TRACEKIT" profile -f -U -p "$pid" 1 >out 2>err
+	[ "$status" -eq 0 ]
+	grep -Eq ';main;mappings;spin_leaf [0-9]+$' out
+}
