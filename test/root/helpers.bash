@@ -38,11 +38,13 @@ start() {
 	started+=("$pid")
 }
 
-# spin MODE...: start one of the known programs and wait until it is itself.
+# spin MODE...: start one of the known programs and wait until it is itself: its
+# name is then another one than that of the shell that it was forked from.
 spin() {
+	local tries
 	start "$SPIN" "$@"
-	until [ "$(readlink "/proc/$pid/exe")" = "$SPIN" ]; do
-		kill -0 "$pid" || return
+	for tries in $(seq 100); do
+		[ "$(<"/proc/$pid/comm")" = "$(<"/proc/$BASHPID/comm")" ] || break
 		sleep 0.01
 	done
 	sleep 0.1
