@@ -43,10 +43,9 @@ static void say_user_errors(const struct frame_names *names)
 	if (names->user_error)
 		message("functions of programs have no names: %s", strerror(-names->user_error));
 	if (names->unanswered)
-		message("%zu process%s or file system%s did not answer within a second; functions "
-			"in their files have no names",
-			names->unanswered, names->unanswered == 1 ? "" : "es",
-			names->unanswered == 1 ? "" : "s");
+		message("what some processes have mapped took too long to read, or did not answer "
+			"(%zu times); functions there have no names",
+			names->unanswered);
 }
 
 void report__say_what_is_missing(const struct report *report, bool stats)

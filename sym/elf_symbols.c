@@ -15,13 +15,15 @@
  * Bounds on what a file can make us do. Programs have some tens of sections and
  * segments; the largest browsers about a million symbols.
  */
-#define SECTIONS_MAX   65536
+#define SECTIONS_MAX   4096
 #define SEGMENTS_MAX   1024
-#define SYMBOLS_MAX    (16 * 1024 * 1024)
-#define NAME_BYTES_MAX 16384
-/* Symbols can overlap as they like: this many comparisons a call, a name read counting NAME_COST.
+#define SYMBOLS_MAX    (4 * 1024 * 1024)
+#define NAME_BYTES_MAX 4096
+/*
+ * Symbols can overlap as they like: so many entries are read and comparisons
+ * made, each comparison of names counting NAME_COST.
  */
-#define WORK_MAX  (256 * 1024 * 1024)
+#define WORK_MAX  (16 * 1024 * 1024)
 #define NAME_COST 1024
 
 /* Up to size bytes at offset; returns how many the file has there (still). */
@@ -74,7 +76,7 @@ static int check_counts(int fd)
 		first = header.ehdr32.e_shoff;
 	}
 	/* 0 sections but a table of them: the count is in the first entry, and above 65,279. */
-	return sections == 0 && first != 0 ? -ENOEXEC : 0;
+	return sections > SECTIONS_MAX || (sections == 0 && first != 0) ? -ENOEXEC : 0;
 }
 
 static int read_segments(struct elf_symbols *elf, Elf *file)
@@ -97,7 +99,7 @@ static int read_segments(struct elf_symbols *elf, Elf *file)
 	return 0;
 }
 
-/* Use this table if it is usable: .symtab, where it was not stripped, holds all of .dynsym. */
+/* Use this table of symbols, if it is usable. */
 static void offer_table(struct elf_symbols *elf, Elf *file, const GElf_Shdr *shdr)
 {
 	size_t entry = elf->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
@@ -105,11 +107,10 @@ static void offer_table(struct elf_symbols *elf, Elf *file, const GElf_Shdr *shd
 	Elf_Scn *names = elf_getscn(file, shdr->sh_link);
 	GElf_Shdr names_shdr;
 
-	if (entries == 0 || (elf->table.entries && shdr->sh_type != SHT_SYMTAB))
+	if (entries == 0 || elf->nr_tables == ELF_SYMBOLS_TABLES || !names ||
+	    !gelf_getshdr(names, &names_shdr) || names_shdr.sh_type != SHT_STRTAB)
 		return;
-	if (!names || !gelf_getshdr(names, &names_shdr) || names_shdr.sh_type != SHT_STRTAB)
-		return;
-	elf->table = (struct elf_symbols_table){
+	elf->tables[elf->nr_tables++] = (struct elf_symbols_table){
 		.offset = shdr->sh_offset,
 		.entries = entries < SYMBOLS_MAX ? entries : SYMBOLS_MAX,
 		.names_offset = names_shdr.sh_offset,
@@ -190,9 +191,10 @@ bool elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64
 /* A function symbol, whichever class its file has. */
 struct symbol {
 	uint64_t start, size;
-	uint32_t name; /* offset among the names */
+	uint32_t name; /* offset among the names of its table */
 	uint16_t section;
 	uint8_t rank; /* the higher the better */
+	uint8_t table;
 };
 
 /* What is known about a lookup while the table passes by. */
@@ -209,6 +211,12 @@ struct pass {
 	uint64_t work, work_max;
 	uint64_t *work_left; /* the caller's, who may be watching it */
 };
+
+static void charge(struct pass *pass, uint64_t work)
+{
+	pass->work += work;
+	*pass->work_left -= work < *pass->work_left ? work : *pass->work_left;
+}
 
 static uint8_t rank_of(unsigned int binding)
 {
@@ -254,13 +262,14 @@ static bool decode_symbol(const struct elf_symbols *elf, const void *block, size
 }
 
 /* Into size bytes at name, with a NUL; cut if longer. The length, or -EIO if it has no name. */
-static ssize_t read_name(const struct elf_symbols *elf, uint32_t offset, char *name, size_t size)
+static ssize_t read_name(const struct elf_symbols *elf, const struct symbol *symbol, char *name,
+			 size_t size)
 {
-	const struct elf_symbols_table *table = &elf->table;
+	const struct elf_symbols_table *table = &elf->tables[symbol->table];
 	size_t length = 0, chunk = 128; /* most names are shorter */
 
 	for (; length < size - 1; chunk = size) {
-		uint64_t at = (uint64_t)offset + length;
+		uint64_t at = (uint64_t)symbol->name + length;
 		size_t room = size - 1 - length;
 		size_t got, end;
 
@@ -286,16 +295,21 @@ static bool better_name(struct pass *pass, const struct symbol *a, const struct 
 	char name_a[256], name_b[256];
 	size_t dashes_a, dashes_b;
 
-	pass->work += NAME_COST;
-	if (read_name(pass->elf, a->name, name_a, sizeof(name_a)) < 0)
+	charge(pass, NAME_COST);
+	if (read_name(pass->elf, a, name_a, sizeof(name_a)) < 0)
 		return false;
-	if (read_name(pass->elf, b->name, name_b, sizeof(name_b)) < 0)
+	if (read_name(pass->elf, b, name_b, sizeof(name_b)) < 0)
 		return true;
 	dashes_a = strspn(name_a, "_");
 	dashes_b = strspn(name_b, "_");
 	if (dashes_a != dashes_b)
 		return dashes_a < dashes_b;
 	return strcmp(name_a, name_b) < 0;
+}
+
+static bool same_name(const struct symbol *a, const struct symbol *b)
+{
+	return a->name == b->name && a->table == b->table;
 }
 
 /* Whether symbol a names an address better than b; both hold it. */
@@ -307,7 +321,7 @@ static bool better(struct pass *pass, const struct symbol *a, const struct symbo
 		return a->start > b->start;
 	if (a->rank != b->rank)
 		return a->rank > b->rank;
-	return a->name != b->name && better_name(pass, a, b);
+	return !same_name(a, b) && better_name(pass, a, b);
 }
 
 /* The first lookup at or behind address. */
@@ -338,7 +352,7 @@ static void offer_symbol(struct pass *pass, const struct symbol *symbol)
 	for (size_t i = first; i < pass->nr && pass->work < pass->work_max; i++) {
 		if (pass->lookups[i].address - symbol->start >= symbol->size)
 			break;
-		pass->work++;
+		charge(pass, 1);
 		if (better(pass, symbol, &pass->candidates[i].covering))
 			pass->candidates[i].covering = *symbol;
 	}
@@ -362,13 +376,12 @@ static void take_nearest(struct pass *pass)
 	}
 }
 
-/* Whatever can be read of the table is used: a file may be cut short at any time. */
-static void pass_table(struct pass *pass)
+/* Whatever can be read of a table is used: a file may be cut short at any time. */
+static void pass_table(struct pass *pass, uint8_t number)
 {
-	const struct elf_symbols_table *table = &pass->elf->table;
+	const struct elf_symbols_table *table = &pass->elf->tables[number];
 	size_t entry = pass->elf->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	char block[512 * sizeof(Elf64_Sym)];
-	uint64_t work_before = *pass->work_left;
 	uint64_t per_block = sizeof(block) / entry;
 
 	for (uint64_t done = 0; done < table->entries && pass->work < pass->work_max;) {
@@ -379,18 +392,17 @@ static void pass_table(struct pass *pass)
 		     entry;
 		if (nr == 0)
 			break;
-		pass->work += nr;
+		charge(pass, nr);
 		for (size_t i = 0; i < nr; i++) {
 			struct symbol symbol;
 
-			if (decode_symbol(pass->elf, block, i, &symbol))
-				offer_symbol(pass, &symbol);
+			if (!decode_symbol(pass->elf, block, i, &symbol))
+				continue;
+			symbol.table = number;
+			offer_symbol(pass, &symbol);
 		}
 		done += nr;
-		*pass->work_left =
-			work_before - (pass->work < work_before ? pass->work : work_before);
 	}
-	take_nearest(pass);
 }
 
 /* Lookups side by side that lie in one function share its name. */
@@ -411,11 +423,12 @@ static int take_names(struct pass *pass, struct arena *names)
 			continue;
 		lookup->start = symbol->start;
 		if (pass->lookups[previous].name &&
-		    pass->candidates[previous].covering.name == symbol->name) {
+		    same_name(&pass->candidates[previous].covering, symbol)) {
 			lookup->name = pass->lookups[previous].name;
 			continue;
 		}
-		length = read_name(pass->elf, symbol->name, name, NAME_BYTES_MAX);
+		charge(pass, 1);
+		length = read_name(pass->elf, symbol, name, NAME_BYTES_MAX);
 		if (length < 0)
 			continue;
 		lookup->name = arena__copy_string(names, name, (size_t)length);
@@ -441,6 +454,8 @@ int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups,
 
 	if (!candidates)
 		return -ENOMEM;
-	pass_table(&pass);
+	for (size_t i = 0; i < elf->nr_tables; i++)
+		pass_table(&pass, (uint8_t)i);
+	take_nearest(&pass);
 	return take_names(&pass, names);
 }

@@ -2,7 +2,7 @@
 /*
  * Function names from the symbol table of an ELF file.
  *
- * The table is not loaded: it is read once from end to end past the sorted
+ * The tables are not loaded: they are read once from end to end past the sorted
  * addresses that names are wanted for, so memory follows the question and not
  * the file, which may be anyone's. Format: System V ABI, chapters 4 and 5.
  */
@@ -21,8 +21,11 @@ struct elf_segment {
 	uint64_t address;
 };
 
+/* .symtab and .dynsym: each can have what the other has not. */
+#define ELF_SYMBOLS_TABLES 2
+
 struct elf_symbols_table {
-	uint64_t offset, entries; /* .symtab, or .dynsym where there is none */
+	uint64_t offset, entries;
 	uint64_t names_offset, names_size;
 };
 
@@ -33,7 +36,8 @@ struct elf_symbols {
 	size_t nr_segments;
 	uint64_t *section_ends; /* addresses, by section number */
 	size_t nr_sections;
-	struct elf_symbols_table table; /* entries 0: the file has no symbols */
+	struct elf_symbols_table tables[ELF_SYMBOLS_TABLES];
+	size_t nr_tables;
 };
 
 /*
@@ -61,10 +65,10 @@ struct elf_lookup {
  *
  * What one file can make us do is bounded, and what many files together can by
  * *work, from which the work done is taken; at 0 nothing more is found.
- * ELF_SYMBOLS_WORK is enough for thousands of ordinary files.
+ * ELF_SYMBOLS_WORK is enough for a thousand ordinary files.
  * Returns 0, or -ENOMEM.
  */
-#define ELF_SYMBOLS_WORK (512 * 1024 * 1024)
+#define ELF_SYMBOLS_WORK (64 * 1024 * 1024)
 int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
 		      struct arena *names, uint64_t *work);
 

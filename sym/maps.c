@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,13 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 
-/* vm.max_map_count is 65,530 by default; large programs map some hundreds. */
-#define MAPPINGS_MAX 65536
+/*
+ * vm.max_map_count is 65,530 by default; large programs map some hundreds. A
+ * path can be longer than PATH_MAX: directories can be nested without end.
+ */
+#define MAPPINGS_MAX	65536
+#define TEXT_BYTES_MAX	((size_t)16 * 1024 * 1024)
+#define PATHS_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
 /*
  * "55d0c5a00000-55d0c5a21000 r-xp 00002000 fe:00 1835035   /usr/bin/cat"
@@ -20,6 +26,7 @@
  */
 static bool parse_line(char *line, struct mapping *mapping)
 {
+	char *rest;
 	unsigned int major_number, minor_number;
 	char permissions[5];
 	uint64_t inode;
@@ -32,31 +39,55 @@ static bool parse_line(char *line, struct mapping *mapping)
 		return false;
 	mapping->device = makedev(major_number, minor_number);
 	mapping->inode = inode;
-	mapping->path = line + path;
-	mapping->path[strcspn(mapping->path, "\n")] = '\0';
+	rest = line + path;
+	rest[strcspn(rest, "\n")] = '\0';
+	mapping->path = rest;
 	return strlen(permissions) == 4 && permissions[2] == 'x' && mapping->start < mapping->end;
+}
+
+/* Keep a path, once for the neighbours that share it; "" for one that is too long. */
+static int keep_path(struct mapping_list *list, struct mapping *mapping, size_t *bytes)
+{
+	const struct mapping *previous = list->nr ? &list->mappings[list->nr - 1] : NULL;
+	size_t length = strlen(mapping->path);
+
+	if (previous && !strcmp(previous->path, mapping->path)) {
+		mapping->path = previous->path;
+		return 0;
+	}
+	if (length == 0 || length >= PATH_MAX || *bytes + length > PATHS_BYTES_MAX) {
+		mapping->path = "";
+		return 0;
+	}
+	*bytes += length;
+	mapping->path = arena__copy_string(&list->paths, mapping->path, length);
+	return mapping->path ? 0 : -ENOMEM;
 }
 
 int mapping_list__read(struct mapping_list *list, FILE *file)
 {
 	CLEANUP(mapping_list__release) struct mapping_list found = {0};
 	CLEANUP_FREE char *line = NULL;
-	size_t capacity = 0, size = 0;
+	size_t capacity = 0, size = 0, text_bytes = 0, paths_bytes = 0;
 	uint64_t previous_end = 0;
+	ssize_t length = 0;
 
-	while (found.nr < MAPPINGS_MAX && getline(&line, &size, file) >= 0) {
+	while (found.nr < MAPPINGS_MAX && text_bytes < TEXT_BYTES_MAX &&
+	       (length = getline(&line, &size, file)) >= 0) {
 		struct mapping mapping;
 
+		text_bytes += (size_t)length;
 		if (!parse_line(line, &mapping) || mapping.start < previous_end)
 			continue;
 		previous_end = mapping.end;
-		if (ARRAY_GROW(found.mappings, found.nr, capacity))
-			return -ENOMEM;
-		mapping.path = strdup(mapping.path);
-		if (!mapping.path)
+		if (ARRAY_GROW(found.mappings, found.nr, capacity) ||
+		    keep_path(&found, &mapping, &paths_bytes))
 			return -ENOMEM;
 		found.mappings[found.nr++] = mapping;
 	}
+	/* The process has ended while it was read. */
+	if (length < 0 && ferror(file))
+		return -ESRCH;
 	*list = found;
 	found = (struct mapping_list){0};
 	return 0;
@@ -64,8 +95,7 @@ int mapping_list__read(struct mapping_list *list, FILE *file)
 
 void mapping_list__release(struct mapping_list *list)
 {
-	for (size_t i = 0; i < list->nr; i++)
-		free(list->mappings[i].path);
+	arena__release(&list->paths);
 	free(list->mappings);
 	*list = (struct mapping_list){0};
 }

@@ -8,24 +8,28 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "core/util/arena.h"
+
 struct mapping {
 	uint64_t start, end; /* addresses; end is behind the last byte */
 	uint64_t offset;     /* of start in the file */
 	dev_t device;
-	ino_t inode; /* 0: no file */
-	char *path;  /* as the kernel prints it, "[vdso]" and " (deleted)" included; may be "" */
+	ino_t inode;	  /* 0: no file */
+	const char *path; /* as the kernel prints it, "[vdso]" and " (deleted)" included; or "" */
 };
 
 struct mapping_list {
 	struct mapping *mappings; /* ascending and disjoint, as the kernel prints them */
 	size_t nr;
+	struct arena paths;
 };
 
 /*
  * Read a file of the format of /proc/PID/maps; what is not executable, and
  * lines that are no mapping, are left out. A process can have any number of
- * mappings: those beyond a fixed limit are left out, too. Returns 0 or -ENOMEM
- * with *list untouched.
+ * mappings, with paths of any length: what is beyond fixed limits is left out,
+ * too. Returns 0, -ENOMEM, or -ESRCH if the file could not be read to its end;
+ * *list is untouched on failure.
  */
 int mapping_list__read(struct mapping_list *list, FILE *file);
 void mapping_list__release(struct mapping_list *list);

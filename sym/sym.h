@@ -73,9 +73,8 @@ int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *que
  * Name addresses of processes. Ask for all that are known at once: a file is
  * read once for all processes that it is mapped into (more often if a call
  * comes upon more than some hundred files). A process that has ended, and was
- * not remembered, leaves its addresses without names; so does what does not
- * answer within a second, see symbolizer__unanswered(). Returns 0 or a negative
- * errno.
+ * not remembered, leaves its addresses without names; so does what takes too
+ * long, see symbolizer__unanswered(). Returns 0 or a negative errno.
  */
 int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr);
 
@@ -88,8 +87,9 @@ int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queri
 int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid);
 
 /*
- * How many processes and file systems have not answered within a second and
- * were left out: hostile ones, as a rule, and disks that are very slow.
+ * How often something that a process has mapped did not answer within a second,
+ * or took more time or work to read than all of it may: names are missing then,
+ * of hostile files as a rule, or on a very slow machine.
  */
 size_t symbolizer__unanswered(const struct symbolizer *symbolizer);
 

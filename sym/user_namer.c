@@ -82,9 +82,11 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 /* Say what is touched next, so that whoever watches knows what does not answer. */
 static void touch(struct user_namer *namer, pid_t pid, dev_t device)
 {
-	namer->progress->pid = pid;
-	namer->progress->device = device;
-	namer->progress->steps++;
+	volatile struct progress *progress = namer->progress;
+
+	progress->pid = pid;
+	progress->device = device;
+	progress->steps++;
 }
 
 static bool is_avoided(const struct user_namer *namer, pid_t pid, dev_t device)
@@ -131,6 +133,8 @@ struct batch {
 	size_t nr_files, files_capacity;
 	struct file_question *questions;
 	size_t nr_questions, questions_capacity;
+	user_namer_emit emit;
+	void *emit_context;
 };
 
 static void batch__close_files(struct batch *batch)
@@ -305,6 +309,8 @@ static int batch__answer(struct user_namer *namer, struct batch *batch)
 				break;
 		err = answer_file(namer, &batch->files[file], &batch->questions[first],
 				  end - first);
+		for (size_t i = first; i < end && !err; i++)
+			batch->emit(batch->emit_context, batch->questions[i].query);
 	}
 	batch->nr_questions = 0;
 	batch__close_files(batch);
@@ -333,8 +339,11 @@ static int ask_mapping(struct user_namer *namer, struct batch *batch,
 		uint64_t address;
 
 		queries[i]->module = module;
-		if (err || !elf_symbols__address(&batch->files[file].elf, lookup, &address))
+		if (err || !elf_symbols__address(&batch->files[file].elf, lookup, &address)) {
+			if (module)
+				batch->emit(batch->emit_context, queries[i]);
 			continue;
+		}
 		queries[i]->module_offset =
 			address + (queries[i]->address - sym_query__lookup_address(queries[i]));
 		if (ARRAY_GROW(batch->questions, batch->nr_questions, batch->questions_capacity))
@@ -369,10 +378,11 @@ static int ask_process(struct user_namer *namer, struct batch *batch, struct sym
 	return err;
 }
 
-int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t nr)
+int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t nr,
+		     user_namer_emit emit, void *context)
 {
 	CLEANUP_FREE struct sym_query **sorted = calloc(nr + 1, sizeof(*sorted));
-	CLEANUP(batch__release) struct batch batch = {0};
+	CLEANUP(batch__release) struct batch batch = {.emit = emit, .emit_context = context};
 	int err = 0;
 
 	if (!sorted)

@@ -22,10 +22,10 @@ struct user_namer;
 
 /* Seen by whoever watches: as long as steps or work change, there is progress. */
 struct progress {
-	volatile uint64_t steps;
-	volatile pid_t pid;    /* whose mappings or files are touched */
-	volatile dev_t device; /* of the file; 0: the mappings are read */
-	uint64_t work;	       /* left for this call: see elf_symbols__find() */
+	uint64_t steps;
+	pid_t pid;     /* whose mappings or files are touched */
+	dev_t device;  /* of the file; 0: the mappings are read */
+	uint64_t work; /* left for this call: see elf_symbols__find() */
 };
 
 /* What did not answer, and is not asked again. */
@@ -34,7 +34,7 @@ struct progress {
 struct avoid_list {
 	struct {
 		pid_t pid;
-		dev_t device; /* 0: the process as a whole */
+		dev_t device; /* whoever has mapped its files; 0: the process as a whole */
 	} items[AVOIDED_MAX];
 	size_t nr;
 };
@@ -46,8 +46,14 @@ struct avoid_list {
 int user_namer__new(struct user_namer **namer, struct arena *names,
 		    const struct avoid_list *avoided, struct progress *progress);
 
-/* As symbolizer__remember() and symbolizer__name_user() in sym/sym.h. */
+/* As symbolizer__remember() in sym/sym.h. */
 int user_namer__remember(struct user_namer *namer, pid_t pid);
-int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t nr);
+
+/* Called once for each query about which there is something to say, as soon as there is. */
+typedef void (*user_namer_emit)(void *context, const struct sym_query *query);
+
+/* As symbolizer__name_user() in sym/sym.h, with the answers also given to emit. */
+int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t nr,
+		     user_namer_emit emit, void *context);
 
 #endif

@@ -14,7 +14,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/util/arena.h"
@@ -23,18 +25,27 @@
 #include "sym/sym.h"
 #include "sym/user_namer.h"
 
-/* How long there may be no progress, and how often the parent looks. */
+/*
+ * How long a request may take in all, how long the child may wait without any
+ * progress for what has no device of its own (a file system in user space for
+ * one) or for the mappings of a process, and how often the parent looks. A disk
+ * may use all the time there is: no user can make a block device hang.
+ */
+#define DEADLINE_MS 10000
 #define PATIENCE_MS 1000
 #define LOOK_MS	    50
 
-/* Far above the names of any real profile: what a child can make its parent allocate. */
-#define REPLY_MAX ((uint64_t)256 * 1024 * 1024)
+/* What a child can make its parent allocate: far above the names of any real profile. */
+#define STRINGS_BYTES_MAX ((size_t)32 * 1024 * 1024)
+#define STRING_LENGTH_MAX 4096
 
 struct worker {
 	pid_t pid; /* of the child; 0: none is running */
 	int socket;
 	struct progress *progress; /* shared with the child */
 	struct avoid_list avoided;
+	size_t unanswered;
+	struct timespec deadline; /* of the request that is under way */
 };
 
 /* The child is a copy of the parent: both sides know these structs as they are. */
@@ -47,22 +58,26 @@ struct request {
 };
 
 struct question {
+	uint64_t index; /* comes back with the answer */
 	uint64_t address;
 	pid_t pid;
 	uint32_t return_address;
 };
 
-/* Behind it, size bytes: an answer for each question, then their strings. */
-struct reply {
-	int64_t result;
-	uint64_t size;
+/*
+ * The child sends one for each query as soon as there is something to say about
+ * it, and the last one with ANSWER_LAST. name and module: 0 for none, else the
+ * length of the string that follows, and 1.
+ */
+struct answer {
+	uint64_t index;
+	uint64_t offset, module_offset;
+	uint32_t name, module;
+	int32_t result;	    /* of ANSWER_LAST: 0 or a negative errno */
+	uint32_t exhausted; /* of ANSWER_LAST: the files asked for more work than there was */
 };
 
-/* Strings are offsets into what follows the reply; 0: none. */
-struct answer {
-	uint64_t offset, module_offset;
-	uint64_t name, module;
-};
+#define ANSWER_LAST UINT64_MAX
 
 /* ---- the child ---- */
 
@@ -79,88 +94,69 @@ static bool read_all(int fd, void *buffer, size_t size)
 	return true;
 }
 
-static bool write_all(int fd, const void *buffer, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t put = send(fd, (const char *)buffer + done, size - done, MSG_NOSIGNAL);
+struct answering {
+	FILE *out;
+	const struct question *questions;
+	const struct sym_query *queries;
+};
 
-		if (put <= 0 && !(put < 0 && errno == EINTR))
-			return false;
-		done += put > 0 ? (size_t)put : 0;
-	}
-	return true;
+static uint32_t string_field(const char *text)
+{
+	return text ? (uint32_t)strnlen(text, STRING_LENGTH_MAX - 1) + 1 : 0;
 }
 
-/* Append text to the strings, and return its offset from start. */
-static uint64_t put_string(FILE *strings, size_t start, const char *text)
+/* A user_namer_emit. That the parent has gone shows at the next request. */
+static void send_answer(void *context, const struct sym_query *query)
 {
-	uint64_t offset = start + (uint64_t)ftell(strings);
+	struct answering *answering = context;
+	struct answer answer = {
+		.index = answering->questions[query - answering->queries].index,
+		.offset = query->offset,
+		.module_offset = query->module_offset,
+		.name = string_field(query->name),
+		.module = string_field(query->module),
+	};
 
-	if (!text)
-		return 0;
-	fwrite(text, strlen(text) + 1, 1, strings);
-	return offset;
+	fwrite(&answer, sizeof(answer), 1, answering->out);
+	if (answer.name)
+		fwrite(query->name, answer.name - 1, 1, answering->out);
+	if (answer.module)
+		fwrite(query->module, answer.module - 1, 1, answering->out);
 }
 
-static bool send_answers(int socket, const struct sym_query *queries, size_t nr)
-{
-	CLEANUP_FREE struct answer *answers = calloc(nr + 1, sizeof(*answers));
-	CLEANUP_FREE char *text = NULL;
-	size_t text_size = 0;
-	FILE *strings = open_memstream(&text, &text_size);
-	struct reply reply = {0};
-
-	if (!answers || !strings)
-		return false;
-	for (size_t i = 0; i < nr; i++) {
-		answers[i] = (struct answer){
-			.offset = queries[i].offset,
-			.module_offset = queries[i].module_offset,
-			.name = put_string(strings, nr * sizeof(*answers), queries[i].name),
-			.module = put_string(strings, nr * sizeof(*answers), queries[i].module),
-		};
-	}
-	fputc('\0', strings);
-	if (fclose(strings))
-		return false;
-	reply.size = nr * sizeof(*answers) + text_size;
-	return write_all(socket, &reply, sizeof(reply)) &&
-	       write_all(socket, answers, nr * sizeof(*answers)) &&
-	       write_all(socket, text, text_size);
-}
-
-static bool serve_name(struct user_namer *namer, int socket, uint64_t nr)
+static int serve_name(struct user_namer *namer, FILE *out, int socket, uint64_t nr)
 {
 	CLEANUP_FREE struct question *questions = calloc(nr + 1, sizeof(*questions));
 	CLEANUP_FREE struct sym_query *queries = calloc(nr + 1, sizeof(*queries));
-	struct reply failed = {0};
+	struct answering answering = {.out = out, .questions = questions, .queries = queries};
 
 	if (!questions || !queries || !read_all(socket, questions, nr * sizeof(*questions)))
-		return false;
+		_exit(1);
 	for (uint64_t i = 0; i < nr; i++)
 		queries[i] = (struct sym_query){
 			.pid = questions[i].pid,
 			.address = questions[i].address,
 			.return_address = questions[i].return_address,
 		};
-	failed.result = user_namer__name(namer, queries, nr);
-	if (failed.result)
-		return write_all(socket, &failed, sizeof(failed));
-	return send_answers(socket, queries, nr);
+	return user_namer__name(namer, queries, nr, send_answer, &answering);
 }
 
-static bool serve(struct user_namer *namer, struct progress *progress, int socket)
+/* False at the end of the parent. */
+static bool serve(struct user_namer *namer, struct progress *progress, FILE *out, int socket)
 {
+	struct answer last = {.index = ANSWER_LAST};
 	struct request request;
-	struct reply reply = {0};
 
 	if (!read_all(socket, &request, sizeof(request)))
 		return false;
 	progress->work = ELF_SYMBOLS_WORK;
 	if (request.kind == REQUEST_NAME)
-		return serve_name(namer, socket, request.nr);
-	reply.result = user_namer__remember(namer, request.pid);
-	return write_all(socket, &reply, sizeof(reply));
+		last.result = serve_name(namer, out, socket, request.nr);
+	else
+		last.result = user_namer__remember(namer, request.pid);
+	last.exhausted = progress->work == 0;
+	fwrite(&last, sizeof(last), 1, out);
+	return fflush(out) == 0;
 }
 
 /* 0, or -1 where neither way of closing all descriptors from first on works. */
@@ -187,6 +183,7 @@ static _Noreturn void run_child(const struct worker *worker, int socket)
 {
 	struct user_namer *namer;
 	struct arena names = {0};
+	FILE *out;
 
 	/* Ctrl-C is for the parent; without it, this ends. */
 	signal(SIGINT, SIG_IGN);
@@ -195,9 +192,10 @@ static _Noreturn void run_child(const struct worker *worker, int socket)
 	/* stderr, too: a child that never ends would keep a pipe behind it open. */
 	if (dup2(socket, 0) < 0 || close_from(1))
 		_exit(1);
-	if (user_namer__new(&namer, &names, &worker->avoided, worker->progress))
+	out = fdopen(0, "r+");
+	if (!out || user_namer__new(&namer, &names, &worker->avoided, worker->progress))
 		_exit(1);
-	while (serve(namer, worker->progress, 0))
+	while (serve(namer, worker->progress, out, 0))
 		;
 	_exit(0);
 }
@@ -236,17 +234,25 @@ static void stop_child(struct worker *worker)
 	worker->pid = 0;
 }
 
-/* Not waited for: it may never end. As long as we live it is a zombie at most. */
-static void give_up_child(struct worker *worker)
+/*
+ * Not waited for: it may never end; as long as we live it is a zombie at most.
+ * What it was touching is avoided from now on: the whole file system, if that
+ * did not answer and is none on a disk, else the process.
+ */
+static void give_up_child(struct worker *worker, int err)
 {
 	struct avoid_list *avoided = &worker->avoided;
+	bool silent = err == -ETIMEDOUT && major(worker->progress->device) == 0;
 
 	close(worker->socket);
 	kill(worker->pid, SIGKILL);
 	waitpid(worker->pid, NULL, WNOHANG);
 	worker->pid = 0;
+	worker->unanswered++;
+	if (avoided->nr == AVOIDED_MAX)
+		return;
 	avoided->items[avoided->nr].pid = worker->progress->pid;
-	avoided->items[avoided->nr].device = worker->progress->device;
+	avoided->items[avoided->nr].device = silent ? worker->progress->device : 0;
 	avoided->nr++;
 }
 
@@ -277,16 +283,47 @@ void worker__free(struct worker *worker)
 	free(worker);
 }
 
+/* Whether the child is running, or would if there were a CPU for it. */
+static bool is_runnable(pid_t pid)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char path[64], line[256];
+	const char *state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return false;
+	state = strrchr(line, ')');
+	return state && state[1] == ' ' && state[2] == 'R';
+}
+
+static void set_deadline(struct worker *worker)
+{
+	clock_gettime(CLOCK_MONOTONIC, &worker->deadline);
+	worker->deadline.tv_sec += DEADLINE_MS / 1000;
+}
+
+static bool is_overdue(const struct worker *worker)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec > worker->deadline.tv_sec ||
+	       (now.tv_sec == worker->deadline.tv_sec && now.tv_nsec > worker->deadline.tv_nsec);
+}
+
 /*
- * Wait until the socket is ready for events. 0, -ETIMEDOUT if the child has
- * stopped getting on, or another negative errno.
+ * Wait until the socket is ready for events. 0, -ETIMEDOUT if the child waits
+ * for what does not answer, -ETIME at the deadline, or another negative errno.
  */
 static int await(const struct worker *worker, short events)
 {
-	const struct progress *progress = worker->progress;
+	const volatile struct progress *progress = worker->progress;
 	uint64_t steps = progress->steps, work = progress->work;
+	int waited = 0;
 
-	for (int waited = 0; waited < PATIENCE_MS; waited += LOOK_MS) {
+	while (!is_overdue(worker)) {
 		struct pollfd socket = {.fd = worker->socket, .events = events};
 		int ready = poll(&socket, 1, LOOK_MS);
 
@@ -294,134 +331,207 @@ static int await(const struct worker *worker, short events)
 			return 0;
 		if (ready < 0 && errno != EINTR)
 			return -errno;
-		if (progress->steps != steps || *(volatile const uint64_t *)&progress->work != work)
-			waited = -LOOK_MS;
+		if (progress->steps != steps || progress->work != work)
+			waited = 0;
+		else if (!is_runnable(worker->pid))
+			waited += LOOK_MS;
+		if (waited >= PATIENCE_MS && major(progress->device) == 0)
+			return -ETIMEDOUT;
 		steps = progress->steps;
 		work = progress->work;
 	}
-	return -ETIMEDOUT;
+	return -ETIME;
 }
 
-/* Send (or receive) all of size bytes. As await(); -EPIPE if the child has ended. */
-static int transfer(const struct worker *worker, void *buffer, size_t size, short direction)
+/* All of size bytes, as await(). */
+static int send_all(const struct worker *worker, const void *buffer, size_t size)
 {
 	for (size_t done = 0; done < size;) {
-		char *rest = (char *)buffer + done;
-		ssize_t moved;
-		int err = await(worker, direction);
+		int err = await(worker, POLLOUT);
+		ssize_t put;
 
 		if (err)
 			return err;
-		if (direction == POLLOUT)
-			moved = send(worker->socket, rest, size - done,
-				     MSG_DONTWAIT | MSG_NOSIGNAL);
-		else
-			moved = recv(worker->socket, rest, size - done, MSG_DONTWAIT);
-		if (moved < 0 && errno != EAGAIN && errno != EINTR)
+		put = send(worker->socket, (const char *)buffer + done, size - done,
+			   MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (put < 0 && errno != EAGAIN && errno != EINTR)
 			return -errno;
-		if (moved == 0)
-			return -EPIPE;
-		done += moved > 0 ? (size_t)moved : 0;
+		done += put > 0 ? (size_t)put : 0;
 	}
 	return 0;
 }
 
-/* One request to the child that is running, and its reply; *body is in the arena. */
-static int ask_child(const struct worker *worker, struct request *request,
-		     struct question *questions, struct arena *names, struct reply *reply,
-		     char **body)
-{
-	int err = transfer(worker, request, sizeof(*request), POLLOUT);
+/* What has come from the child and is not yet used. */
+struct inbox {
+	const struct worker *worker;
+	char bytes[32 * 1024];
+	size_t used, filled;
+	size_t strings; /* bytes of all strings so far */
+};
 
-	if (!err && request->nr)
-		err = transfer(worker, questions, request->nr * sizeof(*questions), POLLOUT);
-	if (!err)
-		err = transfer(worker, reply, sizeof(*reply), POLLIN);
-	if (err || reply->size == 0)
-		return err;
-	if (reply->size > REPLY_MAX)
-		return -EMSGSIZE;
-	*body = arena__alloc(names, reply->size);
-	if (!*body)
-		return -ENOMEM;
-	return transfer(worker, *body, reply->size, POLLIN);
+/* The next size bytes; as await(), -EPIPE if the child has ended. */
+static int receive(struct inbox *inbox, void *buffer, size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		size_t piece = inbox->filled - inbox->used;
+
+		if (piece == 0) {
+			int err = await(inbox->worker, POLLIN);
+			ssize_t got;
+
+			if (err)
+				return err;
+			got = recv(inbox->worker->socket, inbox->bytes, sizeof(inbox->bytes),
+				   MSG_DONTWAIT);
+			if (got < 0 && errno != EAGAIN && errno != EINTR)
+				return -errno;
+			if (got == 0)
+				return -EPIPE;
+			inbox->used = 0;
+			inbox->filled = got > 0 ? (size_t)got : 0;
+			continue;
+		}
+		if (piece > size - done)
+			piece = size - done;
+		memcpy((char *)buffer + done, inbox->bytes + inbox->used, piece);
+		inbox->used += piece;
+		done += piece;
+	}
+	return 0;
 }
 
 /*
- * Ask, with a new child after each one that has to be given up, for a limited
- * number of times. Returns what the child returned, or why there was none.
+ * The string of a field of struct answer. Neighbours often have the same, so
+ * one that is equal to previous is not kept again.
  */
-static int ask(struct worker *worker, struct request *request, struct question *questions,
-	       struct arena *names, struct reply *reply, char **body)
+static int receive_string(struct inbox *inbox, uint32_t field, const char *previous,
+			  struct arena *names, const char **string)
 {
-	while (worker->avoided.nr < AVOIDED_MAX) {
-		int err = worker->pid ? 0 : start_child(worker);
+	char text[STRING_LENGTH_MAX];
+	size_t length = field - 1;
+	int err;
 
+	*string = NULL;
+	if (field == 0)
+		return 0;
+	if (field > STRING_LENGTH_MAX)
+		return -EPROTO;
+	err = receive(inbox, text, length);
+	if (err)
+		return err;
+	text[length] = '\0';
+	if (previous && !strcmp(previous, text)) {
+		*string = previous;
+		return 0;
+	}
+	inbox->strings += length;
+	if (inbox->strings > STRINGS_BYTES_MAX)
+		return 0;
+	*string = arena__copy_string(names, text, length);
+	return *string ? 0 : -ENOMEM;
+}
+
+/* Until the last answer, whose result is returned: 0 or a negative errno. */
+static int receive_answers(struct worker *worker, struct sym_query *queries, size_t nr,
+			   bool *answered, struct arena *names)
+{
+	CLEANUP_FREE struct inbox *inbox = calloc(1, sizeof(*inbox));
+	const char *name = NULL, *module = NULL;
+
+	if (!inbox)
+		return -ENOMEM;
+	inbox->worker = worker;
+	for (;;) {
+		struct answer answer;
+		int err = receive(inbox, &answer, sizeof(answer));
+
+		if (!err && answer.index == ANSWER_LAST) {
+			worker->unanswered += answer.exhausted;
+			return answer.result;
+		}
+		if (!err && answer.index >= nr)
+			err = -EPROTO;
+		if (!err)
+			err = receive_string(inbox, answer.name, name, names, &name);
+		if (!err)
+			err = receive_string(inbox, answer.module, module, names, &module);
 		if (err)
 			return err;
-		err = ask_child(worker, request, questions, names, reply, body);
-		if (!err)
-			return (int)reply->result;
-		give_up_child(worker);
-		if (err == -ENOMEM)
-			return err;
+		queries[answer.index].offset = answer.offset;
+		queries[answer.index].module_offset = answer.module_offset;
+		queries[answer.index].name = name;
+		queries[answer.index].module = module;
+		answered[answer.index] = true;
 	}
-	return -ETIMEDOUT;
 }
 
 int worker__remember(struct worker *worker, pid_t pid)
 {
 	struct request request = {.kind = REQUEST_REMEMBER, .pid = pid};
-	struct reply reply;
+	int err = worker->pid ? 0 : start_child(worker);
 
-	return ask(worker, &request, NULL, NULL, &reply, NULL);
+	if (err)
+		return err;
+	set_deadline(worker);
+	err = send_all(worker, &request, sizeof(request));
+	if (!err)
+		err = receive_answers(worker, NULL, 0, NULL, NULL);
+	if (err == -ETIMEDOUT || err == -ETIME || err == -EPIPE || err == -EPROTO)
+		give_up_child(worker, err);
+	return err;
 }
 
-/* A string of a reply; NULL if there is none, or it does not lie in the body. */
-static const char *get_string(const char *body, uint64_t size, uint64_t offset)
+/* Ask the child that is running for what has not been answered yet. */
+static int ask_child(struct worker *worker, struct sym_query *queries, size_t nr, bool *answered,
+		     struct arena *names)
 {
-	return offset && offset < size ? body + offset : NULL;
-}
-
-static int take_answers(struct sym_query *queries, size_t nr, const char *body, uint64_t size)
-{
-	const struct answer *answers = (const struct answer *)body;
-
-	/* The NUL at its end ends every string. */
-	if (size <= nr * sizeof(*answers) || body[size - 1] != '\0')
-		return -EPROTO;
-	for (size_t i = 0; i < nr; i++) {
-		queries[i].offset = answers[i].offset;
-		queries[i].module_offset = answers[i].module_offset;
-		queries[i].name = get_string(body, size, answers[i].name);
-		queries[i].module = get_string(body, size, answers[i].module);
-	}
-	return 0;
-}
-
-int worker__name(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names)
-{
-	CLEANUP_FREE struct question *questions = calloc(nr + 1, sizeof(*questions));
-	struct request request = {.kind = REQUEST_NAME, .nr = nr};
-	struct reply reply = {0};
-	char *body = NULL;
+	CLEANUP_FREE struct question *questions = calloc(nr, sizeof(*questions));
+	struct request request = {.kind = REQUEST_NAME};
 	int err;
 
 	if (!questions)
 		return -ENOMEM;
-	if (nr == 0)
-		return 0;
 	for (size_t i = 0; i < nr; i++)
-		questions[i] = (struct question){
-			.address = queries[i].address,
-			.pid = queries[i].pid,
-			.return_address = queries[i].return_address,
-		};
-	err = ask(worker, &request, questions, names, &reply, &body);
-	return err ? err : take_answers(queries, nr, body, reply.size);
+		if (!answered[i])
+			questions[request.nr++] = (struct question){
+				.index = i,
+				.address = queries[i].address,
+				.pid = queries[i].pid,
+				.return_address = queries[i].return_address,
+			};
+	err = send_all(worker, &request, sizeof(request));
+	if (!err)
+		err = send_all(worker, questions, request.nr * sizeof(*questions));
+	return err ? err : receive_answers(worker, queries, nr, answered, names);
+}
+
+/*
+ * A new child goes on after each one that has to be given up, with what is left
+ * to answer, as long as there is time and room for one more thing to avoid.
+ */
+int worker__name(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names)
+{
+	CLEANUP_FREE bool *answered = calloc(nr + 1, sizeof(*answered));
+	int err = 0;
+
+	if (!answered)
+		return -ENOMEM;
+	set_deadline(worker);
+	while (nr && worker->avoided.nr < AVOIDED_MAX && !is_overdue(worker)) {
+		err = worker->pid ? 0 : start_child(worker);
+		if (err)
+			return err;
+		err = ask_child(worker, queries, nr, answered, names);
+		if (!err)
+			return 0;
+		give_up_child(worker, err);
+		if (err == -ENOMEM)
+			return err;
+	}
+	return 0; /* what has no name by now has none; worker__unanswered() says so */
 }
 
 size_t worker__unanswered(const struct worker *worker)
 {
-	return worker->avoided.nr;
+	return worker->unanswered;
 }

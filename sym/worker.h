@@ -5,10 +5,10 @@
  * A read from a file system in user space whose server does not answer cannot
  * be interrupted, not even by SIGKILL. Whoever is to go on regardless must
  * have it done by a process that nobody waits for. The parent watches the
- * child's progress; if there is none for a second, the child is killed, as far
+ * child's progress; if there is none for some time, the child is killed, as far
  * as it can be, what it was touching is avoided from then on, and another child
- * starts over. The child has no descriptors but its own, so that nothing of
- * the trace outlives the parent with it.
+ * starts over. The child has no descriptors but its own: no BPF program and no
+ * perf event lives on with a child that does.
  */
 #ifndef TRACEKIT_SYM_WORKER_H
 #define TRACEKIT_SYM_WORKER_H
@@ -28,7 +28,7 @@ void worker__free(struct worker *worker);
 int worker__remember(struct worker *worker, pid_t pid);
 int worker__name(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names);
 
-/* How many children had to be given up. */
+/* How often a child had to be given up, or ran out of the work that it may do. */
 size_t worker__unanswered(const struct worker *worker);
 
 #endif

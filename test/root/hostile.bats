@@ -34,22 +34,22 @@ end_silent_fs() {
 	try timeout 30 "$TRACEKIT" profile -f 1 >out 2>err
 	took=$(($(date +%s) - begin))
 	end_silent_fs
-	cat err
+	cat err; echo "status $status"
 	[ "$status" -eq 0 ]
 	[ "$took" -le 10 ]
 	grep -Eq '^program;.*\[unknown\] [0-9]+$' out
 	grep -Eq '^spin;.*main;outer;middle;spin_leaf [0-9]+$' out
-	grep -Eq '^profile: [0-9]+ process.* did not answer within a second; functions in their files have no names$' err
+	grep -Eq '^profile: what some processes have mapped took too long to read, or did not answer \([0-9]+ times\); functions there have no names$' err
 }
 
 @test "so it does with -p" {
 	spin_on_silent_fs
 	try timeout 30 "$TRACEKIT" profile -f -p "$pid" 1 >out 2>err
 	end_silent_fs
-	cat err
+	cat err; echo "status $status"
 	[ "$status" -eq 0 ]
 	grep -Eq '^program;' out
-	grep -q 'did not answer within a second' err
+	grep -q 'or did not answer' err
 }
 
 @test "a child that cannot be killed holds nothing of the trace" {
