@@ -53,6 +53,10 @@ int install__links(const char *directory, bool symbolic, const struct applet *co
 				  "cannot find this program: /proc/self/exe: %s; mount /proc",
 				  strerror(errno));
 	program[length] = '\0';
+	if (symbolic && !leads_to(AT_FDCWD, program, &st))
+		return error__set(error, -ENOENT,
+				  "cannot install symbolic links: %s is not this program any more",
+				  program);
 	for (; *applets; applets++) {
 		const char *name = (*applets)->command.name;
 		int err;
@@ -60,7 +64,7 @@ int install__links(const char *directory, bool symbolic, const struct applet *co
 		if (leads_to(fd, name, &st))
 			continue;
 		err = symbolic ? symlinkat(program, fd, name) :
-				 linkat(AT_FDCWD, program, fd, name, 0);
+				 linkat(AT_FDCWD, "/proc/self/exe", fd, name, AT_SYMLINK_FOLLOW);
 		if (err)
 			return link_failed(directory, name, -errno, error);
 	}

@@ -148,6 +148,17 @@ static int help_applet(int argc, char **argv)
 	return finish_stdout();
 }
 
+/* The options of the binary itself that print something, and nothing else. */
+static const struct {
+	const char *option;
+	void (*print)(FILE *out);
+} printers[] = {
+	{"--list", print_applets},
+	{"--help", print_help},
+	{"-h", print_help},
+	{"--version", version__print},
+};
+
 /* argv[0] is the first word behind the program's own name. */
 static int run_command(int argc, char **argv)
 {
@@ -162,20 +173,18 @@ static int run_command(int argc, char **argv)
 		return help_applet(argc, argv);
 	if (argv[0][0] != '-')
 		return unknown_applet(argv[0]);
-	if (argc == 1 && !strcmp(argv[0], "--list"))
-		print_applets(stdout);
-	else if (argc == 1 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
-		print_help(stdout);
-	else if (argc == 1 && !strcmp(argv[0], "--version"))
-		version__print(stdout);
-	else if (argc > 1) {
-		snprintf(what, sizeof(what), "'%.80s': too many arguments", argv[1]);
-		return usage(what);
-	} else {
-		snprintf(what, sizeof(what), "unknown option '%.80s'", argv[0]);
-		return usage(what);
+	for (size_t i = 0; i < ARRAY_SIZE(printers); i++) {
+		if (strcmp(argv[0], printers[i].option))
+			continue;
+		if (argc > 1) {
+			snprintf(what, sizeof(what), "'%.80s': too many arguments", argv[1]);
+			return usage(what);
+		}
+		printers[i].print(stdout);
+		return finish_stdout();
 	}
-	return finish_stdout();
+	snprintf(what, sizeof(what), "unknown option '%.80s'", argv[0]);
+	return usage(what);
 }
 
 /*

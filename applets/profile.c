@@ -173,8 +173,11 @@ static int run(const void *argument, struct error *error)
 	const struct profile_settings *settings = argument;
 	CLEANUP(profile__release) struct profile profile = {0};
 	uint64_t expected = 0;
-	int err = load(&profile, settings, error);
+	int err = output__check(stdout);
 
+	if (err)
+		return output__failed(err, error);
+	err = load(&profile, settings, error);
 	if (!err)
 		err = sampler__open(&profile.sampler, profile.session,
 				    bpf_program__fd(profile.skeleton->progs.profile_sample),

@@ -78,7 +78,7 @@ enum event_counter {
 	EVENTS_SEEN,
 	EVENTS_COUNTED,
 	EVENTS_FILTERED,	 /* by an option: -p, or the idle task */
-	EVENTS_FILTERED_PIDNS,	 /* of a process that the caller's PID namespace does not hold */
+	EVENTS_FILTERED_PIDNS,	 /* of a process in another PID namespace than the caller's */
 	EVENTS_LOST_BUSY,	 /* no free scratch slot, or the kernel's own buffer in use */
 	EVENTS_LOST_STACKS_FULL, /* no room in the stack table */
 	EVENTS_LOST_KEYS_FULL,	 /* no room in the key table */

@@ -18,9 +18,9 @@ struct {
  * EVENTS_SEEN if the running thread is wanted, then *tgid is its process in
  * the caller's PID namespace; else the counter of what filtered it.
  *
- * In a namespace of its own the caller sees only what
- * bpf_get_ns_current_pid_tgid() finds there; the idle task, which is in none,
- * is told by its host PID before that.
+ * In a PID namespace of its own the caller sees what
+ * bpf_get_ns_current_pid_tgid() finds: processes of that very namespace, not of
+ * those below it. The idle task is in none, and told by its host PID before.
  */
 static __always_inline enum event_counter filter_current(__u32 *tgid)
 {

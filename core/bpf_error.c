@@ -54,7 +54,7 @@ int bpf_error__load(struct error *error, int code)
 	case -E2BIG:
 		return error__set(error, code,
 				  "cannot load BPF programs: %s; try a smaller "
-				  "--stack-storage-size",
+				  "--stack-storage-size or --hash-storage-size",
 				  strerror(-code));
 	default:
 		return error__set(error, code, "cannot load BPF programs: %s%s%s", strerror(-code),

@@ -2,6 +2,7 @@
 #include "core/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,6 +14,13 @@
 
 /* A longer name is cut: the demangled names of real programs reach a few KB. */
 #define NAME_MAX_PRINTED 4096
+
+int output__check(FILE *out)
+{
+	int flags = fcntl(fileno(out), F_GETFL);
+
+	return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? -EBADF : 0;
+}
 
 int output__flush(FILE *out)
 {
@@ -54,6 +62,9 @@ static void print_frame(const struct stack_writer *writer, const struct frames *
 		return;
 	}
 	text__clean(query->name, strlen(query->name), writer->folded, clean, sizeof(clean));
+	/* No symbol passes for a line of another kind, or for one of our own marks. */
+	if (clean[0] == ' ' || clean[0] == '[')
+		clean[0] = '?';
 	fputs(clean, writer->out);
 	if (writer->offsets)
 		fprintf(writer->out, "+0x%" PRIx64, query->offset);

@@ -33,6 +33,9 @@ struct stack_writer {
 /* All of counts, in their order. Errors stay in the FILE: see output__flush(). */
 void stack_writer__print(const struct stack_writer *writer, const struct stack_counts *counts);
 
+/* 0, or -EBADF if out was never open for writing: the shell's >&- */
+int output__check(FILE *out);
+
 /* Write out what is buffered; 0, or the negative errno of this or an earlier write. */
 int output__flush(FILE *out);
 

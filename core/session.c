@@ -29,6 +29,7 @@ struct session {
 	/* What session__wait() polls: the stop signal, stdout, then a pidfd for each process. */
 	struct pollfd *polled;
 	size_t nr_polled;
+	int targets_fd; /* the map target_tgids, or -1 */
 };
 
 enum { POLL_STOP, POLL_STDOUT, POLL_PIDS };
@@ -114,6 +115,7 @@ int session__open(struct session **out, const struct trace_options *options, str
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	session->options = options;
 	session->polled[POLL_STOP].fd = -1;
+	session->targets_fd = -1;
 	/* No events asked for: POLLERR alone says that a pipe or socket has no reader. */
 	session->polled[POLL_STDOUT].fd = STDOUT_FILENO;
 	session->nr_polled = POLL_PIDS;
@@ -159,11 +161,17 @@ static int find_pid_namespace(struct trace_config *config, struct error *error)
 {
 	/* PROC_PID_INIT_INO of the kernel, part of its ABI since 3.8 (98f842e675f9) */
 	const ino_t initial = 0xEFFFFFFC;
+	char self[16] = "";
 	struct stat st;
 
-	if (stat("/proc/self/ns/pid", &st))
-		return error__set(error, -errno, "cannot read /proc/self/ns/pid: %s; mount /proc",
+	if (stat("/proc/self/ns/pid", &st) || readlink("/proc/self", self, sizeof(self) - 1) < 0)
+		return error__set(error, -errno, "cannot read /proc/self: %s; mount /proc",
 				  strerror(errno));
+	/* With the numbers of another namespace we would read other processes. */
+	if (atoi(self) != getpid())
+		return error__set(error, -EXDEV,
+				  "/proc is that of another PID namespace; mount one of this "
+				  "(unshare: --mount-proc)");
 	if (st.st_ino != initial) {
 		config->pidns_dev = st.st_dev;
 		config->pidns_ino = st.st_ino;
@@ -217,10 +225,8 @@ int session__configure(struct session *session, struct bpf_object *object,
 	return err;
 }
 
-static int fill_targets(const struct pid_list *list, struct bpf_object *object, struct error *error)
+static int fill_targets(const struct pid_list *list, int fd, struct error *error)
 {
-	int fd = bpf_object__find_map_fd_by_name(object, "target_tgids");
-
 	for (size_t i = 0; i < list->nr; i++) {
 		uint32_t tgid = (uint32_t)list->pids[i];
 		uint8_t present = 1;
@@ -238,7 +244,8 @@ int session__load(struct session *session, struct bpf_object *object, struct err
 
 	if (err)
 		return bpf_error__load(error, err);
-	return fill_targets(&session->options->pids, object, error);
+	session->targets_fd = bpf_object__find_map_fd_by_name(object, "target_tgids");
+	return fill_targets(&session->options->pids, session->targets_fd, error);
 }
 
 bool session__stopping(const struct session *session)
@@ -256,7 +263,10 @@ static uint64_t monotonic_now(void)
 	return (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec;
 }
 
-/* Stop polling the processes that have ended; true if none is left of some. */
+/*
+ * The processes that have ended are no targets any more: their PIDs can become
+ * other processes. True if none is left of some.
+ */
 static bool targets_gone(struct session *session)
 {
 	size_t alive = 0;
@@ -265,6 +275,10 @@ static bool targets_gone(struct session *session)
 		struct pollfd *pid = &session->polled[i];
 
 		if (pid->revents && pid->fd >= 0) {
+			uint32_t tgid = (uint32_t)session->options->pids.pids[i - POLL_PIDS];
+
+			/* Fails only for one that was named twice, and is deleted. */
+			bpf_map_delete_elem(session->targets_fd, &tgid);
 			close(pid->fd);
 			pid->fd = -1;
 		}

@@ -45,6 +45,7 @@ $applets" tracekit ''
 @test "wrong usage of the binary's own options" {
 	usage_error "tracekit: unknown option '--bogus'; see 'tracekit --help'" tracekit --bogus
 	usage_error "tracekit: unknown option '-x'; see 'tracekit --help'" tracekit -x
+	usage_error "tracekit: unknown option '--bogus'; see 'tracekit --help'" tracekit --bogus x
 	usage_error "tracekit: 'x': too many arguments; see 'tracekit --help'" tracekit --list x
 	usage_error "tracekit: 'x': too many arguments; see 'tracekit --help'" tracekit --version x
 	usage_error "tracekit: help: needs the name of one applet; see 'tracekit --help'" tracekit help

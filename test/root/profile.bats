@@ -193,12 +193,19 @@ load ../refute
 	grep -Fxq "    middle" out
 }
 
+@test "with the /proc of another PID namespace it says so, and names nothing wrong" {
+	unshare --fork --pid true || skip "cannot make a PID namespace"
+	try unshare --fork --pid "$TRACEKIT" profile 1 2>err >out
+	[ "$status" -eq 1 ]
+	grep -q '^profile: /proc is that of another PID namespace; mount one' err
+}
+
 @test "in a PID namespace: the rest of the machine is filtered, and that is said once" {
 	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
 	spin names
 	unshare --fork --pid --mount-proc "$TRACEKIT" profile -f --stats 1 >out 2>err
 	refute grep -q '^spin' out
-	[ "$(grep -Ec '^profile: [0-9]+ events are of processes that this PID namespace does not hold' err)" -eq 1 ]
+	[ "$(grep -Ec '^profile: [0-9]+ events are of processes outside this PID namespace, or in one below it, ' err)" -eq 1 ]
 	[ "$(stat_of filtered err)" -gt 0 ]
 }
 
@@ -215,4 +222,28 @@ load ../refute
 	[ ! -e inner/spin ]
 	profile -f -U -p "$pid" 1 >out
 	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
+}
+
+@test "a PID of -p that becomes another process is not shown as the first" {
+	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
+	cat >inside <<-END
+		"$SPIN" names & one=\$!
+		"$SPIN" names & two=\$!
+		sleep 0.2
+		"$TRACEKIT" profile -f -U -p \$one,\$two 3 >out & profile=\$!
+		sleep 1
+		kill -KILL \$one
+		wait \$one
+		sleep 0.2
+		echo \$((one - 1)) >/proc/sys/kernel/ns_last_pid
+		"$SPIN" deep 5 & again=\$!
+		echo "\$one \$again" >pids
+		wait \$profile
+		kill -KILL \$again \$two
+	END
+	unshare --fork --pid --mount-proc bash inside
+	read -r one again <pids
+	[ "$one" = "$again" ] || skip "cannot choose a PID"
+	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
+	refute grep -q ';deep;' out
 }

@@ -111,6 +111,9 @@ start_profile() {
 	try profile 5 2>err >&-
 	[ "$status" -eq 1 ]
 	[ ! -s err ]
+	try timeout 10 "$TRACEKIT" profile -f 2>err >&-
+	[ "$status" -eq 1 ]
+	[ ! -s err ]
 }
 
 @test "a full disk is said" {

@@ -289,14 +289,14 @@ static void only_defined_functions_count(void)
 }
 
 static const struct image_symbol full_symbols[] = {{"full", TEXT, 8, GLOBAL_FUNCTION, 0}};
-static const struct image_symbol dynamic_symbols[] = {{"dynamic", TEXT, 8, GLOBAL_FUNCTION, 0}};
+static const struct image_symbol dynamic_symbols[] = {{"dynamic", TEXT + 8, 8, GLOBAL_FUNCTION, 0}};
 
 static const struct image_spec dynamic_first = {
 	.tables = {{SHT_DYNSYM, dynamic_symbols, 1}, {SHT_SYMTAB, full_symbols, 1}}};
 static const struct image_spec full_first = {
 	.tables = {{SHT_SYMTAB, full_symbols, 1}, {SHT_DYNSYM, dynamic_symbols, 1}}};
 
-static void symtab_is_preferred(void)
+static void both_tables_serve(void)
 {
 	CLEANUP_IMAGE
 	struct elf_image one = elf_image__make(&dynamic_first);
@@ -304,7 +304,9 @@ static void symtab_is_preferred(void)
 	struct elf_image other = elf_image__make(&full_first);
 
 	CHECK_STR(name_at(&one, TEXT), "full");
+	CHECK_STR(name_at(&one, TEXT + 8), "dynamic");
 	CHECK_STR(name_at(&other, TEXT), "full");
+	CHECK_STR(name_at(&other, TEXT + 8), "dynamic");
 }
 
 static void dynsym_serves_alone(void)
@@ -313,7 +315,7 @@ static void dynsym_serves_alone(void)
 	CLEANUP_IMAGE
 	struct elf_image image = elf_image__make(&spec);
 
-	CHECK_STR(name_at(&image, TEXT), "dynamic");
+	CHECK_STR(name_at(&image, TEXT + 8), "dynamic");
 }
 
 static void unusable_symtab_leaves_dynsym(void)
@@ -325,8 +327,8 @@ static void unusable_symtab_leaves_dynsym(void)
 
 	elf_image__shdr(&behind, IMAGE_TABLE_SECTION(1))->sh_link = IMAGE_TEXT_SECTION;
 	elf_image__shdr(&before, IMAGE_TABLE_SECTION(0))->sh_link = IMAGE_TEXT_SECTION;
-	CHECK_STR(name_at(&before, TEXT), "dynamic");
-	CHECK_STR(name_at(&behind, TEXT), "dynamic");
+	CHECK_STR(name_at(&before, TEXT + 8), "dynamic");
+	CHECK_STR(name_at(&behind, TEXT + 8), "dynamic");
 }
 
 static void no_table_means_no_names(void)
@@ -648,7 +650,7 @@ static const struct tap_test tests[] = {
 	{"of nested and overlapping symbols the innermost wins", innermost_wins},
 	{"lookups in one call find what each would find alone", lookups_do_not_disturb_each_other},
 	{"only functions that are defined and have a name count", only_defined_functions_count},
-	{".symtab is preferred to .dynsym, in whichever order", symtab_is_preferred},
+	{".symtab and .dynsym both serve, in whichever order", both_tables_serve},
 	{".dynsym serves where there is no .symtab", dynsym_serves_alone},
 	{".dynsym serves where .symtab cannot be used, in whichever order",
 	 unusable_symtab_leaves_dynsym},
