@@ -16,6 +16,7 @@
 
 #include "accounting.bpf.h"
 #include "common.bpf.h"
+#include "compat.bpf.h"
 #include "config.bpf.h"
 #include "siphash.bpf.h"
 #include "unwind.bpf.h"
@@ -123,7 +124,7 @@ static __always_inline enum event_counter store_stack(struct scratch *scratch, e
 						      struct stack_id *id)
 {
 	const struct stack *stack = &scratch->stacks[kind];
-	long err;
+	int err;
 
 	if (stack->nr == 0)
 		return EVENTS_COUNTED;
@@ -131,7 +132,7 @@ static __always_inline enum event_counter store_stack(struct scratch *scratch, e
 	*id = scratch->ids[kind];
 	if (bpf_map_lookup_elem(&stacks, id))
 		return EVENTS_COUNTED;
-	err = bpf_map_update_elem(&stacks, id, stack, BPF_NOEXIST);
+	err = map_update(&stacks, id, stack, BPF_NOEXIST);
 	if (!err || err == -EEXIST)
 		return EVENTS_COUNTED;
 	return err == -E2BIG ? EVENTS_LOST_STACKS_FULL : EVENTS_LOST_REFUSED;
@@ -143,7 +144,7 @@ static __always_inline enum event_counter count_key(const struct stack_key *key)
 	__u64 zero = 0;
 
 	if (!count) {
-		long err = bpf_map_update_elem(&counts, key, &zero, BPF_NOEXIST);
+		int err = map_update(&counts, key, &zero, BPF_NOEXIST);
 
 		if (err == -E2BIG)
 			return EVENTS_LOST_KEYS_FULL;

@@ -162,7 +162,7 @@ load ../refute
 }
 
 @test "a process that ends during the trace keeps its names" {
-	SPIN_SECONDS=1 spin names
+	SPIN_SECONDS=3 spin names
 	profile -f -U -p "$pid" >out
 	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
 }
@@ -218,7 +218,11 @@ load ../refute
 		exec inner/spin names
 	END
 	start unshare --mount bash inside
-	sleep 0.5
+	until [ "$(<"/proc/$pid/comm")" = spin ]; do
+		kill -0 "$pid"
+		sleep 0.1
+	done
+	sleep 0.2
 	[ ! -e inner/spin ]
 	profile -f -U -p "$pid" 1 >out
 	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out

@@ -69,16 +69,16 @@ start_profile() {
 }
 
 @test "when all processes of -p have ended the trace ends" {
-	SPIN_SECONDS=1 spin names
+	SPIN_SECONDS=3 spin names
 	one=$pid
-	SPIN_SECONDS=2 spin names
+	SPIN_SECONDS=4 spin names
 	begin=$(date +%s%N)
 	try profile -p "$one,$pid" >out
 	[ "$status" -eq 0 ]
 	took=$((($(date +%s%N) - begin) / 1000000))
 	echo "$took ms"
 	[ "$took" -ge 500 ]
-	[ "$took" -lt 5000 ]
+	[ "$took" -lt 15000 ]
 	grep -q "spin ($one)" out
 	grep -q "spin ($pid)" out
 }
@@ -89,7 +89,7 @@ start_profile() {
 	took=$((($(date +%s%N) - begin) / 1000000))
 	head -1 out | grep -q ' for 0.25 secs\.$'
 	[ "$took" -ge 250 ]
-	[ "$took" -lt 2000 ]
+	[ "$took" -lt 10000 ]
 }
 
 @test "killed, it leaves nothing behind" {
@@ -103,7 +103,7 @@ start_profile() {
 	begin=$(date +%s)
 	try bash -c 'set -o pipefail; "$1" profile 2>err | head -1 >/dev/null' - "$TRACEKIT"
 	[ "$status" -eq 1 ]
-	[ $(($(date +%s) - begin)) -lt 5 ]
+	[ $(($(date +%s) - begin)) -lt 15 ]
 	[ ! -s err ]
 }
 
