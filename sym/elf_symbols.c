@@ -324,25 +324,10 @@ static bool better(struct pass *pass, const struct symbol *a, const struct symbo
 	return !same_name(a, b) && better_name(pass, a, b);
 }
 
-/* The first lookup at or behind address. */
-static size_t first_lookup(const struct pass *pass, uint64_t address)
-{
-	size_t low = 0, high = pass->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pass->lookups[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void offer_symbol(struct pass *pass, const struct symbol *symbol)
 {
-	size_t first = first_lookup(pass, symbol->start);
+	size_t first =
+		array__lower_bound(pass->lookups, pass->nr, sizeof(*pass->lookups), symbol->start);
 
 	if (first == pass->nr)
 		return;

@@ -51,7 +51,7 @@ void elf_symbols__close(struct elf_symbols *elf);
 bool elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64_t *address);
 
 struct elf_lookup {
-	uint64_t address; /* wanted; in the file's own address space */
+	uint64_t address; /* first: the key. Wanted; in the file's own address space */
 	const char *name; /* found, or NULL; in the arena */
 	uint64_t start;	  /* of the function with that name */
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/array.h"
 #include "core/util/cleanup.h"
 
 bool kernel_symbol__parse(const char *text, struct kernel_symbol *symbol)
@@ -68,21 +69,6 @@ static bool parse_kallsyms(char *line, struct kallsyms_line *symbol)
 	}
 	*end = '\0';
 	return symbol->name[0] != '\0';
-}
-
-static size_t first_lookup(const struct kallsyms_lookup *lookups, size_t nr, uint64_t address)
-{
-	size_t low = 0, high = nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lookups[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 /* The nearest symbol so far at or below a lookup, for it and those behind it. */
@@ -178,7 +164,7 @@ int kallsyms__find(FILE *file, struct kallsyms_lookup *lookups, size_t nr, struc
 			highest = symbol.address;
 		if (!strcmp(symbol.name, "_etext"))
 			text_end = symbol.address;
-		first = first_lookup(lookups, nr, symbol.address);
+		first = array__lower_bound(lookups, nr, sizeof(*lookups), symbol.address);
 		if (first == nr || !strchr("tTwW", symbol.type))
 			continue;
 		if (offer_symbol(&nearest.items[first], &symbol))

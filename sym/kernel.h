@@ -26,7 +26,7 @@ struct kernel_symbol {
 bool kernel_symbol__parse(const char *text, struct kernel_symbol *symbol);
 
 struct kallsyms_lookup {
-	uint64_t address; /* wanted */
+	uint64_t address; /* first: the key. Wanted */
 	const char *name; /* found, or NULL; in the arena */
 	const char *module;
 	uint64_t start;

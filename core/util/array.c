@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int array__grow(void **items, size_t nr, size_t *capacity, size_t item_size)
 {
@@ -24,4 +25,21 @@ void array__sort(void *items, size_t nr, size_t item_size,
 {
 	if (nr > 1)
 		qsort(items, nr, item_size, compare);
+}
+
+size_t array__lower_bound(const void *items, size_t nr, size_t item_size, uint64_t key)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t found;
+
+		memcpy(&found, (const char *)items + middle * item_size, sizeof(found));
+		if (found < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
