@@ -73,12 +73,13 @@ balanced() {
 }
 
 @test "distinct stacks are not merged" {
-	# 4,096 paths, each sampled often: as many distinct lines as there are paths.
+	# 4,096 paths: sampled often enough, there are as many distinct lines.
 	load_all_cpus
 	profile -f -U -p "$pid" -F 9999 8 >out
+	[ "$(sum out)" -ge 30000 ] || skip "a CPU too slow for so many samples"
 	distinct=$(grep -oE ';turn(;(left|right);turn)+ ' out | awk -F';' 'NF == 26' | sort -u | wc -l)
 	echo "$distinct paths"
-	[ "$distinct" -ge 3000 ]
+	[ "$distinct" -ge 3900 ]
 	[ "$distinct" -le 4096 ]
 }
 
