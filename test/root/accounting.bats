@@ -84,6 +84,7 @@ balanced() {
 }
 
 @test "without --stats and losses stderr is empty" {
-	profile 0.2 >out 2>err
+	spin names
+	profile -p "$pid" 0.2 >out 2>err
 	[ ! -s err ]
 }

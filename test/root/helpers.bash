@@ -77,3 +77,12 @@ sum() {
 stat_of() {
 	sed -n "s/.*[ :]\([0-9][0-9]*\) $1.*/\1/p" "$2"
 }
+
+# Start a profile without end and wait until it samples.
+start_profile() {
+	start "$TRACEKIT" profile "$@" >out 2>err
+	until grep -q '^Sampling' out; do
+		kill -0 "$pid" || return
+		sleep 0.02
+	done
+}

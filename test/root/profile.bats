@@ -162,9 +162,15 @@ load ../refute
 }
 
 @test "a process that ends during the trace keeps its names" {
-	SPIN_SECONDS=3 spin names
-	profile -f -U -p "$pid" >out
-	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
+	spin names
+	target=$pid
+	start_profile -U -p "$target"
+	sleep 0.5
+	kill -KILL "$target"
+	try wait "$pid"
+	[ "$status" -eq 0 ]
+	awk -v RS= 'END { print }' out | head -4 |
+		diff - <(printf '    %s\n' spin_leaf middle outer main)
 }
 
 @test "a program that was deleted, or replaced, keeps its names" {

@@ -5,12 +5,6 @@
 load helpers
 load ../refute
 
-# Start a profile without end and wait until it samples.
-start_profile() {
-	start "$TRACEKIT" profile "$@" >out 2>err
-	until grep -q '^Sampling' out; do sleep 0.02; done
-}
-
 @test "SIGINT ends a trace with its results" {
 	spin names
 	start_profile -p "$pid"
@@ -33,8 +27,10 @@ start_profile() {
 }
 
 @test "a signal at any moment of the start ends it well, and nothing stays behind" {
+	spin names
+	target=$pid
 	for delay in 0.000 0.002 0.004 0.006 0.008 0.010 0.012 0.015 0.020 0.025 0.030 0.040; do
-		start "$TRACEKIT" profile >out 2>err
+		start "$TRACEKIT" profile -p "$target" >out 2>err
 		sleep "$delay"
 		kill -INT "$pid"
 		try wait "$pid"
@@ -69,18 +65,20 @@ start_profile() {
 }
 
 @test "when all processes of -p have ended the trace ends" {
-	SPIN_SECONDS=3 spin names
+	spin names
 	one=$pid
-	SPIN_SECONDS=4 spin names
-	begin=$(date +%s%N)
-	try profile -p "$one,$pid" >out
+	spin deep 3
+	two=$pid
+	start_profile -p "$one,$two"
+	sleep 0.5
+	kill -KILL "$one"
+	sleep 0.5
+	kill -0 "$pid"
+	kill -KILL "$two"
+	try wait "$pid"
 	[ "$status" -eq 0 ]
-	took=$((($(date +%s%N) - begin) / 1000000))
-	echo "$took ms"
-	[ "$took" -ge 500 ]
-	[ "$took" -lt 15000 ]
 	grep -q "spin ($one)" out
-	grep -q "spin ($pid)" out
+	grep -q "spin ($two)" out
 }
 
 @test "a fraction of a second is a duration" {

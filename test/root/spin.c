@@ -3,7 +3,7 @@
  * Programs whose stacks are known, for the root tests: spin MODE [ARGUMENT].
  *
  * Compiled with frame pointers and not optimised, so that each call is a frame. Each mode runs
- * until a signal, or for the number of seconds in SPIN_SECONDS.
+ * until a signal.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -188,10 +188,7 @@ static void forged(void)
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
-	const char *seconds = getenv("SPIN_SECONDS");
 
-	if (seconds)
-		alarm((unsigned int)atoi(seconds));
 	if (!strcmp(mode, "names"))
 		outer();
 	else if (!strcmp(mode, "deep"))
