@@ -34,21 +34,13 @@ static int finish_stdout(void)
 	return EXIT_FAILURE;
 }
 
-static int run_applet(const struct applet *applet, int argc, char **argv)
+/* From the command line to the exit status; settings hold the defaults. */
+static int run_with(const struct applet *applet, int argc, char **argv, void *settings)
 {
-	CLEANUP_FREE void *settings = malloc(applet->settings_size);
 	struct error error = {{0}};
-	int err;
+	int err = options__parse(&applet->command, argc, argv, settings, &error);
 
-	message__set_program(applet->command.name);
-	if (!settings) {
-		message("cannot start: out of memory");
-		return EXIT_FAILURE;
-	}
-	memcpy(settings, applet->defaults, applet->settings_size);
-	err = options__parse(&applet->command, argc, argv, settings, &error);
 	if (err == OPTIONS_HELP) {
-		options__release(&applet->command, settings);
 		options__print_help(&applet->command, stdout);
 		return finish_stdout();
 	}
@@ -56,14 +48,28 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
 		err = applet->check(settings, &error);
 	if (err) {
 		message("%s", error.text);
-		options__release(&applet->command, settings);
 		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
 	}
 	err = applet->run(settings, &error);
 	if (err && error.text[0])
 		message("%s", error.text);
-	options__release(&applet->command, settings);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int run_applet(const struct applet *applet, int argc, char **argv)
+{
+	CLEANUP_FREE void *settings = malloc(applet->settings_size);
+	int status;
+
+	message__set_program(applet->command.name);
+	if (!settings) {
+		message("cannot start: out of memory");
+		return EXIT_FAILURE;
+	}
+	memcpy(settings, applet->defaults, applet->settings_size);
+	status = run_with(applet, argc, argv, settings);
+	options__release(&applet->command, settings);
+	return status;
 }
 
 static const struct applet *find_applet(const char *name)

@@ -208,14 +208,18 @@ struct pass {
 	struct elf_lookup *lookups;
 	struct candidate *candidates;
 	size_t nr;
-	uint64_t work, work_max;
 	uint64_t *work_left; /* the caller's, who may be watching it */
+	uint64_t work_floor; /* at which this file has had its share */
 };
 
 static void charge(struct pass *pass, uint64_t work)
 {
-	pass->work += work;
 	*pass->work_left -= work < *pass->work_left ? work : *pass->work_left;
+}
+
+static bool may_work(const struct pass *pass)
+{
+	return *pass->work_left > pass->work_floor;
 }
 
 static uint8_t rank_of(unsigned int binding)
@@ -334,7 +338,7 @@ static void offer_symbol(struct pass *pass, const struct symbol *symbol)
 	/* For the lookups behind as well: take_nearest() carries it on. */
 	if (better(pass, symbol, &pass->candidates[first].nearest))
 		pass->candidates[first].nearest = *symbol;
-	for (size_t i = first; i < pass->nr && pass->work < pass->work_max; i++) {
+	for (size_t i = first; i < pass->nr && may_work(pass); i++) {
 		if (pass->lookups[i].address - symbol->start >= symbol->size)
 			break;
 		charge(pass, 1);
@@ -369,7 +373,7 @@ static void pass_table(struct pass *pass, uint8_t number)
 	char block[512 * sizeof(Elf64_Sym)];
 	uint64_t per_block = sizeof(block) / entry;
 
-	for (uint64_t done = 0; done < table->entries && pass->work < pass->work_max;) {
+	for (uint64_t done = 0; done < table->entries && may_work(pass);) {
 		uint64_t left = table->entries - done;
 		size_t nr = left < per_block ? left : per_block;
 
@@ -433,8 +437,8 @@ int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups,
 		.lookups = lookups,
 		.candidates = candidates,
 		.nr = nr,
-		.work_max = *work < WORK_MAX ? *work : WORK_MAX,
 		.work_left = work,
+		.work_floor = *work > WORK_MAX ? *work - WORK_MAX : 0,
 	};
 
 	if (!candidates)

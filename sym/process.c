@@ -20,8 +20,8 @@ static void closedirp(DIR *const *directory)
 		closedir(*directory);
 }
 
-/* Field 22 of /proc/PID/stat; a comm can hold anything, so count from behind its last ')'. */
-static int read_start_time(pid_t pid, uint64_t *start_time)
+/* A comm can hold anything: count the fields from behind its last ')'. */
+int process__read_stat(pid_t pid, char *state, uint64_t *start_time)
 {
 	CLEANUP_FCLOSE FILE *file = NULL;
 	char path[64], line[1024];
@@ -36,9 +36,9 @@ static int read_start_time(pid_t pid, uint64_t *start_time)
 	line[length] = '\0';
 	rest = strrchr(line, ')');
 	if (!rest || sscanf(rest,
-			    ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			    ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
 			    "%*d %*d %*d %" SCNu64,
-			    start_time) != 1)
+			    state, start_time) != 2)
 		return -ESRCH;
 	return 0;
 }
@@ -80,7 +80,8 @@ int process__read(struct process *process, pid_t pid)
 {
 	CLEANUP(process__release) struct process found = {.pid = pid, .task = pid};
 	uint64_t start_time;
-	int err = read_start_time(pid, &found.start_time);
+	char state;
+	int err = process__read_stat(pid, &state, &found.start_time);
 
 	if (err)
 		return err;
@@ -89,7 +90,7 @@ int process__read(struct process *process, pid_t pid)
 		err = read_other_tasks(&found);
 	/* Its PID may have become another process between the two. */
 	if (!err)
-		err = read_start_time(pid, &start_time);
+		err = process__read_stat(pid, &state, &start_time);
 	if (!err && start_time != found.start_time)
 		err = -ESRCH;
 	if (err)

@@ -80,44 +80,35 @@ static int name_by_print(struct symbolizer *symbolizer, struct sym_query *querie
 	return 0;
 }
 
-struct kernel_question {
-	struct kallsyms_lookup lookup; /* first: sorted as such */
-	struct sym_query *query;
-};
-
-static int compare_questions(const void *a, const void *b)
+static int compare_queries(const void *a, const void *b)
 {
-	const struct kernel_question *left = a, *right = b;
+	const struct sym_query *const *left = a, *const *right = b;
 
-	return COMPARE(left->lookup.address, right->lookup.address);
+	return COMPARE(sym_query__lookup_address(*left), sym_query__lookup_address(*right));
 }
 
 static int name_by_kallsyms(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
 {
-	CLEANUP_FREE struct kernel_question *questions = calloc(nr + 1, sizeof(*questions));
+	CLEANUP_FREE struct sym_query **sorted = calloc(nr + 1, sizeof(*sorted));
 	CLEANUP_FREE struct kallsyms_lookup *lookups = calloc(nr + 1, sizeof(*lookups));
 	CLEANUP_FCLOSE FILE *file = fopen("/proc/kallsyms", "re");
 	int err;
 
-	if (!questions || !lookups)
+	if (!sorted || !lookups)
 		return -ENOMEM;
 	if (!file)
 		return -errno;
 	for (size_t i = 0; i < nr; i++)
-		questions[i] = (struct kernel_question){
-			.lookup.address = sym_query__lookup_address(&queries[i]),
-			.query = &queries[i]};
-	array__sort(questions, nr, sizeof(*questions), compare_questions);
+		sorted[i] = &queries[i];
+	array__sort(sorted, nr, sizeof(*sorted), compare_queries);
 	for (size_t i = 0; i < nr; i++)
-		lookups[i] = questions[i].lookup;
+		lookups[i].address = sym_query__lookup_address(sorted[i]);
 	err = kallsyms__find(file, lookups, nr, &symbolizer->names);
 	for (size_t i = 0; i < nr && !err; i++) {
-		struct sym_query *query = questions[i].query;
-
-		query->name = lookups[i].name;
-		query->module = lookups[i].module;
-		if (query->name)
-			query->offset = query->address - lookups[i].start;
+		sorted[i]->name = lookups[i].name;
+		sorted[i]->module = lookups[i].module;
+		if (sorted[i]->name)
+			sorted[i]->offset = sorted[i]->address - lookups[i].start;
 	}
 	return err;
 }

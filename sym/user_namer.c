@@ -160,8 +160,9 @@ static bool same_identity(const struct file_identity *a, const struct file_ident
 }
 
 /*
- * Take over fd, of a file on device: *file becomes its index in the batch, where an equal file that
- * is there already serves for it. Returns 0 or a negative errno.
+ * Take over fd, of a file on device: *file becomes its index in the batch, where
+ * an equal file that is there already serves for it. Returns 0 or a negative
+ * errno.
  */
 static int batch__add_file(struct batch *batch, int owned_fd, dev_t device, size_t *file)
 {

@@ -22,6 +22,7 @@
 #include "core/util/arena.h"
 #include "core/util/cleanup.h"
 #include "sym/elf_symbols.h"
+#include "sym/process.h"
 #include "sym/sym.h"
 #include "sym/user_namer.h"
 
@@ -286,16 +287,10 @@ void worker__free(struct worker *worker)
 /* Whether the child is running, or would if there were a CPU for it. */
 static bool is_runnable(pid_t pid)
 {
-	CLEANUP_FCLOSE FILE *file = NULL;
-	char path[64], line[256];
-	const char *state;
+	uint64_t start_time;
+	char state;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file || !fgets(line, sizeof(line), file))
-		return false;
-	state = strrchr(line, ')');
-	return state && state[1] == ' ' && state[2] == 'R';
+	return process__read_stat(pid, &state, &start_time) == 0 && state == 'R';
 }
 
 static void set_deadline(struct worker *worker)
