@@ -57,6 +57,16 @@ static int usage_error(const struct command *command, struct error *error, const
 	return error__set(error, -EINVAL, "%s; see '%s --help'", what, command->name);
 }
 
+/* "cpu-clock, cycles" */
+static void list_choices(const struct option_spec *spec, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; spec->choices[i] && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
+					 spec->choices[i]);
+}
+
 static int bad_value(const struct command *command, const struct option_spec *spec,
 		     const char *text, struct error *error)
 {
@@ -72,9 +82,16 @@ static int bad_value(const struct command *command, const struct option_spec *sp
 		snprintf(what, sizeof(what), "%s: '%.200s' is not a number of seconds above 0",
 			 label, text);
 		break;
+	case OPTION_PATH:
+		snprintf(what, sizeof(what), "%s: '' is not a path", label);
+		break;
+	case OPTION_CHOICE:
+		snprintf(what, sizeof(what), "%s: '%.200s' is none of: ", label, text);
+		list_choices(spec, what + strlen(what), sizeof(what) - strlen(what));
+		break;
 	default:
-		snprintf(what, sizeof(what), "%s: '%.200s' is not a PID or a list like 42,1042",
-			 label, text);
+		snprintf(what, sizeof(what), "%s: '%.200s' is not a %.3s or a list like 42,1042",
+			 label, text, spec->value); /* PID or TID */
 	}
 	return usage_error(command, error, what);
 }
@@ -102,6 +119,18 @@ static int parse_pids(const char *text, struct pid_list *list)
 	return 0;
 }
 
+/* Returns 0, or -EINVAL if text is no word of choices. */
+static int parse_choice(const char *text, const char *const *choices, size_t *choice)
+{
+	for (size_t i = 0; choices[i]; i++) {
+		if (!strcmp(text, choices[i])) {
+			*choice = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
 static int store_value(const struct command *command, const struct option_spec *spec,
 		       const char *text, void *settings, struct error *error)
 {
@@ -120,6 +149,13 @@ static int store_value(const struct command *command, const struct option_spec *
 		break;
 	case OPTION_PIDS:
 		err = parse_pids(text, field);
+		break;
+	case OPTION_PATH:
+		*(const char **)field = text;
+		err = text[0] ? 0 : -EINVAL;
+		break;
+	case OPTION_CHOICE:
+		err = parse_choice(text, spec->choices, field);
 		break;
 	}
 	if (err == -ENOMEM)

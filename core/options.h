@@ -21,6 +21,8 @@ enum option_type {
 	OPTION_NUMBER,	/* uint64_t, from min to max */
 	OPTION_SECONDS, /* uint64_t, nanoseconds */
 	OPTION_PIDS,	/* struct pid_list, comma-separated */
+	OPTION_PATH,	/* const char *, the word itself, which argv keeps */
+	OPTION_CHOICE,	/* size_t, index into choices */
 };
 
 struct pid_list {
@@ -35,6 +37,7 @@ struct option_spec {
 	enum option_type type;
 	size_t offset; /* of its field in the applet's struct of settings */
 	uint64_t min, max;
+	const char *const *choices; /* of OPTION_CHOICE; ends with NULL */
 	const char *help;
 };
 
