@@ -21,55 +21,120 @@
 
 struct profile_settings {
 	struct trace_options trace;
-	uint64_t frequency; /* Hertz */
+	size_t event;	    /* enum sampler_event */
+	uint64_t frequency; /* Hertz; 0: not given */
+	uint64_t count;	    /* events; 0: not given */
+	uint64_t cpu;	    /* or SAMPLER_ALL_CPUS */
 	uint64_t duration;  /* nanoseconds; 0: until a signal */
+	bool include_idle;
+	bool annotations;
 };
 
 static const struct profile_settings defaults = {
 	.trace = TRACE_OPTIONS_DEFAULTS,
-	.frequency = 49, /* not in step with what runs 50 or 100 times a second */
+	.event = SAMPLER_CPU_CLOCK,
+	.cpu = SAMPLER_ALL_CPUS,
 };
 
-/* The timer behind cpu-clock events does not fire more often than every 10 us. */
-#define FREQUENCY_MAX 100000
+#define FREQUENCY_DEFAULT 49 /* not in step with what runs 50 or 100 times a second */
+#define FREQUENCY_MAX	  (NANOSECONDS / SAMPLER_CLOCK_PERIOD_MIN)
 
+static const char *const event_names[] = {
+	[SAMPLER_CPU_CLOCK] = "cpu-clock", [SAMPLER_CYCLES] = "cycles", NULL};
+
+#define OFFSET(field) offsetof(struct profile_settings, field)
+/* clang-format off */
 static const struct option_spec options[] = {
-	{.letter = 'F',
-	 .name = "frequency",
-	 .value = "FREQUENCY",
-	 .type = OPTION_NUMBER,
-	 .offset = offsetof(struct profile_settings, frequency),
-	 .min = 1,
-	 .max = FREQUENCY_MAX,
+	{.letter = 'F', .name = "frequency", .value = "FREQUENCY", .type = OPTION_NUMBER,
+	 .offset = OFFSET(frequency), .min = 1, .max = FREQUENCY_MAX,
 	 .help = "samples per second and CPU (default 49)"},
+	{.letter = 'c', .name = "count", .value = "COUNT", .type = OPTION_NUMBER,
+	 .offset = OFFSET(count), .min = 1, .max = INT64_MAX,
+	 .help = "sample every COUNT events instead: of cpu-clock these are nanoseconds"},
+	{.name = "event", .value = "EVENT", .type = OPTION_CHOICE,
+	 .offset = OFFSET(event), .choices = event_names,
+	 .help = "what is counted: cpu-clock (default), or cycles where the CPU counts them"},
+	{.letter = 'C', .name = "cpu", .value = "CPU", .type = OPTION_NUMBER,
+	 .offset = OFFSET(cpu), .min = 0, .max = UINT16_MAX,
+	 .help = "only this CPU"},
 	TRACE_OPTION_ROWS(struct profile_settings),
-	{.value = "duration",
-	 .type = OPTION_SECONDS,
-	 .offset = offsetof(struct profile_settings, duration),
+	{.letter = 'L', .name = "tid", .value = "TID[,TID...]", .type = OPTION_PIDS,
+	 .offset = OFFSET(trace.tids),
+	 .help = "only these threads; the trace ends when all of them have ended"},
+	{.name = "cgroup", .value = "PATH", .type = OPTION_PATH,
+	 .offset = OFFSET(trace.cgroup),
+	 .help = "only processes in this cgroup (version 2) and those below it"},
+	{.name = "cgroupmap", .value = "PATH", .type = OPTION_PATH,
+	 .offset = OFFSET(trace.cgroupmap),
+	 .help = "only the cgroups whose IDs are keys of the BPF hash map pinned at PATH"},
+	{.name = "mntnsmap", .value = "PATH", .type = OPTION_PATH,
+	 .offset = OFFSET(trace.mntnsmap),
+	 .help = "only the mount namespaces whose inodes are keys of the map pinned at PATH"},
+	{.letter = 'I', .name = "include-idle", .type = OPTION_FLAG,
+	 .offset = OFFSET(include_idle),
+	 .help = "include the stacks of idle CPUs (PID 0)"},
+	{.letter = 'a', .name = "annotations", .type = OPTION_FLAG,
+	 .offset = OFFSET(annotations),
+	 .help = "put _[k] behind the names of kernel functions"},
+	{.value = "duration", .type = OPTION_SECONDS,
+	 .offset = OFFSET(duration),
 	 .help = "how long to sample, in seconds (default: until Ctrl-C)"},
 	{0},
 };
+/* clang-format on */
 
 static int check(const void *settings, struct error *error)
 {
 	const struct profile_settings *profile = settings;
 
+	if (profile->frequency && profile->count)
+		return error__set(error, -EINVAL,
+				  "-F and -c exclude each other: a sample is taken by time or by "
+				  "count; see 'profile --help'");
+	if (profile->count && profile->event == SAMPLER_CPU_CLOCK &&
+	    profile->count < SAMPLER_CLOCK_PERIOD_MIN)
+		return error__set(error, -EINVAL,
+				  "-c %" PRIu64
+				  ": of cpu-clock these are nanoseconds, and the kernel "
+				  "samples every %d at most; see 'profile --help'",
+				  profile->count, SAMPLER_CLOCK_PERIOD_MIN);
 	return trace_options__check(&profile->trace, "profile", error);
+}
+
+static struct sampler_settings sampler_settings(const struct profile_settings *settings)
+{
+	struct sampler_settings sampler = {
+		.event = (enum sampler_event)settings->event,
+		.frequency = settings->frequency,
+		.period = settings->count,
+		.cpu = settings->cpu,
+	};
+
+	if (!sampler.frequency && !sampler.period)
+		sampler.frequency = FREQUENCY_DEFAULT;
+	return sampler;
 }
 
 static void print_header(const struct profile_settings *settings)
 {
+	const struct sampler_settings sampler = sampler_settings(settings);
 	const struct trace_options *trace = &settings->trace;
+	const struct pid_list *ids = trace_options__ids(trace);
 
-	printf("Sampling at %" PRIu64 " Hertz of ", settings->frequency);
-	if (trace->pids.nr == 0)
+	if (sampler.frequency)
+		printf("Sampling at %" PRIu64 " Hertz of ", sampler.frequency);
+	else
+		printf("Sampling at every %" PRIu64 " events of ", sampler.period);
+	if (ids->nr == 0)
 		printf("all threads");
-	for (size_t i = 0; i < trace->pids.nr; i++)
-		printf("%s%d", i == 0 ? "PID [" : ", ", trace->pids.pids[i]);
-	printf("%s by %s stack", trace->pids.nr ? "]" : "",
+	for (size_t i = 0; i < ids->nr; i++)
+		printf("%s%d", i ? ", " : trace->tids.nr ? "TID [" : "PID [", ids->pids[i]);
+	printf("%s by %s stack", ids->nr ? "]" : "",
 	       trace->kernel_stacks_only ? "kernel" :
 	       trace->user_stacks_only	 ? "user" :
 					   "user + kernel");
+	if (settings->cpu != SAMPLER_ALL_CPUS)
+		printf(" on CPU#%" PRIu64, settings->cpu);
 	if (settings->duration)
 		printf(" for %g secs.\n", (double)settings->duration / NANOSECONDS);
 	else
@@ -87,9 +152,9 @@ static const struct stack_layout layout = {
 	.print_process = print_process,
 };
 
-/* From start to stop. *expected: how many samples were due. */
+/* From start to end; the sampler is still running then. */
 static int sample(const struct profile_settings *settings, struct session *session,
-		  struct sampler *sampler, uint64_t *expected, struct error *error)
+		  struct sampler *sampler, struct error *error)
 {
 	int err = sampler__start(sampler, error);
 
@@ -100,10 +165,7 @@ static int sample(const struct profile_settings *settings, struct session *sessi
 	err = output__flush(stdout);
 	if (!err && session__wait(session, settings->duration) == SESSION_OUTPUT_CLOSED)
 		err = -EPIPE;
-	if (err)
-		return output__failed(err, error);
-	*expected = sampler__stop(sampler);
-	return 0;
+	return err ? output__failed(err, error) : 0;
 }
 
 static int print_report(const struct profile_settings *settings, const struct report *report,
@@ -116,6 +178,8 @@ static int print_report(const struct profile_settings *settings, const struct re
 		.folded = settings->trace.folded,
 		.delimited = settings->trace.delimited,
 		.offsets = settings->trace.offsets,
+		.verbose = settings->trace.verbose,
+		.annotations = settings->annotations,
 	};
 	int err;
 
@@ -159,7 +223,7 @@ static int load(struct profile *profile, const struct profile_settings *settings
 	if (!profile->skeleton)
 		return bpf_error__load(error, -errno);
 	config = (struct trace_config *)&profile->skeleton->rodata->config;
-	config->skip_idle = true;
+	config->skip_idle = !settings->include_idle;
 	err = session__configure(profile->session, profile->skeleton->obj, config, error);
 	if (!err)
 		err = session__load(profile->session, profile->skeleton->obj, error);
@@ -168,29 +232,37 @@ static int load(struct profile *profile, const struct profile_settings *settings
 	return err;
 }
 
+/* The end of sampling, and what came of it. */
+static int read_report(struct profile *profile, struct error *error)
+{
+	uint64_t expected;
+	bool known = sampler__stop(&profile->sampler, &expected);
+	int err = report__read(&profile->report, profile->skeleton->obj,
+			       naming__symbolizer(profile->naming), error);
+
+	if (!err && known)
+		accounting__set_expected(&profile->report.accounting, expected);
+	return err;
+}
+
 static int run(const void *argument, struct error *error)
 {
 	const struct profile_settings *settings = argument;
+	const struct sampler_settings sampler = sampler_settings(settings);
 	CLEANUP(profile__release) struct profile profile = {0};
-	uint64_t expected = 0;
 	int err = output__check(stdout);
 
 	if (err)
 		return output__failed(err, error);
 	err = load(&profile, settings, error);
 	if (!err)
-		err = sampler__open(&profile.sampler, profile.session,
-				    bpf_program__fd(profile.skeleton->progs.profile_sample),
-				    settings->frequency, error);
+		err = sampler__open(&profile.sampler, &sampler, profile.session,
+				    bpf_program__fd(profile.skeleton->progs.profile_sample), error);
 	if (!err)
-		err = sample(settings, profile.session, &profile.sampler, &expected, error);
+		err = sample(settings, profile.session, &profile.sampler, error);
 	if (!err)
-		err = report__read(&profile.report, profile.skeleton->obj,
-				   naming__symbolizer(profile.naming), error);
-	if (err)
-		return err;
-	accounting__set_expected(&profile.report.accounting, expected);
-	return print_report(settings, &profile.report, error);
+		err = read_report(&profile, error);
+	return err ? err : print_report(settings, &profile.report, error);
 }
 
 const struct applet applet_profile = {
@@ -203,9 +275,14 @@ const struct applet applet_profile = {
 			.examples =
 				"    profile             # profile all threads at 49 Hertz until Ctrl-C\n"
 				"    profile -F 99       # profile at 99 Hertz\n"
+				"    profile -c 1000000  # a sample every millisecond of a CPU's time\n"
 				"    profile 5           # profile for 5 seconds only\n"
 				"    profile -f 5        # folded output, for flame graphs\n"
 				"    profile -p 185      # only the process with PID 185\n"
+				"    profile -L 186      # only the thread with TID 186\n"
+				"    profile -C 7 2      # only CPU 7, for 2 seconds\n"
+				"    profile --cgroup /sys/fs/cgroup/system.slice   # only what runs there\n"
+				"    profile --cgroupmap /sys/fs/bpf/groups         # only cgroups in this map\n"
 				"    profile -U          # only user stacks\n"
 				"    profile -K          # only kernel stacks\n",
 		},

@@ -77,7 +77,7 @@ struct stack_key {
 enum event_counter {
 	EVENTS_SEEN,
 	EVENTS_COUNTED,
-	EVENTS_FILTERED,	 /* by an option: -p, or the idle task */
+	EVENTS_FILTERED,	 /* by an option, or as the idle task */
 	EVENTS_FILTERED_PIDNS,	 /* of a process in another PID namespace than the caller's */
 	EVENTS_LOST_BUSY,	 /* no free scratch slot, or the kernel's own buffer in use */
 	EVENTS_LOST_STACKS_FULL, /* no room in the stack table */
@@ -90,6 +90,28 @@ struct event_counters {
 	__u64 n[NR_EVENT_COUNTERS];
 };
 
+enum filter_by {
+	FILTER_BY_NOTHING,
+	FILTER_BY_TGID, /* -p */
+	FILTER_BY_TID,	/* -L */
+};
+
+/* Offsets in bytes of what task.bpf.h follows; STRUCT_MEMBER of the kernel. */
+struct task_layout {
+	__u32 task_group_leader;
+	__u32 task_thread_pid;
+	__u32 task_nsproxy;
+	__u32 nsproxy_mnt_ns;
+	__u32 mnt_ns_inum; /* of the ns_common in a struct mnt_namespace */
+	__u32 pid_level;
+	__u32 pid_numbers;
+	__u32 upid_nr;
+	__u32 upid_ns;
+	__u32 upid_size;   /* of a struct upid */
+	__u32 pid_ns_inum; /* of the ns_common in a struct pid_namespace */
+	__u32 reserved;
+};
+
 /*
  * Settings, written between open and load: they are constants to the verifier,
  * which then drops the branches that they switch off.
@@ -98,16 +120,23 @@ struct trace_config {
 	__u64 hash_seed[2]; /* random in each run: processes choose their addresses */
 	__u64 pidns_dev;    /* the caller's PID namespace, or 0 if it is the initial one */
 	__u64 pidns_ino;
+	struct task_layout task;
 	__u32 max_frames; /* what one bpf_get_stack() returns at most */
 	__u8 kernel_stacks;
 	__u8 user_stacks;
-	__u8 skip_idle;	  /* filter the idle task */
-	__u8 filter_tgid; /* filter what is not in the map target_tgids */
+	__u8 skip_idle;		      /* filter the idle task */
+	__u8 filter_by;		      /* enum filter_by: filter what is not in the map targets */
+	__u8 filter_cgroup_ids;	      /* ... in the map cgroup_ids */
+	__u8 filter_cgroup;	      /* ... below the cgroup in the map cgroup */
+	__u8 filter_mount_namespaces; /* ... in the map mount_namespaces */
+	__u8 has_task_layout;
+	__u32 reserved;
 };
 
 _Static_assert(sizeof(struct stack) == 8 + 8 * STACK_SLOTS, "no padding");
 _Static_assert(sizeof(struct stack_key) == 56, "no padding: every byte is compared");
-_Static_assert(sizeof(struct trace_config) == 40, "no padding");
+_Static_assert(sizeof(struct task_layout) == 48, "no padding");
+_Static_assert(sizeof(struct trace_config) == 96, "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((STACK_SLOTS & (STACK_SLOTS - 1)) == 0, "used as a mask");
 

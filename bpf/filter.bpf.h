@@ -1,48 +1,109 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which events an applet wants: decided first, before anything is walked. */
+/*
+ * Which events an applet wants: decided first, before anything is walked.
+ *
+ * Maps that no option asks for are not created: user space switches them off,
+ * and the branches that use them are dead code to the verifier.
+ */
 #ifndef TRACEKIT_BPF_FILTER_H
 #define TRACEKIT_BPF_FILTER_H
 
 #include "common.bpf.h"
 #include "config.bpf.h"
+#include "task.bpf.h"
 
-/* -p; resized to the number of PIDs between open and load. */
+/* -p or -L; resized to the number of IDs between open and load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u8);
-} target_tgids SEC(".maps");
+} targets SEC(".maps");
+
+/* --cgroupmap, --mntnsmap: the user's own maps come in place of these; only their keys matter. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);
+	__type(value, __u8);
+} cgroup_ids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);
+	__type(value, __u8);
+} mount_namespaces SEC(".maps");
+
+/* --cgroup */
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} cgroup SEC(".maps");
+
+static __always_inline bool in_wanted_groups(void)
+{
+	if (config.filter_cgroup_ids) {
+		__u64 id = bpf_get_current_cgroup_id();
+
+		if (!bpf_map_lookup_elem(&cgroup_ids, &id))
+			return false;
+	}
+	if (config.filter_cgroup && bpf_current_task_under_cgroup(&cgroup, 0) != 1)
+		return false;
+	if (config.filter_mount_namespaces) {
+		__u64 inode = current_mount_namespace();
+
+		if (!bpf_map_lookup_elem(&mount_namespaces, &inode))
+			return false;
+	}
+	return true;
+}
+
+/* The running thread, in the caller's PID namespace; false if that does not see it. */
+static __always_inline bool current_ids(__u32 *tgid, __u32 *tid)
+{
+	struct bpf_pidns_info ns;
+
+	if (config.pidns_ino == 0) {
+		__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+		*tgid = pid_tgid >> 32;
+		*tid = (__u32)pid_tgid;
+		return true;
+	}
+	if (config.has_task_layout)
+		return current_ids_by_walk(tgid, tid);
+	/* Without BTF: what the helper finds, which is of that very namespace and none below it. */
+	if (bpf_get_ns_current_pid_tgid(config.pidns_dev, config.pidns_ino, &ns, sizeof(ns)))
+		return false;
+	*tgid = ns.tgid;
+	*tid = ns.pid;
+	return true;
+}
 
 /*
  * EVENTS_SEEN if the running thread is wanted, then *tgid is its process in
  * the caller's PID namespace; else the counter of what filtered it.
- *
- * In a PID namespace of its own the caller sees what
- * bpf_get_ns_current_pid_tgid() finds: processes of that very namespace, not of
- * those below it. The idle task is in none, and told by its host PID before.
  */
 static __always_inline enum event_counter filter_current(__u32 *tgid)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	/* The idle task is in no PID namespace: told by its host ID, before that is looked at. */
+	bool idle = (__u32)bpf_get_current_pid_tgid() == 0;
+	__u32 tid = 0;
 
-	*tgid = pid_tgid >> 32;
-	if ((__u32)pid_tgid == 0) {
-		if (config.skip_idle)
-			return EVENTS_FILTERED;
-	} else if (config.pidns_ino) {
-		struct bpf_pidns_info ns;
-
-		if (bpf_get_ns_current_pid_tgid(config.pidns_dev, config.pidns_ino, &ns,
-						sizeof(ns)))
-			return EVENTS_FILTERED_PIDNS;
-		*tgid = ns.tgid;
-	}
-	if (config.filter_tgid) {
+	*tgid = 0;
+	if ((idle && config.skip_idle) || !in_wanted_groups())
+		return EVENTS_FILTERED;
+	if (!idle && !current_ids(tgid, &tid))
+		return config.filter_by ? EVENTS_FILTERED : EVENTS_FILTERED_PIDNS;
+	if (config.filter_by) {
 		/* A copy on the stack: on 5.10 a map key may not be read from elsewhere. */
-		__u32 key = *tgid;
+		__u32 key = config.filter_by == FILTER_BY_TGID ? *tgid : tid;
 
-		if (!bpf_map_lookup_elem(&target_tgids, &key))
+		if (!bpf_map_lookup_elem(&targets, &key))
 			return EVENTS_FILTERED;
 	}
 	return EVENTS_SEEN;

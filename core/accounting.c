@@ -53,6 +53,7 @@ void accounting__set_expected(struct accounting *accounting, uint64_t expected)
 	uint64_t seen = accounting->events.n[EVENTS_SEEN];
 
 	/* The last sample of a CPU can be seen just before its clock says that it is due. */
+	accounting->missed_known = true;
 	accounting->missed = expected > seen ? expected - seen : 0;
 }
 
@@ -90,10 +91,18 @@ void accounting__format_loss(const struct accounting *accounting, char *line, si
 
 void accounting__format_stats(const struct accounting *accounting, char *line, size_t size)
 {
-	snprintf(line, size,
-		 "%" PRIu64 " seen = %" PRIu64 " counted + %" PRIu64 " filtered + %" PRIu64
-		 " lost; %" PRIu64 " missed by the kernel",
-		 (uint64_t)accounting->events.n[EVENTS_SEEN],
-		 (uint64_t)accounting->events.n[EVENTS_COUNTED], accounting__filtered(accounting),
-		 accounting__lost(accounting), accounting->missed);
+	int used = snprintf(line, size,
+			    "%" PRIu64 " seen = %" PRIu64 " counted + %" PRIu64
+			    " filtered + %" PRIu64 " lost; ",
+			    (uint64_t)accounting->events.n[EVENTS_SEEN],
+			    (uint64_t)accounting->events.n[EVENTS_COUNTED],
+			    accounting__filtered(accounting), accounting__lost(accounting));
+
+	if ((size_t)used >= size)
+		return;
+	if (accounting->missed_known)
+		snprintf(line + used, size - (size_t)used, "%" PRIu64 " missed by the kernel",
+			 accounting->missed);
+	else
+		snprintf(line + used, size - (size_t)used, "what the kernel missed is not known");
 }

@@ -3,6 +3,7 @@
 #ifndef TRACEKIT_CORE_ACCOUNTING_H
 #define TRACEKIT_CORE_ACCOUNTING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +14,8 @@ struct error;
 
 struct accounting {
 	struct event_counters events; /* of all CPUs */
-	uint64_t missed;	      /* withheld by the kernel before a program ran */
+	bool missed_known;
+	uint64_t missed; /* withheld by the kernel before a program ran */
 };
 
 /*
@@ -34,7 +36,10 @@ uint64_t accounting__filtered(const struct accounting *accounting);
  */
 void accounting__format_loss(const struct accounting *accounting, char *line, size_t size);
 
-/* "5120 seen = 5100 counted + 12 filtered + 8 lost; 3 missed by the kernel" */
+/*
+ * "5120 seen = 5100 counted + 12 filtered + 8 lost; 3 missed by the kernel", or
+ * "...; what the kernel missed is not known" until accounting__set_expected().
+ */
 void accounting__format_stats(const struct accounting *accounting, char *line, size_t size);
 
 #endif

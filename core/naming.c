@@ -2,10 +2,12 @@
 #include "core/naming.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/kernel_names.h"
 #include "core/trace_options.h"
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "sym/sym.h"
 
@@ -14,10 +16,25 @@ struct naming {
 	struct symbolizer *symbolizer;
 };
 
+/* The process that a thread belongs to; a process's own PID is that of its first thread. */
+static pid_t process_of(pid_t tid)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char path[64], line[256];
+	pid_t pid = tid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	return pid;
+}
+
 int naming__new(struct naming **out, const struct trace_options *options, struct error *error)
 {
 	struct naming *naming = calloc(1, sizeof(*naming));
-	const struct pid_list *pids = &options->pids;
+	const struct pid_list *ids = trace_options__ids(options);
 
 	if (!naming)
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
@@ -29,9 +46,11 @@ int naming__new(struct naming **out, const struct trace_options *options, struct
 		naming__free(naming);
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	}
+	if (options->mangled)
+		symbolizer__keep_mangled(naming->symbolizer);
 	/* A process that cannot be read now is read, or not, when the trace has ended. */
-	for (size_t i = 0; i < pids->nr && !options->kernel_stacks_only; i++)
-		(void)symbolizer__remember(naming->symbolizer, pids->pids[i]);
+	for (size_t i = 0; i < ids->nr && !options->kernel_stacks_only; i++)
+		(void)symbolizer__remember(naming->symbolizer, process_of(ids->pids[i]));
 	*out = naming;
 	return 0;
 }

@@ -44,30 +44,64 @@ static void print_mark(FILE *out, uint64_t mark)
 	fprintf(out, "[cut at %" PRIu32 " frames]", (uint32_t)mark);
 }
 
-/* The name of frame i, without what surrounds it. */
+static void print_module(const struct stack_writer *writer, const char *module)
+{
+	char clean[NAME_MAX_PRINTED];
+
+	text__clean(module, strlen(module), writer->folded, clean, sizeof(clean));
+	fputs(clean, writer->out);
+}
+
+/* A name from anywhere, as text: no line of another kind, and none of our own marks. */
+static void print_name(const struct stack_writer *writer, const char *name)
+{
+	char clean[NAME_MAX_PRINTED];
+
+	text__clean(name, strlen(name), writer->folded, clean, sizeof(clean));
+	if (clean[0] == ' ' || clean[0] == '[')
+		clean[0] = '?';
+	fputs(clean, writer->out);
+}
+
+/* "vfs_read", "vfs_read+0x9e", "ext4_sync_fs [ext4]", "[unknown] (libfoo.so+0x12ab)" */
+static void print_symbol(const struct stack_writer *writer, const struct sym_query *query,
+			 bool in_kernel)
+{
+	if (!query->name) {
+		fputs("[unknown]", writer->out);
+		if (!writer->verbose || !query->module)
+			return;
+		fputs(" (", writer->out);
+		print_module(writer, query->module);
+		fprintf(writer->out, "+0x%" PRIx64 ")", query->module_offset);
+		return;
+	}
+	print_name(writer, query->name);
+	if (writer->offsets)
+		fprintf(writer->out, "+0x%" PRIx64, query->offset);
+	if (in_kernel && writer->verbose && query->module) {
+		fputs(" [", writer->out);
+		print_module(writer, query->module);
+		fputc(']', writer->out);
+	}
+}
+
+/* Frame i, without what surrounds it. */
 static void print_frame(const struct stack_writer *writer, const struct frames *frames, uint32_t i,
 			uint32_t tgid)
 {
 	uint64_t frame = frames->frames[i];
-	const struct sym_query *query;
-	char clean[NAME_MAX_PRINTED];
+	bool in_kernel = frame_tag(frame) == FRAME_KERNEL;
 
-	if (frame_tag(frame) == FRAME_MARK) {
+	if (frame_tag(frame) == FRAME_MARK)
 		print_mark(writer->out, frame);
-		return;
-	}
-	query = frame_names__get(writer->names, frame, tgid, frames__return_address(i));
-	if (!query->name) {
-		fputs("[unknown]", writer->out);
-		return;
-	}
-	text__clean(query->name, strlen(query->name), writer->folded, clean, sizeof(clean));
-	/* No symbol passes for a line of another kind, or for one of our own marks. */
-	if (clean[0] == ' ' || clean[0] == '[')
-		clean[0] = '?';
-	fputs(clean, writer->out);
-	if (writer->offsets)
-		fprintf(writer->out, "+0x%" PRIx64, query->offset);
+	else
+		print_symbol(
+			writer,
+			frame_names__get(writer->names, frame, tgid, frames__return_address(i)),
+			in_kernel);
+	if (in_kernel && writer->annotations)
+		fputs("_[k]", writer->out);
 }
 
 static void clean_comm(const struct counted_stack *item, bool folded, char clean[COMM_LEN + 1])
@@ -84,11 +118,22 @@ static bool wants_delimiter(const struct stack_writer *writer, const struct coun
 	return writer->delimited && item->kernel->nr && item->user->nr;
 }
 
+/* A mark has no address, but the names stay in their column. */
+static void print_address(FILE *out, uint64_t frame)
+{
+	if (frame_tag(frame) == FRAME_MARK)
+		fprintf(out, "%-16s ", "-");
+	else
+		fprintf(out, "%-16" PRIx64 " ", frame);
+}
+
 static void print_lines(const struct stack_writer *writer, const struct frames *frames,
 			uint32_t tgid)
 {
 	for (uint32_t i = 0; i < frames->nr; i++) {
 		fputs(writer->layout->frame_indent, writer->out);
+		if (writer->verbose)
+			print_address(writer->out, frames->frames[i]);
 		print_frame(writer, frames, i, tgid);
 		fputc('\n', writer->out);
 	}

@@ -28,6 +28,8 @@ struct stack_writer {
 	bool folded;
 	bool delimited; /* mark the border of kernel and user frames, where there are both */
 	bool offsets;
+	bool verbose;	  /* addresses (in text), modules, and files of what has no name */
+	bool annotations; /* "_[k]" behind kernel frames */
 };
 
 /* All of counts, in their order. Errors stay in the FILE: see output__flush(). */

@@ -57,8 +57,8 @@ void report__say_what_is_missing(const struct report *report, bool stats)
 	say_kernel_error(report->names.kernel_error);
 	say_user_errors(&report->names);
 	if (hidden)
-		message("%" PRIu64 " events are of processes outside this PID namespace, or in "
-			"one below it, and are not shown; run in the host's to see them",
+		message("%" PRIu64 " events are of processes that this PID namespace does not "
+			"see, and are not shown; run in the host's to see them",
 			hidden);
 	if (accounting__lost(accounting)) {
 		accounting__format_loss(accounting, line, sizeof(line));

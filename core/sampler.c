@@ -15,7 +15,17 @@
 #include "core/util/error.h"
 #include "core/util/number.h"
 
-static int refused(struct error *error, int code, unsigned int cpu, uint64_t frequency)
+static const struct {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+} events[] = {
+	[SAMPLER_CPU_CLOCK] = {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+	[SAMPLER_CYCLES] = {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+};
+
+static int refused(struct error *error, int code, const struct sampler_settings *settings,
+		   unsigned int cpu)
 {
 	switch (code) {
 	case -EACCES:
@@ -24,65 +34,108 @@ static int refused(struct error *error, int code, unsigned int cpu, uint64_t fre
 				  "cannot sample CPU %u: %s; run as root, or with CAP_PERFMON and "
 				  "kernel.perf_event_paranoid at most 2",
 				  cpu, strerror(-code));
+	case -ENOENT:
+	case -EOPNOTSUPP:
+		return error__set(error, code,
+				  "--event %s: this machine has no such counter, or does not show "
+				  "it (virtual machines often do not); use cpu-clock",
+				  events[settings->event].name);
 	case -EINVAL:
-		return error__set(
-			error, code,
-			"cannot sample at %ju Hertz: %s; kernel.perf_event_max_sample_rate "
-			"is the limit",
-			(uintmax_t)frequency, strerror(-code));
+		if (settings->frequency)
+			return error__set(error, code,
+					  "cannot sample at %ju Hertz: %s; "
+					  "kernel.perf_event_max_sample_rate is the limit",
+					  (uintmax_t)settings->frequency, strerror(-code));
+		break;
 	case -EMFILE:
 		return error__set(error, code, "cannot sample CPU %u: %s; raise 'ulimit -n'", cpu,
 				  strerror(-code));
-	default:
-		return error__set(error, code, "cannot sample CPU %u: %s", cpu, strerror(-code));
 	}
+	return error__set(error, code, "cannot sample CPU %u: %s", cpu, strerror(-code));
 }
 
 /* The event's descriptor, or a negative errno. */
-static int open_event(unsigned int cpu, uint64_t frequency, int program_fd)
+static int open_event(const struct sampler_settings *settings, unsigned int cpu, int program_fd)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
+		.type = events[settings->event].type,
 		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.freq = 1,
-		.sample_freq = frequency,
+		.config = events[settings->event].config,
+		.freq = settings->frequency != 0,
 		.disabled = 1,
 	};
-	CLEANUP_CLOSE int fd =
-		(int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd;
 
-	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd))
-		return -errno;
-	return TAKE_FD(fd);
+	if (settings->frequency)
+		attr.sample_freq = settings->frequency;
+	else
+		attr.sample_period = settings->period;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd)) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	return fd < 0 ? -errno : fd;
 }
 
-int sampler__open(struct sampler *sampler, const struct session *session, int program_fd,
-		  uint64_t frequency, struct error *error)
+/* The CPUs to sample: all that are online, or the wanted one if it is. */
+static int choose_cpus(struct cpu_list *cpus, uint64_t wanted, struct error *error)
 {
-	CLEANUP(cpu_list__release) struct cpu_list cpus = {0};
-	/* The kernel turns the frequency of a clock event into this period at once and for good. */
-	struct sampler opened = {.period = NANOSECONDS / frequency};
-	int err = cpu_list__read_online(&cpus);
+	int err = cpu_list__read_online(cpus);
 
 	if (err)
 		return error__set(error, err, "cannot list the online CPUs: %s; mount /sys",
 				  strerror(-err));
+	if (wanted == SAMPLER_ALL_CPUS)
+		return 0;
+	for (size_t i = 0; i < cpus->nr; i++) {
+		if (cpus->cpus[i] == wanted) {
+			cpus->cpus[0] = cpus->cpus[i];
+			cpus->nr = 1;
+			return 0;
+		}
+	}
+	return error__set(error, -ENODEV,
+			  "-C %ju: is not online; /sys/devices/system/cpu/online lists those that "
+			  "are",
+			  (uintmax_t)wanted);
+}
+
+/* From one sample to the next, as the kernel has it; 0 if it varies. */
+static uint64_t fixed_period(const struct sampler_settings *settings)
+{
+	if (settings->period)
+		return settings->period;
+	/* The kernel turns the frequency of a clock into a period at once and for good. */
+	return settings->event == SAMPLER_CPU_CLOCK ? NANOSECONDS / settings->frequency : 0;
+}
+
+int sampler__open(struct sampler *sampler, const struct sampler_settings *settings,
+		  const struct session *session, int program_fd, struct error *error)
+{
+	CLEANUP(cpu_list__release) struct cpu_list cpus = {0};
+	CLEANUP(sampler__close) struct sampler opened = {.period = fixed_period(settings)};
+	int err = choose_cpus(&cpus, settings->cpu, error);
+
+	if (err)
+		return err;
 	opened.fds = calloc(cpus.nr, sizeof(*opened.fds));
 	if (!opened.fds)
 		return error__set(error, -ENOMEM, "cannot sample: out of memory");
 	for (size_t i = 0; i < cpus.nr && !session__stopping(session); i++) {
-		int fd = open_event(cpus.cpus[i], frequency, program_fd);
+		int fd = open_event(settings, cpus.cpus[i], program_fd);
 
-		if (fd == -ENODEV)
-			continue; /* gone offline since it was listed */
-		if (fd < 0) {
-			sampler__close(&opened);
-			return refused(error, fd, cpus.cpus[i], frequency);
-		}
+		/* Gone offline since it was listed. */
+		if (fd == -ENODEV && settings->cpu == SAMPLER_ALL_CPUS)
+			continue;
+		if (fd < 0)
+			return refused(error, fd, settings, cpus.cpus[i]);
 		opened.fds[opened.nr++] = fd;
 	}
 	*sampler = opened;
+	opened = (struct sampler){0};
 	return 0;
 }
 
@@ -103,19 +156,20 @@ int sampler__start(struct sampler *sampler, struct error *error)
 	return 0;
 }
 
-uint64_t sampler__stop(struct sampler *sampler)
+bool sampler__stop(struct sampler *sampler, uint64_t *expected)
 {
-	uint64_t expected = 0;
+	uint64_t due = 0;
 
 	/* Stop all before reading any, so that all have run for about the same time. */
 	for (size_t i = 0; i < sampler->nr; i++)
 		ioctl(sampler->fds[i], PERF_EVENT_IOC_DISABLE, 0);
-	for (size_t i = 0; i < sampler->nr; i++) {
-		uint64_t nanoseconds;
+	for (size_t i = 0; i < sampler->nr && sampler->period; i++) {
+		uint64_t value;
 
-		/* The event of a CPU that was taken offline has no clock to read any more. */
-		if (read(sampler->fds[i], &nanoseconds, sizeof(nanoseconds)) == sizeof(nanoseconds))
-			expected += nanoseconds / sampler->period;
+		/* The event of a CPU that was taken offline has nothing to read any more. */
+		if (read(sampler->fds[i], &value, sizeof(value)) == sizeof(value))
+			due += value / sampler->period;
 	}
-	return expected;
+	*expected = due;
+	return sampler->period != 0;
 }

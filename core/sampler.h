@@ -1,36 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Timed samples on every CPU: a cpu-clock perf event each, with a BPF program behind it. */
+/* Samples of every CPU: a perf event each, with a BPF program behind it. */
 #ifndef TRACEKIT_CORE_SAMPLER_H
 #define TRACEKIT_CORE_SAMPLER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct error;
 struct session;
 
+enum sampler_event {
+	SAMPLER_CPU_CLOCK, /* a timer of the kernel, in nanoseconds */
+	SAMPLER_CYCLES,	   /* a counter of the CPU's own, where it has one */
+};
+
+/* The kernel's timer behind cpu-clock does not fire more often, whatever it is asked for. */
+#define SAMPLER_CLOCK_PERIOD_MIN 10000
+
+#define SAMPLER_ALL_CPUS UINT64_MAX
+
+struct sampler_settings {
+	enum sampler_event event;
+	uint64_t frequency; /* Hertz; 0: by period */
+	uint64_t period;    /* events from one sample to the next; 0: by frequency */
+	uint64_t cpu;	    /* or SAMPLER_ALL_CPUS */
+};
+
 struct sampler {
-	int *fds; /* one perf event for each CPU that was online */
+	int *fds; /* one perf event for each CPU that is sampled */
 	size_t nr;
-	uint64_t period; /* nanoseconds from one sample to the next */
+	uint64_t period; /* events from one sample to the next; 0: the kernel varies it */
 };
 
 /*
- * Open, but do not start, a sampler that runs program_fd frequency times a
- * second on every online CPU. Where session has been asked to stop it ends
+ * Open, but do not start, a sampler that runs program_fd on every online CPU, or
+ * on the one of the settings. Where session has been asked to stop it ends
  * early, without error, with the CPUs that it had reached. Returns 0 or a
  * negative errno with error filled and nothing left open.
  */
-int sampler__open(struct sampler *sampler, const struct session *session, int program_fd,
-		  uint64_t frequency, struct error *error);
+int sampler__open(struct sampler *sampler, const struct sampler_settings *settings,
+		  const struct session *session, int program_fd, struct error *error);
 void sampler__close(struct sampler *sampler);
 
 int sampler__start(struct sampler *sampler, struct error *error);
 
 /*
- * After this no program runs any more. Returns how many samples were due, by
- * each event's own clock.
+ * After this no program runs any more. *expected becomes how many samples were
+ * due by each event's own count; false if that cannot be known, since the
+ * kernel adapts the period to a frequency of anything but a clock.
  */
-uint64_t sampler__stop(struct sampler *sampler);
+bool sampler__stop(struct sampler *sampler, uint64_t *expected);
 
 #endif

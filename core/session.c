@@ -4,20 +4,22 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bpf/abi.h"
 #include "core/bpf_error.h"
+#include "core/filter.h"
 #include "core/trace_options.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -26,13 +28,15 @@
 struct session {
 	const struct trace_options *options;
 	struct sigaction old_int, old_term;
-	/* What session__wait() polls: the stop signal, stdout, then a pidfd for each process. */
+	/* What session__wait() polls: the stop signal, stdout, then what watches each process or
+	 * thread. */
 	struct pollfd *polled;
 	size_t nr_polled;
-	int targets_fd; /* the map target_tgids, or -1 */
+	void **pages;	/* what watch_thread() has mapped, for each target; or NULL */
+	int targets_fd; /* the map targets, or negative */
 };
 
-enum { POLL_STOP, POLL_STDOUT, POLL_PIDS };
+enum { POLL_STOP, POLL_STDOUT, POLL_TARGETS };
 
 /* Of the one session: readable once a signal has come, or -1. For the handler. */
 static volatile sig_atomic_t stop_fd = -1;
@@ -67,26 +71,82 @@ static int catch_signals(struct session *session, struct error *error)
 	return 0;
 }
 
-static int open_pids(struct session *session, struct error *error)
+static size_t page_size(void)
 {
-	const struct pid_list *list = &session->options->pids;
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
 
-	for (size_t i = 0; i < list->nr; i++) {
-		/* 5.3+. Refuses a thread that is not its process's first (EINVAL, ENOENT). */
-		int fd = (int)syscall(SYS_pidfd_open, list->pids[i], 0);
+/* A descriptor that polls as readable when the process has ended, or a negative errno. */
+static int watch_process(pid_t pid, struct error *error)
+{
+	/* 5.3+. Refuses a thread that is not its process's first (EINVAL, ENOENT). */
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-		if (fd < 0 && errno == ESRCH)
-			return error__set(error, -errno,
-					  "-p %d: no such process; give the PID of a running one",
-					  list->pids[i]);
-		if (fd < 0 && (errno == EINVAL || errno == ENOENT))
-			return error__set(error, -errno,
-					  "-p %d: is a thread, not a process; give the PID of its "
-					  "process (Tgid in /proc/%d/status)",
-					  list->pids[i], list->pids[i]);
+	if (fd >= 0)
+		return fd;
+	if (errno == ESRCH)
+		return error__set(error, -errno,
+				  "-p %d: no such process; give the PID of a running one", pid);
+	if (errno == EINVAL || errno == ENOENT)
+		return error__set(error, -errno,
+				  "-p %d: is a thread, not a process; give the PID of its "
+				  "process (Tgid in /proc/%d/status), or use -L",
+				  pid, pid);
+	return error__set(error, -errno, "-p %d: cannot watch the process: %s", pid,
+			  strerror(errno));
+}
+
+/*
+ * The same for a thread. A pidfd of a thread came with 6.9 only; any perf event
+ * of a thread hangs up when the thread ends (3.18, 179033b3e064), and this one
+ * counts nothing. It needs a buffer for that, of which one page will do.
+ */
+static int watch_thread(pid_t tid, void **page, struct error *error)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+	CLEANUP_CLOSE int fd =
+		(int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	void *mapped;
+
+	if (fd < 0 && errno == ESRCH)
+		return error__set(error, -errno,
+				  "-L %d: no such thread; give the TID of a running one", tid);
+	mapped = fd < 0 ? MAP_FAILED :
+			  mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (mapped == MAP_FAILED)
+		return error__set(error, -errno, "-L %d: cannot watch the thread: %s", tid,
+				  strerror(errno));
+	*page = mapped;
+	return TAKE_FD(fd);
+}
+
+static void end_watch(struct session *session, size_t target)
+{
+	struct pollfd *polled = &session->polled[POLL_TARGETS + target];
+
+	if (polled->fd >= 0)
+		close(polled->fd);
+	if (session->pages[target])
+		munmap(session->pages[target], page_size());
+	polled->fd = -1;
+	session->pages[target] = NULL;
+}
+
+static int watch_targets(struct session *session, struct error *error)
+{
+	const struct trace_options *options = session->options;
+	const struct pid_list *ids = trace_options__ids(options);
+
+	for (size_t i = 0; i < ids->nr; i++) {
+		int fd = options->tids.nr ? watch_thread(ids->pids[i], &session->pages[i], error) :
+					    watch_process(ids->pids[i], error);
+
 		if (fd < 0)
-			return error__set(error, -errno, "-p %d: cannot watch the process: %s",
-					  list->pids[i], strerror(errno));
+			return fd;
 		session->polled[session->nr_polled++] = (struct pollfd){.fd = fd, .events = POLLIN};
 	}
 	return 0;
@@ -107,21 +167,24 @@ static void raise_descriptor_limit(void)
 int session__open(struct session **out, const struct trace_options *options, struct error *error)
 {
 	CLEANUP(session__closep) struct session *session = calloc(1, sizeof(*session));
+	size_t nr = trace_options__ids(options)->nr;
 	int err;
 
-	if (session)
-		session->polled = calloc(POLL_PIDS + options->pids.nr, sizeof(*session->polled));
-	if (!session || !session->polled)
+	if (session) {
+		session->pages = calloc(nr + 1, sizeof(*session->pages));
+		session->polled = calloc(POLL_TARGETS + nr, sizeof(*session->polled));
+	}
+	if (!session || !session->pages || !session->polled)
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	session->options = options;
 	session->polled[POLL_STOP].fd = -1;
 	session->targets_fd = -1;
 	/* No events asked for: POLLERR alone says that a pipe or socket has no reader. */
 	session->polled[POLL_STDOUT].fd = STDOUT_FILENO;
-	session->nr_polled = POLL_PIDS;
+	session->nr_polled = POLL_TARGETS;
 	bpf_error__capture();
 	raise_descriptor_limit();
-	err = open_pids(session, error);
+	err = watch_targets(session, error);
 	if (!err)
 		err = catch_signals(session, error);
 	if (err)
@@ -134,49 +197,24 @@ void session__close(struct session *session)
 {
 	if (!session)
 		return;
-	if (session->polled) {
+	if (session->nr_polled) {
 		if (session->polled[POLL_STOP].fd >= 0) {
 			sigaction(SIGINT, &session->old_int, NULL);
 			sigaction(SIGTERM, &session->old_term, NULL);
 			stop_fd = -1;
 			close(session->polled[POLL_STOP].fd);
 		}
-		for (size_t i = POLL_PIDS; i < session->nr_polled; i++)
-			close(session->polled[i].fd);
+		for (size_t i = POLL_TARGETS; i < session->nr_polled; i++)
+			end_watch(session, i - POLL_TARGETS);
 	}
 	free(session->polled);
+	free(session->pages);
 	free(session);
 }
 
 void session__closep(struct session **session)
 {
 	session__close(*session);
-}
-
-/*
- * The PID namespace to translate to; {0, 0} in the initial one, where the
- * kernel's own numbers are right and no translation is paid for.
- */
-static int find_pid_namespace(struct trace_config *config, struct error *error)
-{
-	/* PROC_PID_INIT_INO of the kernel, part of its ABI since 3.8 (98f842e675f9) */
-	const ino_t initial = 0xEFFFFFFC;
-	char self[16] = "";
-	struct stat st;
-
-	if (stat("/proc/self/ns/pid", &st) || readlink("/proc/self", self, sizeof(self) - 1) < 0)
-		return error__set(error, -errno, "cannot read /proc/self: %s; mount /proc",
-				  strerror(errno));
-	/* With the numbers of another namespace we would read other processes. */
-	if (atoi(self) != getpid())
-		return error__set(error, -EXDEV,
-				  "/proc is that of another PID namespace; mount one of this "
-				  "(unshare: --mount-proc)");
-	if (st.st_ino != initial) {
-		config->pidns_dev = st.st_dev;
-		config->pidns_ino = st.st_ino;
-	}
-	return 0;
 }
 
 /* What one bpf_get_stack() can return: the sysctl's frames, or all that a stack has room for. */
@@ -210,32 +248,13 @@ int session__configure(struct session *session, struct bpf_object *object,
 
 	if (getrandom(config->hash_seed, sizeof(config->hash_seed), 0) != sizeof(config->hash_seed))
 		return error__set(error, -errno, "cannot get random bytes: %s", strerror(errno));
-	err = find_pid_namespace(config, error);
-	if (err)
-		return err;
 	config->max_frames = read_max_frames();
 	config->kernel_stacks = !options->user_stacks_only;
 	config->user_stacks = !options->kernel_stacks_only;
-	config->filter_tgid = options->pids.nr > 0;
 	err = size_map(object, "stacks", options->stack_storage_size, error);
 	if (!err)
 		err = size_map(object, "counts", options->hash_storage_size, error);
-	if (!err && options->pids.nr)
-		err = size_map(object, "target_tgids", options->pids.nr, error);
-	return err;
-}
-
-static int fill_targets(const struct pid_list *list, int fd, struct error *error)
-{
-	for (size_t i = 0; i < list->nr; i++) {
-		uint32_t tgid = (uint32_t)list->pids[i];
-		uint8_t present = 1;
-
-		if (bpf_map_update_elem(fd, &tgid, &present, BPF_ANY))
-			return error__set(error, -errno, "-p %u: cannot set the filter: %s", tgid,
-					  strerror(errno));
-	}
-	return 0;
+	return err ? err : filter__configure(options, object, config, error);
 }
 
 int session__load(struct session *session, struct bpf_object *object, struct error *error)
@@ -244,8 +263,8 @@ int session__load(struct session *session, struct bpf_object *object, struct err
 
 	if (err)
 		return bpf_error__load(error, err);
-	session->targets_fd = bpf_object__find_map_fd_by_name(object, "target_tgids");
-	return fill_targets(&session->options->pids, session->targets_fd, error);
+	session->targets_fd = bpf_object__find_map_fd_by_name(object, "targets");
+	return filter__fill(session->options, object, error);
 }
 
 bool session__stopping(const struct session *session)
@@ -264,27 +283,27 @@ static uint64_t monotonic_now(void)
 }
 
 /*
- * The processes that have ended are no targets any more: their PIDs can become
- * other processes. True if none is left of some.
+ * What has ended is no target any more: its ID can become that of another process
+ * or thread. True if none is left of some.
  */
 static bool targets_gone(struct session *session)
 {
+	const struct pid_list *ids = trace_options__ids(session->options);
 	size_t alive = 0;
 
-	for (size_t i = POLL_PIDS; i < session->nr_polled; i++) {
-		struct pollfd *pid = &session->polled[i];
+	for (size_t i = POLL_TARGETS; i < session->nr_polled; i++) {
+		struct pollfd *target = &session->polled[i];
 
-		if (pid->revents && pid->fd >= 0) {
-			uint32_t tgid = (uint32_t)session->options->pids.pids[i - POLL_PIDS];
+		if (target->revents && target->fd >= 0) {
+			uint32_t id = (uint32_t)ids->pids[i - POLL_TARGETS];
 
 			/* Fails only for one that was named twice, and is deleted. */
-			bpf_map_delete_elem(session->targets_fd, &tgid);
-			close(pid->fd);
-			pid->fd = -1;
+			bpf_map_delete_elem(session->targets_fd, &id);
+			end_watch(session, i - POLL_TARGETS);
 		}
-		alive += pid->fd >= 0;
+		alive += target->fd >= 0;
 	}
-	return session->nr_polled > POLL_PIDS && alive == 0;
+	return session->nr_polled > POLL_TARGETS && alive == 0;
 }
 
 enum session_end session__wait(struct session *session, uint64_t timeout)

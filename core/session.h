@@ -3,7 +3,7 @@
  * One trace: open, configure, load, attach, run, stop.
  *
  * The session knows when a trace ends: a signal, the time, the end of the named
- * processes, or nobody left to read the output. Everything that it puts into
+ * processes or threads, or nobody left to read the output. Everything that it puts into
  * the kernel hangs on file descriptors, so nothing stays behind however the
  * program ends.
  */
@@ -22,7 +22,7 @@ struct trace_options;
 /*
  * Takes over SIGINT and SIGTERM: the first of either makes session__stopping()
  * true and ends session__wait(), and restores the default action of both.
- * Checks that the processes of options exist. There can be one session at a
+ * Checks that the processes and threads of options exist. There can be one session at a
  * time. options must outlive it. Returns 0 or a negative errno with error
  * filled.
  */
@@ -47,7 +47,7 @@ bool session__stopping(const struct session *session);
 enum session_end {
 	SESSION_SIGNALLED,
 	SESSION_TIMEOUT,
-	SESSION_TARGETS_GONE,  /* all processes of options have ended */
+	SESSION_TARGETS_GONE,  /* all processes or threads of options have ended */
 	SESSION_OUTPUT_CLOSED, /* the reader of stdout has gone */
 };
 

@@ -5,12 +5,22 @@
 
 #include "core/util/error.h"
 
+const struct pid_list *trace_options__ids(const struct trace_options *options)
+{
+	return options->tids.nr ? &options->tids : &options->pids;
+}
+
 int trace_options__check(const struct trace_options *options, const char *program,
 			 struct error *error)
 {
 	if (options->kernel_stacks_only && options->user_stacks_only)
 		return error__set(error, -EINVAL,
 				  "-K and -U exclude each other: leave both out for all stacks; "
+				  "see '%s --help'",
+				  program);
+	if (options->pids.nr && options->tids.nr)
+		return error__set(error, -EINVAL,
+				  "-p and -L exclude each other: a thread belongs to one process; "
 				  "see '%s --help'",
 				  program);
 	return 0;

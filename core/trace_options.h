@@ -11,12 +11,18 @@
 struct error;
 
 struct trace_options {
-	struct pid_list pids; /* empty: all processes */
+	struct pid_list pids;  /* empty: all processes */
+	struct pid_list tids;  /* likewise threads; one of the two lists is empty */
+	const char *cgroupmap; /* path of a pinned map, or NULL */
+	const char *mntnsmap;  /* likewise */
+	const char *cgroup;    /* path of a cgroup, or NULL */
 	bool kernel_stacks_only;
 	bool user_stacks_only;
 	bool delimited;
 	bool folded;
 	bool offsets;
+	bool verbose;
+	bool mangled;
 	bool stats;
 	uint64_t hash_storage_size;  /* keys */
 	uint64_t stack_storage_size; /* stacks */
@@ -52,6 +58,13 @@ struct trace_options {
 	{.letter = 's', .name = "offset", .type = OPTION_FLAG,                                   \
 	 .offset = TRACE_OPTION_(settings, offsets),                                             \
 	 .help = "show the offset of each address within its function"},                         \
+	{.letter = 'v', .name = "verbose", .type = OPTION_FLAG,                                  \
+	 .offset = TRACE_OPTION_(settings, verbose),                                             \
+	 .help = "show addresses, the modules of kernel functions, and the files of what has "   \
+		 "no name"},                                                                     \
+	{.name = "no-demangle", .type = OPTION_FLAG,                                             \
+	 .offset = TRACE_OPTION_(settings, mangled),                                             \
+	 .help = "show the names of C++ and Rust functions as they stand in their files"},       \
 	{.name = "hash-storage-size", .value = "N", .type = OPTION_NUMBER,                       \
 	 .offset = TRACE_OPTION_(settings, hash_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
 	 .help = "how many distinct keys (process and stacks) can be counted (default 40960)"},  \
@@ -62,6 +75,9 @@ struct trace_options {
 	 .offset = TRACE_OPTION_(settings, stats),                                               \
 	 .help = "say on stderr what became of every event, also when none was lost"}
 /* clang-format on */
+
+/* The IDs that the trace is limited to, of processes or threads; empty: it is not. */
+const struct pid_list *trace_options__ids(const struct trace_options *options);
 
 /* What the table cannot say: 0, or -EINVAL with error filled. */
 int trace_options__check(const struct trace_options *options, const char *program,

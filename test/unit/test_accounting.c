@@ -16,6 +16,7 @@ static const struct accounting example = {
 			[EVENTS_LOST_STACKS_FULL] = 5,
 			[EVENTS_LOST_BUSY] = 3,
 		},
+	.missed_known = true,
 	.missed = 3,
 };
 
@@ -91,6 +92,20 @@ static void stats(void)
 	CHECK_STR(small, "5120 seen");
 }
 
+static void stats_without_expectation(void)
+{
+	struct accounting accounting = example;
+	char line[512];
+
+	accounting.missed_known = false;
+	accounting__format_stats(&accounting, line, sizeof(line));
+	CHECK_STR(line, "5120 seen = 5100 counted + 12 filtered + 8 lost; what the kernel missed "
+			"is not known");
+	accounting__set_expected(&accounting, 5121);
+	accounting__format_stats(&accounting, line, sizeof(line));
+	CHECK_STR(line, "5120 seen = 5100 counted + 12 filtered + 8 lost; 1 missed by the kernel");
+}
+
 static void expected_samples(void)
 {
 	struct accounting accounting = example;
@@ -111,6 +126,7 @@ static const struct tap_test tests[] = {
 	{"losses are said by reason", loss_by_reason},
 	{"a line of any size is not overrun", loss_in_lines_of_any_size},
 	{"what became of every event is said in one line", stats},
+	{"what cannot be known of the kernel is not said", stats_without_expectation},
 	{"fewer samples expected than seen are none missed", expected_samples},
 };
 

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/filter.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "core/kernel_types.h"
+#include "core/trace_options.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+
+/*
+ * The PID namespace to translate to; {0, 0} in the initial one, where the
+ * kernel's own numbers are right and no translation is paid for.
+ */
+static int find_pid_namespace(struct trace_config *config, struct error *error)
+{
+	/* PROC_PID_INIT_INO of the kernel, part of its ABI since 3.8 (98f842e675f9) */
+	const ino_t initial = 0xEFFFFFFC;
+	char self[16] = "";
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || readlink("/proc/self", self, sizeof(self) - 1) < 0)
+		return error__set(error, -errno, "cannot read /proc/self: %s; mount /proc",
+				  strerror(errno));
+	/* With the numbers of another namespace we would read other processes. */
+	if (atoi(self) != getpid())
+		return error__set(error, -EXDEV,
+				  "/proc is that of another PID namespace; mount one of this "
+				  "(unshare: --mount-proc)");
+	if (st.st_ino != initial) {
+		config->pidns_dev = st.st_dev;
+		config->pidns_ino = st.st_ino;
+	}
+	return 0;
+}
+
+/* What the programs need to know of the kernel's structs, if they need to. */
+static int find_task_layout(const struct trace_options *options, struct trace_config *config,
+			    struct error *error)
+{
+	int err;
+
+	if (!options->mntnsmap && !config->pidns_ino)
+		return 0;
+	err = task_layout__read(&config->task);
+	config->has_task_layout = err == 0;
+	/* In a PID namespace there is a helper to fall back to. */
+	if (err && options->mntnsmap)
+		return error__set(error, err,
+				  "--mntnsmap: %s; it needs a kernel with CONFIG_DEBUG_INFO_BTF",
+				  err == -ESRCH ? "the kernel has no BTF" :
+						  "the kernel's BTF lacks what it looks for");
+	return 0;
+}
+
+/* Whether fd is a map, and no other object that can be pinned. */
+static bool is_map(int fd)
+{
+	char path[64], target[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return readlink(path, target, sizeof(target) - 1) > 0 && strstr(target, "bpf-map");
+}
+
+static int check_keys(const char *option, const char *path, int fd, struct error *error)
+{
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+
+	if (!is_map(fd))
+		return error__set(error, -EINVAL, "%s %s: is pinned, but is no map", option, path);
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return error__set(error, -errno, "%s %s: cannot look at the map: %s", option, path,
+				  strerror(errno));
+	switch (info.type) {
+	case BPF_MAP_TYPE_HASH:
+	case BPF_MAP_TYPE_LRU_HASH:
+	case BPF_MAP_TYPE_PERCPU_HASH:
+	case BPF_MAP_TYPE_LRU_PERCPU_HASH:
+		if (info.key_size == sizeof(uint64_t))
+			return 0;
+		break;
+	}
+	return error__set(error, -EINVAL,
+			  "%s %s: wrong type of map (%s with keys of %u bytes); it must be a hash "
+			  "with keys of 8 bytes",
+			  option, path, libbpf_bpf_map_type_str(info.type) ?: "unknown",
+			  info.key_size);
+}
+
+/* Put the map that is pinned at path in the place of the object's own. */
+static int use_pinned_map(const char *option, const char *path, struct bpf_map *map,
+			  struct error *error)
+{
+	CLEANUP_CLOSE int fd = bpf_obj_get(path);
+	int err;
+
+	if (fd < 0 && errno == EACCES)
+		return error__set(error, -EACCES, "%s %s: is no pinned map, or not accessible",
+				  option, path);
+	if (fd < 0)
+		return error__set(error, -errno,
+				  "%s %s: cannot open the map: %s; pin one there with 'bpftool map "
+				  "pin'",
+				  option, path, strerror(errno));
+	err = check_keys(option, path, fd, error);
+	if (err)
+		return err;
+	err = bpf_map__reuse_fd(map, fd);
+	return err ? error__set(error, err, "%s %s: cannot use the map: %s", option, path,
+				strerror(-err)) :
+		     0;
+}
+
+/* One map of bpf/filter.bpf.h: wanted, and if so whether it is the user's own. */
+struct filter_map {
+	const char *name;
+	bool wanted;
+	const char *option;
+	const char *pinned; /* path; NULL: the object's own */
+};
+
+static int configure_map(const struct filter_map *wanted, struct bpf_object *object,
+			 struct error *error)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, wanted->name);
+	int err = map ? 0 : -ENOENT;
+
+	if (!err)
+		err = bpf_map__set_autocreate(map, wanted->wanted);
+	if (err)
+		return error__set(error, err, "cannot set up the map %s: %s", wanted->name,
+				  strerror(-err));
+	return wanted->pinned ? use_pinned_map(wanted->option, wanted->pinned, map, error) : 0;
+}
+
+int filter__configure(const struct trace_options *options, struct bpf_object *object,
+		      struct trace_config *config, struct error *error)
+{
+	const struct pid_list *ids = trace_options__ids(options);
+	const struct filter_map maps[] = {
+		{"targets", ids->nr > 0, NULL, NULL},
+		{"cgroup_ids", options->cgroupmap, "--cgroupmap", options->cgroupmap},
+		{"mount_namespaces", options->mntnsmap, "--mntnsmap", options->mntnsmap},
+		{"cgroup", options->cgroup, NULL, NULL},
+	};
+	int err = find_pid_namespace(config, error);
+
+	if (!err)
+		err = find_task_layout(options, config, error);
+	for (size_t i = 0; i < ARRAY_SIZE(maps) && !err; i++)
+		err = configure_map(&maps[i], object, error);
+	if (err)
+		return err;
+	if (ids->nr) {
+		struct bpf_map *targets = bpf_object__find_map_by_name(object, "targets");
+
+		/* Cannot fail before the load. */
+		bpf_map__set_max_entries(targets, (uint32_t)ids->nr);
+	}
+	config->filter_by = options->tids.nr ? FILTER_BY_TID :
+			    options->pids.nr ? FILTER_BY_TGID :
+					       FILTER_BY_NOTHING;
+	config->filter_cgroup_ids = options->cgroupmap != NULL;
+	config->filter_mount_namespaces = options->mntnsmap != NULL;
+	config->filter_cgroup = options->cgroup != NULL;
+	return 0;
+}
+
+static int fill_targets(const struct pid_list *list, int fd, struct error *error)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		uint32_t id = (uint32_t)list->pids[i];
+		uint8_t present = 1;
+
+		if (bpf_map_update_elem(fd, &id, &present, BPF_ANY))
+			return error__set(error, -errno, "cannot set the filter for %u: %s", id,
+					  strerror(errno));
+	}
+	return 0;
+}
+
+static int fill_cgroup(const char *path, int map_fd, struct error *error)
+{
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint32_t zero = 0;
+
+	if (fd < 0)
+		return error__set(error, -errno, "--cgroup %s: %s; give the directory of a cgroup",
+				  path, strerror(errno));
+	if (bpf_map_update_elem(map_fd, &zero, &fd, BPF_ANY) == 0)
+		return 0;
+	if (errno == EBADF)
+		return error__set(error, -EBADF, "--cgroup %s: is no cgroup of version 2", path);
+	return error__set(error, -errno, "--cgroup %s: %s", path, strerror(errno));
+}
+
+int filter__fill(const struct trace_options *options, struct bpf_object *object,
+		 struct error *error)
+{
+	int err = fill_targets(trace_options__ids(options),
+			       bpf_object__find_map_fd_by_name(object, "targets"), error);
+
+	if (!err && options->cgroup)
+		err = fill_cgroup(options->cgroup,
+				  bpf_object__find_map_fd_by_name(object, "cgroup"), error);
+	return err;
+}
