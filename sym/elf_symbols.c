@@ -43,6 +43,11 @@ static size_t read_some(int fd, void *buffer, size_t size, uint64_t offset)
 	return done;
 }
 
+size_t elf_symbols__read(const struct elf_symbols *elf, void *buffer, size_t size, uint64_t offset)
+{
+	return read_some(elf->fd, buffer, size, offset);
+}
+
 /* All size bytes at offset: 0, or -EIO. */
 static int read_at(int fd, void *buffer, size_t size, uint64_t offset)
 {
@@ -124,9 +129,11 @@ static int read_sections(struct elf_symbols *elf, Elf *file)
 
 	if (elf_getshdrnum(file, &nr) || nr > SECTIONS_MAX)
 		return -ENOEXEC;
-	elf->section_ends = calloc(nr + 1, sizeof(*elf->section_ends));
-	if (!elf->section_ends)
+	elf->sections = calloc(nr + 1, sizeof(*elf->sections));
+	if (!elf->sections)
 		return -ENOMEM;
+	if (elf_getshdrstrndx(file, &elf->section_names))
+		elf->section_names = nr;
 	elf->nr_sections = nr;
 	for (size_t i = 0; i < nr; i++) {
 		Elf_Scn *section = elf_getscn(file, i);
@@ -134,7 +141,16 @@ static int read_sections(struct elf_symbols *elf, Elf *file)
 
 		if (!section || !gelf_getshdr(section, &shdr))
 			continue;
-		elf->section_ends[i] = shdr.sh_addr + shdr.sh_size;
+		elf->sections[i] = (struct elf_section){
+			.address = shdr.sh_addr,
+			.offset = shdr.sh_offset,
+			.size = shdr.sh_size,
+			.entry_size = shdr.sh_entsize,
+			.flags = shdr.sh_flags,
+			.type = shdr.sh_type,
+			.link = shdr.sh_link,
+			.name = shdr.sh_name,
+		};
 		if (shdr.sh_type == SHT_SYMTAB || shdr.sh_type == SHT_DYNSYM)
 			offer_table(elf, file, &shdr);
 	}
@@ -144,6 +160,7 @@ static int read_sections(struct elf_symbols *elf, Elf *file)
 int elf_symbols__open(struct elf_symbols *elf, int fd)
 {
 	struct elf_symbols opened = {.fd = fd};
+	GElf_Ehdr ehdr;
 	Elf *file;
 	int err = check_counts(fd);
 
@@ -155,6 +172,7 @@ int elf_symbols__open(struct elf_symbols *elf, int fd)
 	if (!file || elf_kind(file) != ELF_K_ELF)
 		err = -ENOEXEC;
 	opened.is_64bit = !err && gelf_getclass(file) == ELFCLASS64;
+	opened.machine = !err && gelf_getehdr(file, &ehdr) ? ehdr.e_machine : EM_NONE;
 	if (!err)
 		err = read_segments(&opened, file);
 	if (!err)
@@ -171,7 +189,7 @@ int elf_symbols__open(struct elf_symbols *elf, int fd)
 void elf_symbols__close(struct elf_symbols *elf)
 {
 	free(elf->segments);
-	free(elf->section_ends);
+	free(elf->sections);
 	*elf = (struct elf_symbols){.fd = -1};
 }
 
@@ -360,7 +378,8 @@ static void take_nearest(struct pass *pass)
 		if (candidate->covering.rank || !nearest.rank || nearest.size)
 			continue;
 		if (nearest.section < pass->elf->nr_sections &&
-		    pass->lookups[i].address < pass->elf->section_ends[nearest.section])
+		    pass->lookups[i].address - pass->elf->sections[nearest.section].address <
+			    pass->elf->sections[nearest.section].size)
 			candidate->covering = nearest;
 	}
 }

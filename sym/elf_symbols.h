@@ -29,13 +29,22 @@ struct elf_symbols_table {
 	uint64_t names_offset, names_size;
 };
 
+/* What is needed of a section header, as it stands in the file. */
+struct elf_section {
+	uint64_t address, offset, size, entry_size;
+	uint64_t flags;
+	uint32_t type, link, name;
+};
+
 struct elf_symbols {
 	int fd; /* not owned */
 	bool is_64bit;
+	uint16_t machine; /* EM_X86_64 and the like */
 	struct elf_segment *segments;
 	size_t nr_segments;
-	uint64_t *section_ends; /* addresses, by section number */
+	struct elf_section *sections; /* by number */
 	size_t nr_sections;
+	size_t section_names; /* number of the section that holds them */
 	struct elf_symbols_table tables[ELF_SYMBOLS_TABLES];
 	size_t nr_tables;
 };
@@ -46,6 +55,9 @@ struct elf_symbols {
  */
 int elf_symbols__open(struct elf_symbols *elf, int fd);
 void elf_symbols__close(struct elf_symbols *elf);
+
+/* Up to size bytes at offset of the file; returns how many it has there (still). */
+size_t elf_symbols__read(const struct elf_symbols *elf, void *buffer, size_t size, uint64_t offset);
 
 /* From an offset in the file to its address; false if no segment holds it. */
 bool elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64_t *address);

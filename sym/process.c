@@ -133,6 +133,22 @@ static int open_mapped(const struct process *process, const struct mapping *mapp
 	return named < 0 ? -errno : open_regular(named, &st);
 }
 
+/* A descriptor of what path names in the root of the process, and nowhere else. */
+static int name_in_root(const struct process *process, const char *path_in_root)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+	CLEANUP_CLOSE int root = -1;
+	char path[64];
+	int named;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", process->task);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	named = (int)syscall(SYS_openat2, root, path_in_root, &how, sizeof(how));
+	return named < 0 ? -errno : named;
+}
+
 /*
  * By path, as the process sees it: without CAP_SYS_ADMIN (or CAP_CHECKPOINT_RESTORE).
  * On btrfs, and on overlayfs of old kernels, maps shows another device than
@@ -140,20 +156,12 @@ static int open_mapped(const struct process *process, const struct mapping *mapp
  */
 static int open_by_path(const struct process *process, const struct mapping *mapping)
 {
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-	CLEANUP_CLOSE int root = -1;
-	CLEANUP_CLOSE int named = -1;
+	CLEANUP_CLOSE int named = name_in_root(process, mapping->path);
 	CLEANUP_CLOSE int fd = -1;
 	struct stat st;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/root", process->task);
-	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -errno;
-	named = (int)syscall(SYS_openat2, root, mapping->path, &how, sizeof(how));
 	if (named < 0)
-		return -errno;
+		return named;
 	fd = open_regular(named, &st);
 	if (fd < 0)
 		return fd;
@@ -167,4 +175,51 @@ int process__open_file(const struct process *process, const struct mapping *mapp
 	int fd = open_mapped(process, mapping);
 
 	return fd >= 0 || fd == -EINVAL ? fd : open_by_path(process, mapping);
+}
+
+/* Of /proc/PID/status: the effective user, and the PID in the innermost PID namespace. */
+static int read_status(pid_t task, uid_t *user, pid_t *inner_pid)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char path[64], line[1024];
+	int found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", task);
+	file = fopen(path, "re");
+	if (!file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (found < 2 && fgets(line, sizeof(line), file)) {
+		const char *last = strrchr(line, '\t');
+
+		if (sscanf(line, "Uid: %*u %u", user) == 1)
+			found++;
+		/* "NSpid:\t4026\t17\t1": one for each namespace, the innermost last */
+		else if (!strncmp(line, "NSpid:", 6) && last && sscanf(last, "%d", inner_pid) == 1)
+			found++;
+	}
+	return found == 2 ? 0 : -ESRCH;
+}
+
+int process__open_jit_map(const struct process *process)
+{
+	CLEANUP_CLOSE int named = -1;
+	CLEANUP_CLOSE int fd = -1;
+	pid_t inner_pid;
+	struct stat st;
+	char path[64];
+	uid_t user;
+	int err = read_status(process->pid, &user, &inner_pid);
+
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", inner_pid);
+	named = name_in_root(process, path);
+	if (named < 0)
+		return named;
+	fd = open_regular(named, &st);
+	if (fd < 0)
+		return fd;
+	if (st.st_uid != user && st.st_uid != 0)
+		return -EPERM;
+	return TAKE_FD(fd);
 }

@@ -30,14 +30,16 @@ struct sym_query {
 	 */
 	bool return_address;
 
-	const char *name; /* of the function, as in its file, unchecked bytes; NULL: not found */
+	const char *name; /* of the function, demangled; unchecked bytes; NULL: not found */
 	uint64_t offset;  /* of the address within that function */
 	/*
 	 * The file's name without its folders, "[vdso]" and the like, or the kernel
 	 * module; NULL: memory without a file, or the kernel itself.
 	 */
 	const char *module;
-	uint64_t module_offset; /* user space: of the address within that file's address space */
+	/* User space: of the address in that file's address space; in the file if it is no program.
+	 */
+	uint64_t module_offset;
 };
 
 /* Where a query is looked up. */
@@ -62,6 +64,9 @@ typedef int (*sym_kernel_print)(void *context, const uint64_t *addresses, size_t
 int symbolizer__new(struct symbolizer **symbolizer, sym_kernel_print print, void *context);
 void symbolizer__free(struct symbolizer *symbolizer);
 void symbolizer__freep(struct symbolizer **symbolizer);
+
+/* Leave the names of C++ and Rust functions mangled. Called before any address is named. */
+void symbolizer__keep_mangled(struct symbolizer *symbolizer);
 
 /*
  * Name kernel addresses. Returns 0 (also when some are not found), -EACCES if

@@ -9,6 +9,7 @@
 #include "core/util/arena.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/demangle.h"
 #include "sym/kernel.h"
 #include "sym/worker.h"
 
@@ -16,6 +17,7 @@ struct symbolizer {
 	sym_kernel_print print;
 	void *print_context;
 	struct worker *worker; /* started when it is first needed */
+	bool mangled;
 	struct arena names;
 };
 
@@ -43,6 +45,11 @@ void symbolizer__free(struct symbolizer *symbolizer)
 void symbolizer__freep(struct symbolizer **symbolizer)
 {
 	symbolizer__free(*symbolizer);
+}
+
+void symbolizer__keep_mangled(struct symbolizer *symbolizer)
+{
+	symbolizer->mangled = true;
 }
 
 static int take_printed(struct symbolizer *symbolizer, struct sym_query *query, const char *text)
@@ -113,7 +120,7 @@ static int name_by_kallsyms(struct symbolizer *symbolizer, struct sym_query *que
 	return err;
 }
 
-int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
+static int name_symbols(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
 {
 	if (symbolizer->print) {
 		if (name_by_print(symbolizer, queries, nr) == 0)
@@ -124,9 +131,31 @@ int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *que
 	return name_by_kallsyms(symbolizer, queries, nr);
 }
 
+/* Some of the kernel is written in Rust. */
+static int demangle_names(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
+{
+	char text[DEMANGLED_SIZE];
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!queries[i].name || !demangle(queries[i].name, text))
+			continue;
+		queries[i].name = arena__copy_string(&symbolizer->names, text, strlen(text));
+		if (!queries[i].name)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
+{
+	int err = name_symbols(symbolizer, queries, nr);
+
+	return err || symbolizer->mangled ? err : demangle_names(symbolizer, queries, nr);
+}
+
 static int start_worker(struct symbolizer *symbolizer)
 {
-	return symbolizer->worker ? 0 : worker__new(&symbolizer->worker);
+	return symbolizer->worker ? 0 : worker__new(&symbolizer->worker, !symbolizer->mangled);
 }
 
 int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)

@@ -5,7 +5,8 @@
  *   process  ->  mapping  ->  file (by device and inode)  ->  address in the file
  *
  * and then file by file: all addresses that are wanted in a file, by whatever
- * process, are found in one pass over its symbols.
+ * process, are found in one pass over its symbols. What lies in no file that is a
+ * program may be code that the process has generated: its JIT map is asked.
  */
 #include "sym/user_namer.h"
 
@@ -19,9 +20,13 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/demangle.h"
+#include "sym/elf_plt.h"
 #include "sym/elf_symbols.h"
+#include "sym/jit_map.h"
 #include "sym/process.h"
 #include "sym/sym.h"
+#include "sym/vdso.h"
 
 /*
  * Descriptors that we hold open at most, whatever a process has mapped: a
@@ -48,7 +53,8 @@ struct sym_file {
 /* A process whose mappings were read before it could end; its files are open. */
 struct remembered {
 	struct process process;
-	int *fds; /* by mapping; -1: could not be opened */
+	int *fds;   /* by mapping; -1: could not be opened */
+	int jit_fd; /* or -1 */
 };
 
 struct user_namer {
@@ -59,10 +65,12 @@ struct user_namer {
 	size_t nr_remembered, remembered_capacity;
 	size_t remembered_files;
 	size_t files_max;
+	int vdso_fd; /* or -1 */
+	bool demangles;
 };
 
 int user_namer__new(struct user_namer **out, struct arena *names, const struct avoid_list *avoided,
-		    struct progress *progress)
+		    struct progress *progress, bool demangles)
 {
 	struct user_namer *namer = calloc(1, sizeof(*namer));
 	struct rlimit limit;
@@ -73,6 +81,8 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 	namer->avoided = avoided;
 	namer->progress = progress;
 	namer->files_max = FILES_MAX;
+	namer->vdso_fd = vdso__open();
+	namer->demangles = demangles;
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 < FILES_MAX)
 		namer->files_max = limit.rlim_cur / 4;
 	*out = namer;
@@ -133,6 +143,8 @@ struct batch {
 	size_t nr_files, files_capacity;
 	struct file_question *questions;
 	size_t nr_questions, questions_capacity;
+	struct sym_query **no_file; /* of the process at hand: for its JIT map */
+	size_t nr_no_file, no_file_capacity;
 	user_namer_emit emit;
 	void *emit_context;
 };
@@ -151,6 +163,7 @@ static void batch__release(struct batch *batch)
 	batch__close_files(batch);
 	free(batch->files);
 	free(batch->questions);
+	free(batch->no_file);
 }
 
 static bool same_identity(const struct file_identity *a, const struct file_identity *b)
@@ -214,7 +227,7 @@ static int compare_file_questions(const void *a, const void *b)
 struct process_view {
 	struct process current; /* if it could be read */
 	const struct process *process;
-	const int *fds; /* of a remembered process; or NULL */
+	const struct remembered *remembered; /* NULL: process is current */
 };
 
 static const struct remembered *find_remembered(const struct user_namer *namer, pid_t pid)
@@ -236,25 +249,40 @@ static int view_process(struct user_namer *namer, pid_t pid, struct process_view
 
 	if (!err && (!remembered || remembered->process.start_time == view->current.start_time)) {
 		view->process = &view->current;
-		view->fds = NULL;
+		view->remembered = NULL;
 		return 0;
 	}
 	if (!remembered)
 		return err;
 	view->process = &remembered->process;
-	view->fds = remembered->fds;
+	view->remembered = remembered;
 	return 0;
+}
+
+/* A descriptor of the caller's own, or -ENOENT if there is none to copy. */
+static int copy_fd(int fd)
+{
+	int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return copy < 0 ? -ENOENT : copy;
 }
 
 static int open_mapped_file(struct user_namer *namer, const struct process_view *view,
 			    const struct mapping *mapping)
 {
-	int fd;
-
-	if (!view->fds)
+	if (vdso__is_ours(mapping))
+		return copy_fd(namer->vdso_fd);
+	if (!view->remembered)
 		return open_file(namer, view->process, mapping);
-	fd = view->fds[mapping - view->process->mappings.mappings];
-	return fd < 0 ? -ENOENT : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return copy_fd(view->remembered->fds[mapping - view->process->mappings.mappings]);
+}
+
+static int open_jit_map(struct user_namer *namer, const struct process_view *view)
+{
+	if (view->remembered)
+		return copy_fd(view->remembered->jit_fd);
+	touch(namer, view->process->pid, 0);
+	return process__open_jit_map(view->process);
 }
 
 /* Of the path in a mapping: what sym_query calls its module. Returns 0 or -ENOMEM. */
@@ -272,6 +300,27 @@ static int module_name(struct arena *names, const char *path, const char **modul
 	return length && !*module ? -ENOMEM : 0;
 }
 
+/* The names of neighbours are often one string. */
+static int demangle_names(struct user_namer *namer, struct elf_lookup *lookups, size_t nr)
+{
+	const char *symbol = NULL, *name = NULL;
+	char text[DEMANGLED_SIZE];
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!lookups[i].name)
+			continue;
+		if (lookups[i].name != symbol) {
+			symbol = name = lookups[i].name;
+			if (demangle(symbol, text))
+				name = arena__copy_string(namer->names, text, strlen(text));
+			if (!name)
+				return -ENOMEM;
+		}
+		lookups[i].name = name;
+	}
+	return 0;
+}
+
 /* All questions about one file, sorted by address. */
 static int answer_file(struct user_namer *namer, const struct sym_file *file,
 		       struct file_question *questions, size_t nr)
@@ -285,6 +334,10 @@ static int answer_file(struct user_namer *namer, const struct sym_file *file,
 		lookups[i].address = questions[i].address;
 	touch(namer, questions[0].query->pid, file->device);
 	err = elf_symbols__find(&file->elf, lookups, nr, namer->names, &namer->progress->work);
+	if (!err)
+		err = elf_plt__find(&file->elf, lookups, nr, namer->names, &namer->progress->work);
+	if (!err && namer->demangles)
+		err = demangle_names(namer, lookups, nr);
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct sym_query *query = questions[i].query;
 
@@ -318,7 +371,39 @@ static int batch__answer(struct user_namer *namer, struct batch *batch)
 	return err;
 }
 
-/* The queries that lie in one mapping. A file that cannot be read leaves them without names. */
+/* The question of a query that lies in a mapping of the file. */
+static int ask_file(struct batch *batch, size_t file, const struct mapping *mapping,
+		    struct sym_query *query)
+{
+	uint64_t lookup = sym_query__lookup_address(query);
+	uint64_t address;
+
+	/* Where it would lie in the file, if that is no program, or no segment holds it. */
+	query->module_offset = query->address - mapping->start + mapping->offset;
+	if (!elf_symbols__address(&batch->files[file].elf,
+				  lookup - mapping->start + mapping->offset, &address)) {
+		batch->emit(batch->emit_context, query);
+		return 0;
+	}
+	query->module_offset = address + (query->address - lookup);
+	if (ARRAY_GROW(batch->questions, batch->nr_questions, batch->questions_capacity))
+		return -ENOMEM;
+	batch->questions[batch->nr_questions++] =
+		(struct file_question){.file = file, .address = address, .query = query};
+	return 0;
+}
+
+/* A query in memory without a file, or with one that is no program: generated code, perhaps. */
+static int ask_jit_map(struct batch *batch, const struct mapping *mapping, struct sym_query *query)
+{
+	query->module_offset = query->address - mapping->start + mapping->offset;
+	if (ARRAY_GROW(batch->no_file, batch->nr_no_file, batch->no_file_capacity))
+		return -ENOMEM;
+	batch->no_file[batch->nr_no_file++] = query;
+	return 0;
+}
+
+/* The queries that lie in one mapping. */
 static int ask_mapping(struct user_namer *namer, struct batch *batch,
 		       const struct process_view *view, const struct mapping *mapping,
 		       struct sym_query **queries, size_t nr)
@@ -326,33 +411,47 @@ static int ask_mapping(struct user_namer *namer, struct batch *batch,
 	const char *module;
 	size_t file = 0;
 	int err = module_name(namer->names, mapping->path, &module);
-	int fd;
+	int fd, opened;
 
 	if (!err && batch->nr_files >= namer->files_max)
 		err = batch__answer(namer, batch);
 	if (err)
 		return err;
 	fd = open_mapped_file(namer, view, mapping);
-	err = fd < 0 ? fd : batch__add_file(batch, fd, mapping->device, &file);
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t lookup =
-			sym_query__lookup_address(queries[i]) - mapping->start + mapping->offset;
-		uint64_t address;
-
+	opened = fd < 0 ? fd : batch__add_file(batch, fd, mapping->device, &file);
+	for (size_t i = 0; i < nr && !err; i++) {
 		queries[i]->module = module;
-		if (err || !elf_symbols__address(&batch->files[file].elf, lookup, &address)) {
-			if (module)
-				batch->emit(batch->emit_context, queries[i]);
-			continue;
-		}
-		queries[i]->module_offset =
-			address + (queries[i]->address - sym_query__lookup_address(queries[i]));
-		if (ARRAY_GROW(batch->questions, batch->nr_questions, batch->questions_capacity))
-			return -ENOMEM;
-		batch->questions[batch->nr_questions++] = (struct file_question){
-			.file = file, .address = address, .query = queries[i]};
+		err = opened ? ask_jit_map(batch, mapping, queries[i]) :
+			       ask_file(batch, file, mapping, queries[i]);
 	}
-	return err == -ENOMEM ? err : 0;
+	return opened == -ENOMEM ? opened : err;
+}
+
+/* Of what lies in no program: what the JIT map of the process knows. */
+static int answer_no_file(struct user_namer *namer, struct batch *batch,
+			  const struct process_view *view)
+{
+	CLEANUP_FREE struct jit_lookup *lookups = calloc(batch->nr_no_file + 1, sizeof(*lookups));
+	CLEANUP_CLOSE int fd = batch->nr_no_file ? open_jit_map(namer, view) : -1;
+	int err = 0;
+
+	if (!lookups)
+		return -ENOMEM;
+	for (size_t i = 0; i < batch->nr_no_file; i++)
+		lookups[i].address = sym_query__lookup_address(batch->no_file[i]);
+	if (fd >= 0)
+		err = jit_map__find(fd, lookups, batch->nr_no_file, namer->names,
+				    &namer->progress->work);
+	for (size_t i = 0; i < batch->nr_no_file && !err; i++) {
+		struct sym_query *query = batch->no_file[i];
+
+		query->name = lookups[i].name;
+		query->offset = query->name ? query->address - lookups[i].start : 0;
+		if (query->name || query->module)
+			batch->emit(batch->emit_context, query);
+	}
+	batch->nr_no_file = 0;
+	return err;
 }
 
 /* The queries of one process, sorted by address. */
@@ -375,6 +474,8 @@ static int ask_process(struct user_namer *namer, struct batch *batch, struct sym
 			err = ask_mapping(namer, batch, &view, mapping, queries + first,
 					  end - first);
 	}
+	if (!err)
+		err = answer_no_file(namer, batch, &view);
 	process__release(&view.current);
 	return err;
 }
@@ -413,13 +514,18 @@ static void open_all(struct user_namer *namer, struct remembered *remembered)
 		remembered->fds[i] = fd < 0 ? -1 : fd;
 		namer->remembered_files += fd >= 0;
 	}
+	touch(namer, remembered->process.pid, 0);
+	remembered->jit_fd = process__open_jit_map(&remembered->process);
 }
 
 int user_namer__remember(struct user_namer *namer, pid_t pid)
 {
 	struct remembered remembered = {0};
-	int err = read_process(namer, &remembered.process, pid);
+	int err;
 
+	if (find_remembered(namer, pid))
+		return 0;
+	err = read_process(namer, &remembered.process, pid);
 	if (err)
 		return err;
 	remembered.fds = calloc(remembered.process.mappings.nr, sizeof(*remembered.fds));

@@ -40,11 +40,12 @@ struct avoid_list {
 };
 
 /*
- * All pointers are borrowed; names go into the arena. It is never freed: it
+ * All pointers are borrowed; names go into the arena, those of C++ and Rust
+ * demangled if wanted. It is never freed: it
  * lives as long as its process. Returns 0 or -ENOMEM.
  */
 int user_namer__new(struct user_namer **namer, struct arena *names,
-		    const struct avoid_list *avoided, struct progress *progress);
+		    const struct avoid_list *avoided, struct progress *progress, bool demangles);
 
 /* As symbolizer__remember() in sym/sym.h. */
 int user_namer__remember(struct user_namer *namer, pid_t pid);

@@ -45,6 +45,7 @@ struct worker {
 	int socket;
 	struct progress *progress; /* shared with the child */
 	struct avoid_list avoided;
+	bool demangles;
 	size_t unanswered;
 	struct timespec deadline; /* of the request that is under way */
 };
@@ -194,7 +195,8 @@ static _Noreturn void run_child(const struct worker *worker, int socket)
 	if (dup2(socket, 0) < 0 || close_from(1))
 		_exit(1);
 	out = fdopen(0, "r+");
-	if (!out || user_namer__new(&namer, &names, &worker->avoided, worker->progress))
+	if (!out ||
+	    user_namer__new(&namer, &names, &worker->avoided, worker->progress, worker->demangles))
 		_exit(1);
 	while (serve(namer, worker->progress, out, 0))
 		;
@@ -257,7 +259,7 @@ static void give_up_child(struct worker *worker, int err)
 	avoided->nr++;
 }
 
-int worker__new(struct worker **out)
+int worker__new(struct worker **out, bool demangles)
 {
 	struct worker *worker = calloc(1, sizeof(*worker));
 	void *shared;
@@ -271,6 +273,7 @@ int worker__new(struct worker **out)
 		return -ENOMEM;
 	}
 	worker->progress = shared;
+	worker->demangles = demangles;
 	*out = worker;
 	return 0;
 }

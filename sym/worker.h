@@ -13,6 +13,7 @@
 #ifndef TRACEKIT_SYM_WORKER_H
 #define TRACEKIT_SYM_WORKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -20,8 +21,8 @@ struct arena;
 struct sym_query;
 struct worker;
 
-/* Returns 0 or a negative errno. */
-int worker__new(struct worker **worker);
+/* demangles: names of C++ and Rust. Returns 0 or a negative errno. */
+int worker__new(struct worker **worker, bool demangles);
 void worker__free(struct worker *worker);
 
 /* As symbolizer__remember() and symbolizer__name_user() in sym/sym.h; names go into the arena. */

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/elf_plt.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/arena.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "sym/elf_symbols.h"
+
+#define ENTRY_SIZE	 16 /* where the section does not say; .plt.got has entries of 8 */
+#define NAME_LENGTH_MAX	 4096
+#define RELOCATIONS_READ 128
+
+/* A lookup that lies in an entry, and the slot that the entry jumps through. */
+struct plt_use {
+	uint64_t slot; /* first: the key. Address of what a relocation fills */
+	struct elf_lookup *lookup;
+	uint64_t entry;
+	uint64_t resolver; /* of an indirect function; 0: none */
+};
+
+struct plt_pass {
+	const struct elf_symbols *elf;
+	struct plt_use *uses;
+	size_t nr;
+	struct arena *names;
+	uint64_t *work;
+};
+
+static void charge(uint64_t *work, uint64_t done)
+{
+	*work -= done < *work ? done : *work;
+}
+
+static bool is_plt(const struct elf_symbols *elf, const struct elf_section *section)
+{
+	const struct elf_section *names;
+	char name[5] = "";
+
+	if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR) ||
+	    elf->section_names >= elf->nr_sections)
+		return false;
+	names = &elf->sections[elf->section_names];
+	if (section->name >= names->size ||
+	    elf_symbols__read(elf, name, sizeof(name), names->offset + section->name) !=
+		    sizeof(name))
+		return false;
+	/* .plt, .plt.sec, .plt.got; .iplt of static programs */
+	return !memcmp(name, ".plt", 4) || !memcmp(name, ".iplt", 5);
+}
+
+/*
+ * The slot that the entry at address jumps through: 0 if it is none of the known
+ * forms, or the table's first entry, which enters the dynamic loader.
+ */
+static uint64_t decode_entry(const unsigned char *code, size_t size, uint64_t address)
+{
+	static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	size_t at = 0;
+	int32_t displacement;
+
+	if (size >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)))
+		at += sizeof(endbr64);
+	if (at < size && code[at] == 0xf2) /* bnd */
+		at++;
+	/* jmp *displacement(%rip) */
+	if (size < at + 6 || code[at] != 0xff || code[at + 1] != 0x25)
+		return 0;
+	memcpy(&displacement, code + at + 2, sizeof(displacement));
+	return address + at + 6 + (uint64_t)(int64_t)displacement;
+}
+
+/*
+ * With IBT the entries that jump are in .plt.sec; those of .plt push the number
+ * of their relocation for the dynamic loader. -1: not one of these.
+ */
+static int64_t decode_lazy_entry(const unsigned char *code, size_t size)
+{
+	static const unsigned char push[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x68}; /* endbr64; push */
+	uint32_t number;
+
+	if (size < sizeof(push) + sizeof(number) || memcmp(code, push, sizeof(push)))
+		return -1;
+	memcpy(&number, code + sizeof(push), sizeof(number));
+	return number;
+}
+
+/* The slot of relocation number of .rela.plt, which is the one that .plt's slots are in; or 0. */
+static uint64_t lazy_slot(const struct elf_symbols *elf, int64_t number)
+{
+	for (size_t i = 0; i < elf->nr_sections && number >= 0; i++) {
+		const struct elf_section *section = &elf->sections[i];
+		Elf64_Rela rela;
+
+		if (section->type != SHT_RELA || (uint64_t)number >= section->size / sizeof(rela) ||
+		    elf_symbols__read(elf, &rela, sizeof(rela),
+				      section->offset + (uint64_t)number * sizeof(rela)) !=
+			    sizeof(rela))
+			continue;
+		if (ELF64_R_TYPE(rela.r_info) == R_X86_64_JUMP_SLOT)
+			return rela.r_offset;
+	}
+	return 0;
+}
+
+/* Note the entry of section that a lookup lies in, if it is one that can be named. */
+static void note_use(struct plt_pass *pass, const struct elf_section *section,
+		     struct elf_lookup *lookup)
+{
+	uint64_t size = section->entry_size == 8 ? 8 : ENTRY_SIZE;
+	uint64_t offset = (lookup->address - section->address) / size * size;
+	uint64_t entry = section->address + offset;
+	unsigned char code[ENTRY_SIZE];
+	size_t got = elf_symbols__read(pass->elf, code, size, section->offset + offset);
+	uint64_t slot = decode_entry(code, got, entry);
+
+	charge(pass->work, 1);
+	if (!slot)
+		slot = lazy_slot(pass->elf, decode_lazy_entry(code, got));
+	if (slot)
+		pass->uses[pass->nr++] =
+			(struct plt_use){.slot = slot, .lookup = lookup, .entry = entry};
+}
+
+static void note_uses(struct plt_pass *pass, struct elf_lookup *lookups, size_t nr)
+{
+	const struct elf_symbols *elf = pass->elf;
+
+	for (size_t s = 0; s < elf->nr_sections; s++) {
+		const struct elf_section *section = &elf->sections[s];
+		size_t i;
+
+		if (!is_plt(elf, section))
+			continue;
+		i = array__lower_bound(lookups, nr, sizeof(*lookups), section->address);
+		for (; i < nr && lookups[i].address - section->address < section->size; i++)
+			/* Sections can overlap in a hostile file: the first one counts. */
+			if (!lookups[i].name && pass->nr < nr && *pass->work)
+				note_use(pass, section, &lookups[i]);
+	}
+}
+
+/* "NAME@plt" for the lookup of a use. */
+static int give_name(struct plt_pass *pass, const struct plt_use *use, const char *name)
+{
+	char text[NAME_LENGTH_MAX + 8];
+	int length = snprintf(text, sizeof(text), "%.*s@plt", NAME_LENGTH_MAX, name);
+
+	use->lookup->name = arena__copy_string(pass->names, text, (size_t)length);
+	use->lookup->start = use->entry;
+	return use->lookup->name ? 0 : -ENOMEM;
+}
+
+/* The name of symbol number of a table; false if it has none. */
+static bool read_symbol_name(const struct elf_symbols *elf, const struct elf_section *table,
+			     uint32_t number, char *name, size_t size)
+{
+	const struct elf_section *names;
+	Elf64_Sym sym;
+	size_t room;
+
+	if (table->link >= elf->nr_sections || number >= table->size / sizeof(sym) ||
+	    elf_symbols__read(elf, &sym, sizeof(sym),
+			      table->offset + (uint64_t)number * sizeof(sym)) != sizeof(sym))
+		return false;
+	names = &elf->sections[table->link];
+	if (sym.st_name >= names->size)
+		return false;
+	room = names->size - sym.st_name < size - 1 ? names->size - sym.st_name : size - 1;
+	name[elf_symbols__read(elf, name, room, names->offset + sym.st_name)] = '\0';
+	return name[0] != '\0';
+}
+
+static int take_relocation(struct plt_pass *pass, const struct elf_section *symbols,
+			   const Elf64_Rela *rela)
+{
+	size_t i = array__lower_bound(pass->uses, pass->nr, sizeof(*pass->uses), rela->r_offset);
+	char name[NAME_LENGTH_MAX];
+	bool named = false;
+	int err = 0;
+
+	if (i == pass->nr || pass->uses[i].slot != rela->r_offset)
+		return 0;
+	charge(pass->work, NAME_LENGTH_MAX / 16);
+	if (ELF64_R_TYPE(rela->r_info) == R_X86_64_JUMP_SLOT ||
+	    ELF64_R_TYPE(rela->r_info) == R_X86_64_GLOB_DAT)
+		named = read_symbol_name(pass->elf, symbols, ELF64_R_SYM(rela->r_info), name,
+					 sizeof(name));
+	for (; i < pass->nr && pass->uses[i].slot == rela->r_offset && !err; i++) {
+		if (named && !pass->uses[i].lookup->name)
+			err = give_name(pass, &pass->uses[i], name);
+		else if (ELF64_R_TYPE(rela->r_info) == R_X86_64_IRELATIVE)
+			pass->uses[i].resolver = (uint64_t)rela->r_addend;
+	}
+	return err;
+}
+
+static int pass_relocations(struct plt_pass *pass, const struct elf_section *section)
+{
+	const struct elf_section *symbols = section->link < pass->elf->nr_sections ?
+						    &pass->elf->sections[section->link] :
+						    &pass->elf->sections[0];
+	Elf64_Rela block[RELOCATIONS_READ];
+	uint64_t left = section->size / sizeof(block[0]), offset = section->offset;
+
+	while (left && *pass->work) {
+		size_t nr = left < RELOCATIONS_READ ? left : RELOCATIONS_READ;
+
+		nr = elf_symbols__read(pass->elf, block, nr * sizeof(block[0]), offset) /
+		     sizeof(block[0]);
+		if (nr == 0)
+			break;
+		charge(pass->work, nr);
+		for (size_t i = 0; i < nr; i++) {
+			int err = take_relocation(pass, symbols, &block[i]);
+
+			if (err)
+				return err;
+		}
+		left -= nr;
+		offset += nr * sizeof(block[0]);
+	}
+	return 0;
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+	return COMPARE(((const struct plt_use *)a)->slot, ((const struct plt_use *)b)->slot);
+}
+
+static int compare_resolvers(const void *a, const void *b)
+{
+	return COMPARE(((const struct plt_use *)a)->resolver,
+		       ((const struct plt_use *)b)->resolver);
+}
+
+/* An indirect function has a relocation without a symbol: it is named after its resolver. */
+static int name_by_resolvers(struct plt_pass *pass)
+{
+	CLEANUP_FREE struct elf_lookup *resolvers = calloc(pass->nr + 1, sizeof(*resolvers));
+	int err;
+
+	if (!resolvers)
+		return -ENOMEM;
+	array__sort(pass->uses, pass->nr, sizeof(*pass->uses), compare_resolvers);
+	for (size_t i = 0; i < pass->nr; i++)
+		resolvers[i].address = pass->uses[i].resolver;
+	err = elf_symbols__find(pass->elf, resolvers, pass->nr, pass->names, pass->work);
+	for (size_t i = 0; i < pass->nr && !err; i++)
+		if (pass->uses[i].resolver && resolvers[i].name && !pass->uses[i].lookup->name)
+			err = give_name(pass, &pass->uses[i], resolvers[i].name);
+	return err;
+}
+
+static bool all_named(const struct elf_lookup *lookups, size_t nr)
+{
+	size_t named = 0;
+
+	while (named < nr && lookups[named].name)
+		named++;
+	return named == nr;
+}
+
+static bool has_resolvers(const struct plt_pass *pass)
+{
+	for (size_t i = 0; i < pass->nr; i++)
+		if (pass->uses[i].resolver)
+			return true;
+	return false;
+}
+
+int elf_plt__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
+		  struct arena *names, uint64_t *work)
+{
+	CLEANUP_FREE struct plt_use *uses = NULL;
+	struct plt_pass pass = {.elf = elf, .names = names, .work = work};
+	int err = 0;
+
+	if (elf->machine != EM_X86_64 || !elf->is_64bit || all_named(lookups, nr))
+		return 0;
+	pass.uses = uses = calloc(nr, sizeof(*uses));
+	if (!uses)
+		return -ENOMEM;
+	note_uses(&pass, lookups, nr);
+	if (pass.nr == 0)
+		return 0;
+	array__sort(uses, pass.nr, sizeof(*uses), compare_slots);
+	for (size_t i = 0; i < elf->nr_sections && !err; i++)
+		if (elf->sections[i].type == SHT_RELA)
+			err = pass_relocations(&pass, &elf->sections[i]);
+	return err || !has_resolvers(&pass) ? err : name_by_resolvers(&pass);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names of code that was generated at run time, from /tmp/perf-PID.map: lines of
+ * "START SIZE NAME", both numbers in hexadecimal, as node, Python, Java agents
+ * and others write them (tools/perf/Documentation/jit-interface.txt of Linux).
+ */
+#ifndef TRACEKIT_SYM_JIT_MAP_H
+#define TRACEKIT_SYM_JIT_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/util/arena.h"
+
+struct jit_lookup {
+	uint64_t address; /* first: the key. Wanted */
+	const char *name; /* found, or NULL; in the arena */
+	uint64_t start;	  /* of the function with that name */
+};
+
+/*
+ * Find the functions that lookups, sorted by address, lie in, reading the map at
+ * fd once, as it is now. Of several that overlap the last one counts: code is
+ * replaced by appending. The bytes that are read come out of *work, and no map
+ * gets more than JIT_MAP_BYTES_MAX of them; at 0 nothing more is found. Returns 0
+ * or -ENOMEM.
+ */
+#define JIT_MAP_BYTES_MAX (256ULL * 1024 * 1024)
+int jit_map__find(int fd, struct jit_lookup *lookups, size_t nr, struct arena *names,
+		  uint64_t *work);
+
+#endif
