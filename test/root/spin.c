@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile uint64_t work;
@@ -108,6 +109,51 @@ static void syscalls(void)
 	}
 }
 
+/* func_a and func_b, in turn: as long as one likes, and twice as long. */
+static void func_a(void)
+{
+	for (int i = 0; i < 1000000; i++)
+		work++;
+}
+
+static void func_b(void)
+{
+	for (int i = 0; i < 2000000; i++)
+		work++;
+}
+
+static void func_ab(void)
+{
+	while (!stop) {
+		func_a();
+		func_b();
+	}
+}
+
+/* main > app::Shape<int>::area(long) > geometry::side > spin_leaf, named as compilers do. */
+void rust_function(void) __asm__("_RNvCs1234_8geometry4side");
+void cplusplus_function(void) __asm__("_ZN3app5ShapeIiE4areaEl");
+void rust_function(void)
+{
+	spin_leaf();
+	work++;
+}
+
+void cplusplus_function(void)
+{
+	rust_function();
+	work++;
+}
+
+/* Nothing but reading the clock, which the vDSO does without a system call. */
+static void vdso(void)
+{
+	struct timespec now;
+
+	while (!stop)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
 static void *thread(void *argument)
 {
 	spin_leaf();
@@ -124,7 +170,43 @@ static void threads(void)
 	pthread_exit(NULL);
 }
 
+/* The second thread spins for a moment and ends, the first for as long as it is let. */
+static void *brief(void *argument)
+{
+	struct timespec begin, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while (now.tv_sec - begin.tv_sec < 2);
+	return argument;
+}
+
+static void brief_thread(void)
+{
+	pthread_t one;
+
+	pthread_create(&one, NULL, brief, NULL);
+	spin_leaf();
+	work++;
+}
+
 #ifdef __x86_64__
+/* Generated code that spins: push %rbp; mov %rsp, %rbp; 1: pause; jmp 1b */
+static void jit(void)
+{
+	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xf3, 0x90, 0xeb, 0xfc};
+	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return;
+	memcpy(page + 64, code, sizeof(code));
+	printf("%lx\n", (unsigned long)(uintptr_t)page);
+	fflush(stdout);
+	((void (*)(void))(uintptr_t)(page + 64))();
+}
+
 /*
  * The call is the last instruction of calls_at_its_end: its return address is
  * the first byte of behind_it.
@@ -174,6 +256,11 @@ static void forged(void)
 			 : "memory");
 }
 #else
+static void jit(void)
+{
+	exit(77);
+}
+
 static void calls_at_its_end(void)
 {
 	exit(77);
@@ -201,6 +288,16 @@ int main(int argc, char **argv)
 		mappings(argc > 2 ? atoi(argv[2]) : 1000);
 	else if (!strcmp(mode, "threads"))
 		threads();
+	else if (!strcmp(mode, "brief-thread"))
+		brief_thread();
+	else if (!strcmp(mode, "func_ab"))
+		func_ab();
+	else if (!strcmp(mode, "mangled"))
+		cplusplus_function();
+	else if (!strcmp(mode, "vdso"))
+		vdso();
+	else if (!strcmp(mode, "jit"))
+		jit();
 	else if (!strcmp(mode, "last-call"))
 		calls_at_its_end();
 	else if (!strcmp(mode, "forged"))

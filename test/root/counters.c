@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Losses that no trace produces on purpose: the programs are the real ones, but
+ * their tables are made to fail.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "core/accounting.h"
+#include "core/sampler.h"
+#include "core/session.h"
+#include "core/trace_options.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "core/util/number.h"
+#include "profile.skel.h"
+#include "test/unit/tap.h"
+
+static const struct trace_options options = TRACE_OPTIONS_DEFAULTS;
+
+struct trace {
+	struct session *session;
+	struct profile_bpf *skeleton;
+	struct sampler sampler;
+	pid_t child; /* calls the kernel without end, so that samples have both stacks */
+};
+
+static void trace__release(struct trace *trace)
+{
+	sampler__close(&trace->sampler);
+	profile_bpf__destroy(trace->skeleton);
+	session__close(trace->session);
+	if (trace->child > 0) {
+		kill(trace->child, SIGKILL);
+		waitpid(trace->child, NULL, 0);
+	}
+}
+
+/* Open, but do not load. */
+static bool trace__open(struct trace *trace)
+{
+	struct error error;
+	struct trace_config *config;
+
+	trace->child = fork();
+	if (trace->child == 0)
+		for (;;)
+			syscall(SYS_getppid);
+	if (!CHECK(trace->child > 0) ||
+	    !CHECK_INT(session__open(&trace->session, &options, &error), 0))
+		return false;
+	trace->skeleton = profile_bpf__open();
+	if (!CHECK(trace->skeleton))
+		return false;
+	config = (struct trace_config *)&trace->skeleton->rodata->config;
+	config->skip_idle = true;
+	return CHECK_INT(session__configure(trace->session, trace->skeleton->obj, config, &error),
+			 0);
+}
+
+static bool trace__run(struct trace *trace, uint64_t nanoseconds, struct accounting *accounting)
+{
+	const struct sampler_settings settings = {.frequency = 999, .cpu = SAMPLER_ALL_CPUS};
+	int program = bpf_program__fd(trace->skeleton->progs.profile_sample);
+	struct error error;
+	uint64_t expected;
+
+	if (!CHECK_INT(sampler__open(&trace->sampler, &settings, trace->session, program, &error),
+		       0) ||
+	    !CHECK_INT(sampler__start(&trace->sampler, &error), 0))
+		return false;
+	session__wait(trace->session, nanoseconds);
+	CHECK(sampler__stop(&trace->sampler, &expected));
+	sampler__close(&trace->sampler);
+	return CHECK_INT(accounting__read(accounting, trace->skeleton->obj, &error), 0);
+}
+
+static void check_balance(const struct accounting *accounting)
+{
+	CHECK(accounting->events.n[EVENTS_SEEN] > 0);
+	CHECK_INT(accounting->events.n[EVENTS_SEEN], accounting->events.n[EVENTS_COUNTED] +
+							     accounting__filtered(accounting) +
+							     accounting__lost(accounting));
+}
+
+/* Each scratch slot of each CPU as if a program that was interrupted held it; or as it was. */
+static bool occupy_slots(const struct trace *trace, bool occupied)
+{
+	const struct bpf_map *map = trace->skeleton->maps.scratch_slots;
+	size_t size = (bpf_map__value_size(map) + 7) / 8 * 8;
+	int cpus = libbpf_num_possible_cpus();
+	CLEANUP_FREE uint64_t *values = calloc((size_t)cpus, size);
+
+	if (!CHECK(values))
+		return false;
+	/* The claims are the first thing in a slot. */
+	for (int cpu = 0; cpu < cpus; cpu++)
+		values[(size_t)cpu * size / sizeof(*values)] = occupied;
+	for (uint32_t slot = 0; slot < bpf_map__max_entries(map); slot++)
+		if (!CHECK_INT(bpf_map_update_elem(bpf_map__fd(map), &slot, values, BPF_ANY), 0))
+			return false;
+	return true;
+}
+
+static void no_free_slot(void)
+{
+	CLEANUP(trace__release) struct trace trace = {0};
+	struct accounting before, after;
+	struct error error;
+	char line[256];
+
+	if (geteuid() != 0) {
+		tap_skip("needs root");
+		return;
+	}
+	if (!trace__open(&trace) ||
+	    !CHECK_INT(session__load(trace.session, trace.skeleton->obj, &error), 0) ||
+	    !occupy_slots(&trace, true) || !trace__run(&trace, NANOSECONDS / 2, &before))
+		return;
+	check_balance(&before);
+	CHECK(before.events.n[EVENTS_LOST_BUSY] > 0);
+	CHECK_INT(before.events.n[EVENTS_COUNTED], 0);
+	accounting__format_loss(&before, line, sizeof(line));
+	CHECK(strstr(line, " busy"));
+	/* The slots are claimed and released again, so what was not free is as it was. */
+	if (!occupy_slots(&trace, false) || !trace__run(&trace, NANOSECONDS / 2, &after))
+		return;
+	check_balance(&after);
+	CHECK_INT(after.events.n[EVENTS_LOST_BUSY], before.events.n[EVENTS_LOST_BUSY]);
+	CHECK(after.events.n[EVENTS_COUNTED] > 0);
+}
+
+/* False if it could not be tried, which is said. */
+static bool run_without_preallocation(struct accounting *accounting)
+{
+	CLEANUP(trace__release) struct trace trace = {0};
+	struct error error;
+
+	if (!trace__open(&trace) ||
+	    !CHECK_INT(bpf_map__set_map_flags(trace.skeleton->maps.stacks, BPF_F_NO_PREALLOC), 0))
+		return false;
+	if (session__load(trace.session, trace.skeleton->obj, &error)) {
+		tap_skip("before 6.1 samples need preallocated tables");
+		return false;
+	}
+	return trace__run(&trace, NANOSECONDS / 10, accounting);
+}
+
+/*
+ * Without preallocation each CPU begins with one free element, and gets more only
+ * a moment later: where the first sample has two stacks the second finds none. A
+ * first sample between two calls has one: so it is tried again.
+ */
+static void refused_update(void)
+{
+	struct accounting accounting = {0};
+	char line[256];
+
+	if (geteuid() != 0) {
+		tap_skip("needs root");
+		return;
+	}
+	for (int i = 0; i < 50 && accounting.events.n[EVENTS_LOST_REFUSED] == 0; i++) {
+		if (!run_without_preallocation(&accounting))
+			return;
+		check_balance(&accounting);
+	}
+	CHECK(accounting.events.n[EVENTS_LOST_REFUSED] > 0);
+	accounting__format_loss(&accounting, line, sizeof(line));
+	CHECK(strstr(line, " table update refused"));
+}
+
+static const struct tap_test tests[] = {
+	{"an event that finds all scratch slots in use is lost as busy", no_free_slot},
+	{"an event whose stack the kernel refuses to store is lost as refused", refused_update},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}
