@@ -43,9 +43,9 @@ static void say_user_errors(const struct frame_names *names)
 	if (names->user_error)
 		message("functions of programs have no names: %s", strerror(-names->user_error));
 	if (names->unanswered)
-		message("what some processes have mapped took too long to read, or did not answer "
-			"(%zu times); functions there have no names",
-			names->unanswered);
+		message("some of what processes have mapped was too large or too slow to read, or "
+			"did not answer (%zu %s); functions there lack names",
+			names->unanswered, names->unanswered == 1 ? "time" : "times");
 }
 
 void report__say_what_is_missing(const struct report *report, bool stats)

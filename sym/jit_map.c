@@ -129,7 +129,7 @@ static int read_map(struct jit_pass *pass)
 		filled -= done;
 		offset += done;
 	}
-	return 0;
+	return offset < JIT_MAP_BYTES_MAX ? 0 : -EFBIG;
 }
 
 /* Neighbours that lie in one function share its name. */
@@ -175,5 +175,7 @@ int jit_map__find(int fd, struct jit_lookup *lookups, size_t nr, struct arena *n
 	for (size_t i = 0; i < nr; i++)
 		lookups[i].name = NULL;
 	err = read_map(&pass);
-	return err ? err : take_names(&pass, names);
+	if (err == -ENOMEM || take_names(&pass, names))
+		return -ENOMEM;
+	return err;
 }

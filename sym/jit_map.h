@@ -22,8 +22,8 @@ struct jit_lookup {
  * Find the functions that lookups, sorted by address, lie in, reading the map at
  * fd once, as it is now. Of several that overlap the last one counts: code is
  * replaced by appending. The bytes that are read come out of *work, and no map
- * gets more than JIT_MAP_BYTES_MAX of them; at 0 nothing more is found. Returns 0
- * or -ENOMEM.
+ * gets more than JIT_MAP_BYTES_MAX of them; at 0 nothing more is found. Returns 0,
+ * -EFBIG if the map is longer (what was read has been used), or -ENOMEM.
  */
 #define JIT_MAP_BYTES_MAX (256ULL * 1024 * 1024)
 int jit_map__find(int fd, struct jit_lookup *lookups, size_t nr, struct arena *names,

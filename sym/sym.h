@@ -93,7 +93,7 @@ int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid);
 
 /*
  * How often something that a process has mapped did not answer within a second,
- * or took more time or work to read than all of it may: names are missing then,
+ * or took more time or work to read than it may: names are missing then,
  * of hostile files as a rule, or on a very slow machine.
  */
 size_t symbolizer__unanswered(const struct symbolizer *symbolizer);

@@ -442,6 +442,10 @@ static int answer_no_file(struct user_namer *namer, struct batch *batch,
 	if (fd >= 0)
 		err = jit_map__find(fd, lookups, batch->nr_no_file, namer->names,
 				    &namer->progress->work);
+	if (err == -EFBIG) {
+		namer->progress->left_out = true;
+		err = 0;
+	}
 	for (size_t i = 0; i < batch->nr_no_file && !err; i++) {
 		struct sym_query *query = batch->no_file[i];
 

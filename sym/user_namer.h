@@ -26,6 +26,7 @@ struct progress {
 	pid_t pid;     /* whose mappings or files are touched */
 	dev_t device;  /* of the file; 0: the mappings are read */
 	uint64_t work; /* left for this call: see elf_symbols__find() */
+	bool left_out; /* something was too large to be read to its end */
 };
 
 /* What did not answer, and is not asked again. */

@@ -76,7 +76,7 @@ struct answer {
 	uint64_t offset, module_offset;
 	uint32_t name, module;
 	int32_t result;	    /* of ANSWER_LAST: 0 or a negative errno */
-	uint32_t exhausted; /* of ANSWER_LAST: the files asked for more work than there was */
+	uint32_t exhausted; /* of ANSWER_LAST: the files asked for more work than they may */
 };
 
 #define ANSWER_LAST UINT64_MAX
@@ -152,11 +152,12 @@ static bool serve(struct user_namer *namer, struct progress *progress, FILE *out
 	if (!read_all(socket, &request, sizeof(request)))
 		return false;
 	progress->work = ELF_SYMBOLS_WORK;
+	progress->left_out = false;
 	if (request.kind == REQUEST_NAME)
 		last.result = serve_name(namer, out, socket, request.nr);
 	else
 		last.result = user_namer__remember(namer, request.pid);
-	last.exhausted = progress->work == 0;
+	last.exhausted = progress->work == 0 || progress->left_out;
 	fwrite(&last, sizeof(last), 1, out);
 	return fflush(out) == 0;
 }

@@ -1,0 +1,230 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The examples of bcc's page about profile, with the programs that it uses: dd
+# from /dev/zero to /dev/null, func_ab, and python3.
+
+load helpers
+load ../refute
+
+spin_dd() {
+	start dd if=/dev/zero of=/dev/null bs=64k status=none
+	dd=$pid
+	sleep 0.1
+}
+
+spin_func_ab() {
+	cp "$SPIN" ./func_ab
+	start ./func_ab func_ab
+	func_ab=$pid
+	sleep 0.2
+}
+
+# text FILE: a header, an empty line, and blocks of frames, process, count and an
+# empty line, the least count first; ends with an empty line. Prints the sum.
+text() {
+	awk '
+	function wrong(what) { print FILENAME ":" NR ": " what ": " $0 >"/dev/stderr"; bad = 1; exit 1 }
+	NR == 1 { if ($0 !~ /^Sampling at .*[0-9a-z] (by|of) .*stack.*(\.\.\. Hit Ctrl-C to end\.| secs\.)$/) wrong("header"); next }
+	NR == 2 { if ($0 != "") wrong("no empty line behind the header"); next }
+	$0 == "" { if (state != "count") wrong("empty line"); state = "" ; next }
+	/^    -                .+ \([0-9]+\)$/ { if (state == "count" || state == "process") wrong("process"); state = "process"; next }
+	/^        [0-9]+$/ {
+		if (state != "process") wrong("count")
+		if ($1 + 0 < last) wrong("order")
+		last = $1 + 0; total += $1; state = "count"; next
+	}
+	/^    [^ ]/ { if (state == "process" || state == "count") wrong("frame"); state = "frame"; next }
+	{ wrong("line") }
+	END { if (!bad && state != "") { print FILENAME ": cut off" >"/dev/stderr"; exit 1 }; print total + 0 }
+	' "$1"
+}
+
+# folded FILE: lines of comm, frames and count, the least count first. Prints the sum.
+folded() {
+	awk '
+	function wrong(what) { print FILENAME ":" NR ": " what ": " $0 >"/dev/stderr"; bad = 1; exit 1 }
+	!/^[^;]+(;[^;]+)* [0-9]+$/ { wrong("line") }
+	$NF + 0 < last { wrong("order") }
+	{ last = $NF + 0; total += $NF }
+	END { if (!bad) print total + 0 }
+	' "$1"
+}
+
+# Interrupt the profile in $1 after $2 seconds, as Ctrl-C does; it ends well.
+interrupt() {
+	sleep "$2"
+	kill -INT "$1"
+	try wait "$1"
+	[ "$status" -eq 0 ]
+}
+
+@test "profile: all threads until Ctrl-C" {
+	spin_dd
+	spin_func_ab
+	start_profile
+	interrupt "$pid" 2
+	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end."
+	[ "$(text out)" -gt 20 ]
+	grep -Fxq "    -                dd ($dd)" out
+	grep -Fxq "    -                func_ab ($func_ab)" out
+	for frame in func_a func_b main do_syscall_64 vfs_read; do
+		grep -Fxq "    $frame" out
+	done
+	refute grep -q swapper out
+}
+
+@test "profile -I: idle stacks too" {
+	for _ in $(seq 20); do
+		profile -I -F 199 1 >out
+		if grep -q swapper/ out; then break; fi
+	done
+	text out
+	grep -Eq '^    -                swapper/[0-9]+ \(0\)$' out
+	grep -Fxq "    cpu_startup_entry" out
+}
+
+@test "profile -p: one process" {
+	spin_dd
+	spin_func_ab
+	start_profile -p "$dd" -F 199
+	interrupt "$pid" 2
+	head -1 out | grep -Fxq "Sampling at 199 Hertz of PID [$dd] by user + kernel stack... Hit Ctrl-C to end."
+	[ "$(text out)" -gt 20 ]
+	for frame in read write vfs_read vfs_write; do
+		grep -Exq "    (__)?$frame" out
+	done
+	refute grep -q "func_ab" out
+	# The instruction that was sampled is there once: bcc had rcu_all_qs twice.
+	[ "$(grep -c '^    - ' out)" -eq "$(grep -c "^    -                dd ($dd)$" out)" ]
+}
+
+@test "profile -p A,B: two processes" {
+	command -v python3 >/dev/null || skip "python3 is not installed"
+	start python3 -c 'while True: pass'
+	one=$pid
+	start python3 -c 'while True: open("/dev/null").close()'
+	two=$pid
+	sleep 0.3
+	start_profile -p "$one,$two"
+	interrupt "$pid" 2
+	head -1 out | grep -Fxq "Sampling at 49 Hertz of PID [$one, $two] by user + kernel stack... Hit Ctrl-C to end."
+	[ "$(text out)" -gt 10 ]
+	comm=$(<"/proc/$one/comm")
+	grep -Fxq "    -                $comm ($one)" out
+	grep -Fxq "    -                $comm ($two)" out
+	grep -Eq '^    (_?Py|py)[A-Za-z_]+' out
+	grep -Eq '^    do_sys_?open(at2)?$' out
+}
+
+@test "profile -p -d: a delimiter between kernel and user stacks" {
+	spin_dd
+	start_profile -d -p "$dd" -F 199
+	interrupt "$pid" 2
+	text out
+	grep -Fxq "    --" out
+	# Behind the kernel's entry, and before a function of libc.
+	grep -A2 -Fx "    entry_SYSCALL_64_after_hwframe" out | grep -A1 -Fx "    --" | grep -Exq "    (__)?(read|write)"
+	# Never where one of the parts is missing.
+	awk -v RS= '/\n    --\n/ && (/^    --\n/ || /\n    --\n    -   /) { exit 1 }' out
+}
+
+@test "profile -p 5: for five seconds, and counts add up" {
+	spin_func_ab
+	before=$(cpu_time "$func_ab")
+	profile -p "$func_ab" 5 >out
+	used=$(($(cpu_time "$func_ab") - before))
+	head -1 out | grep -Fxq "Sampling at 49 Hertz of PID [$func_ab] by user + kernel stack for 5 secs."
+	counted=$(text out)
+	echo "$counted samples in $used ticks"
+	[ "$counted" -le 247 ]
+	[ "$counted" -ge $((used * 49 / 100 * 70 / 100 - 10)) ]
+	# func_b does twice as much as func_a.
+	profile -f -U -p "$func_ab" -F 199 5 >out
+	a=$(grep -E ';func_a [0-9]+$' out | awk '{ n += $NF } END { print n + 0 }')
+	b=$(grep -E ';func_b [0-9]+$' out | awk '{ n += $NF } END { print n + 0 }')
+	echo "func_a $a, func_b $b"
+	[ $((a + b)) -lt 100 ] || { [ "$b" -gt $((a * 14 / 10)) ] && [ "$b" -lt $((a * 28 / 10)) ]; }
+}
+
+@test "profile -f: folded" {
+	spin_func_ab
+	profile -f -p "$func_ab" 2 >out
+	folded out
+	grep -Eq '^func_ab;(\[unknown\];)*([a-zA-Z_]+;)*main;func_ab;func_a [0-9]+$' out
+	grep -Eq '^func_ab;(\[unknown\];)*([a-zA-Z_]+;)*main;func_ab;func_b [0-9]+$' out
+}
+
+@test "profile -df, to a file for a flame graph" {
+	spin_dd
+	profile -df -p "$dd" -F 199 2 >out.profile
+	folded out.profile
+	grep -Eq '^dd;.*;-;entry_SYSCALL_64_after_hwframe;' out.profile
+}
+
+@test "profile -adf: kernel functions marked" {
+	spin_dd
+	profile -adf -p "$dd" -F 199 2 >out
+	[ "$(folded out)" -gt 20 ]
+	grep -Eq '^dd;.*(read|write);-;entry_SYSCALL_64_after_hwframe_\[k\];do_syscall_64_\[k\];([A-Za-z0-9_.]+_\[k\];)*vfs_(read|write)_\[k\][; ]' out
+	# Between the delimiter and the count every name is marked.
+	sed -n 's/.*;-;\(.*\) [0-9]*$/\1/p' out | tr ';' '\n' >kernel-names
+	[ -s kernel-names ]
+	refute grep -v '_\[k\]$' kernel-names
+}
+
+@test "profile -F 9" {
+	spin_func_ab
+	start_profile -F 9
+	interrupt "$pid" 2
+	head -1 out | grep -Fxq "Sampling at 9 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end."
+	# Nine a second on each CPU, and one more for the moment that it ran longer.
+	counted=$(text out)
+	[ "$counted" -le $((9 * 3 * $(nproc))) ]
+	grep -Fq "func_ab ($func_ab)" out
+}
+
+@test "profile -C N 2: what runs on one CPU" {
+	cpu=$(sed 's/.*[,-]//' /sys/devices/system/cpu/online)
+	spin_func_ab
+	taskset -pc "$cpu" "$func_ab" >/dev/null
+	profile -C "$cpu" 2 >out
+	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user + kernel stack on CPU#$cpu for 2 secs."
+	counted=$(text out)
+	[ "$counted" -le 99 ]
+	grep -Fq "func_ab ($func_ab)" out
+}
+
+@test "profile -U: user stacks; a kernel thread or an idle CPU has none, and is counted all the same" {
+	spin_dd
+	spin_func_ab
+	start_profile -U -I -F 199
+	interrupt "$pid" 2
+	head -1 out | grep -Fxq "Sampling at 199 Hertz of all threads by user stack... Hit Ctrl-C to end."
+	text out
+	refute grep -Eq '^    (do_syscall_64|vfs_read|cpu_startup_entry)$' out
+	grep -Fxq "    func_b" out
+	# A process line behind an empty line: no frames.
+	if grep -q swapper out; then
+		grep -B1 -E '^    -                swapper' out | head -1 | grep -Fxq ""
+	fi
+}
+
+@test "the other examples of the help" {
+	spin_func_ab
+	profile -F 99 -p "$func_ab" 1 >out
+	[ "$(text out)" -le 101 ]
+	profile -c 1000000 -p "$func_ab" 1 >out
+	head -1 out | grep -Fq "Sampling at every 1000000 events of "
+	[ "$(text out)" -gt 100 ]
+	profile -L "$func_ab" 1 >out
+	head -1 out | grep -Fq " of TID [$func_ab] by "
+	[ "$(text out)" -gt 5 ]
+	profile -K 1 >out
+	text out
+	refute grep -Fxq "    func_b" out
+	tracekit profile -h | grep -q '^usage: profile '
+}
+
+tracekit() {
+	"$TRACEKIT" "$@"
+}

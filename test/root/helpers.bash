@@ -9,6 +9,10 @@ setup() {
 }
 
 teardown() {
+	end_started
+}
+
+end_started() {
 	local pid
 	for pid in "${started[@]}"; do
 		kill -KILL "$pid" 2>/dev/null || true

@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Names as they are on ordinary machines, and what processes do about them.
+
+load helpers
+load ../refute
+
+teardown() {
+	end_started
+	if [ -n "$jit_map" ]; then
+		rm -f "$jit_map"
+	fi
+}
+
+# Start spin in code that it has generated: at $page; its JIT map, not there yet, is $jit_map.
+spin_in_jit() {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
+	start "$SPIN" jit >page
+	until [ -s page ]; do
+		sleep 0.05
+	done
+	page=$(<page)
+	jit_map=/tmp/perf-$pid.map
+}
+
+@test "the vDSO" {
+	grep -q vdso /proc/self/maps || skip "the kernel maps no vDSO"
+	spin vdso
+	profile -f -U -p "$pid" -F 199 1 >out
+	grep -Eq ';main;(__)?clock_gettime.*;__(vdso|kernel)_clock_gettime [0-9]+$' out
+	refute grep -q '\[unknown\] [0-9]*$' out
+}
+
+@test "entries of a procedure linkage table" {
+	start "$PLT_SPIN"
+	sleep 0.2
+	kill -0 "$pid" 2>/dev/null || skip "no such table, or of another form, in programs here"
+	profile -f -s -U -p "$pid" 1 >out
+	grep -Eq ';getppid@plt\+0x0 [0-9]+$' out
+	[ "$(grep -c . out)" -eq "$(grep -Ec ';getppid@plt\+0x0 [0-9]+$' out)" ]
+}
+
+@test "C++ and Rust" {
+	spin mangled
+	profile -U -p "$pid" 1 >out
+	awk -v RS= 'END { print }' out | head -4 |
+		diff - <(printf '    %s\n' spin_leaf geometry::side 'app::Shape<int>::area(long)' main)
+}
+
+@test "generated code is named by the map that the process writes, and read again when it has grown" {
+	spin_in_jit
+	profile -f -U -p "$pid" 0.5 >out
+	grep -Eq ';\[unknown\] [0-9]+$' out
+	echo "$page 1000 whole page of code" >"$jit_map"
+	profile -f -s -U -p "$pid" 0.5 >out
+	grep -Eq ';main.*;whole page of code\+0x4[0-9a-f] [0-9]+$' out
+	# What is written later replaces what was there.
+	printf '%x 10 JS:~fast;er\n' $((0x$page + 64)) >>"$jit_map"
+	profile -f -s -U -p "$pid" 0.5 >out
+	grep -Eq ';JS:~fast:er\+0x[0-9a-f] [0-9]+$' out
+}
+
+@test "a map of generated code lies in the mount namespace, under the PID of the namespace, of its process" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
+	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
+	cat >inside <<-END
+		mount -t tmpfs none /tmp
+		"$SPIN" jit >/tmp/page & pid=\$!
+		until [ -s /tmp/page ]; do sleep 0.05; done
+		echo "\$(</tmp/page) 1000 inside" >/tmp/perf-\$pid.map
+		wait
+	END
+	start unshare --fork --pid --mount --mount-proc bash inside
+	until inner=$(pgrep -x spin -P "$(pgrep -P "$pid" | head -1)"); do
+		sleep 0.1
+	done
+	sleep 0.5
+	[ ! -e "/tmp/perf-$inner.map" ]
+	profile -f -U -p "$inner" 0.5 >out
+	kill -KILL "$inner"
+	grep -Eq ';inside [0-9]+$' out
+}
+
+@test "a map of generated code that belongs to another user is not believed" {
+	spin_in_jit
+	echo "$page 1000 forged" >"$jit_map"
+	chown 65534 "$jit_map"
+	profile -f -U -p "$pid" 0.5 >out
+	refute grep -q forged out
+	grep -Eq ';\[unknown\] [0-9]+$' out
+}
+
+@test "a FIFO, a directory, a device or a link in its place does not hold up anything" {
+	spin_in_jit
+	for kind in fifo directory device link; do
+		case $kind in
+		fifo) mkfifo "$jit_map" ;;
+		directory) mkdir "$jit_map" ;;
+		device) mknod "$jit_map" c 1 5 ;;
+		link) ln -s /dev/zero "$jit_map" ;;
+		esac
+		try timeout 20 "$TRACEKIT" profile -f -U -p "$pid" 0.2 >out 2>err
+		rm -d "$jit_map"
+		echo "$kind: status $status"
+		[ "$status" -eq 0 ]
+		[ ! -s err ]
+		grep -Eq ';\[unknown\] [0-9]+$' out
+	done
+}
+
+@test "a huge sparse file in its place costs a moment, and is said" {
+	spin_in_jit
+	truncate -s 1T "$jit_map" 2>/dev/null || truncate -s 40G "$jit_map" || skip "no sparse files here"
+	begin=$(date +%s)
+	try timeout 60 "$TRACEKIT" profile -f -U -p "$pid" 0.2 >out 2>err
+	[ "$status" -eq 0 ]
+	[ $(($(date +%s) - begin)) -le 20 ]
+	grep -Eq ';\[unknown\] [0-9]+$' out
+	grep -Eq '^profile: .* too large or too slow to read, .*$' err
+}
+
+@test "names in generated maps reach the terminal harmless" {
+	spin_in_jit
+	printf '%s 1000 [cut at\033]0;x\007 127 frames]\n' "$page" >"$jit_map"
+	profile -f -U -p "$pid" 0.5 >out
+	grep -Fq ';?cut at?]0:x? 127 frames]' out
+	refute grep -q "$(printf '[\001-\010\013-\037\177]')" out
+}
+
+# base36 NUMBER: as the numbers of substitutions are written in C++ symbols.
+base36() {
+	local digits=0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ
+	[ "$1" -lt 36 ] || printf %s "${digits:$(($1 / 36)):1}"
+	printf %s "${digits:$(($1 % 36)):1}"
+}
+
+@test "a symbol that stands for terabytes stays as it is, and costs nothing" {
+	command -v objcopy >/dev/null || skip "objcopy is not installed"
+	# f(a<int, int>, a<first, first>, a<second, second>, ...)
+	symbol=_Z1f1aIiiE
+	for i in $(seq 0 40); do
+		symbol+=S_IS$(base36 "$i")_S$(base36 "$i")_E
+	done
+	objcopy --redefine-sym "spin_leaf=$symbol" "$SPIN" bomb
+	start ./bomb names
+	sleep 0.2
+	begin=$(date +%s)
+	profile -f -U -p "$pid" 0.5 >out
+	[ $(($(date +%s) - begin)) -le 10 ]
+	grep -Eq ";main;outer;middle;$symbol [0-9]+$" out
+}
+
+@test "a file that is cut short while it is read does no harm" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
+	cp "$SPIN" library
+	start "$SPIN" mapped library
+	target=$pid
+	code=$((0x$(nm "$SPIN" | awk '$3 == "never_returns" { print $1 }')))
+	whole=$(stat -c %s library)
+	sleep 0.2
+	profile -f -U -p "$target" 0.2 >out
+	grep -Eq ';never_returns [0-9]+$' out
+	cat >resize <<-END
+		while :; do
+			truncate -s $((code / 4096 * 4096 + 8192)) library
+			dd if="$SPIN" of=library conv=notrunc bs=$whole status=none
+		done
+	END
+	start bash resize
+	for _ in $(seq 20); do
+		try timeout 20 "$TRACEKIT" profile -f -U -p "$target" 0.1 >out 2>err
+		cat err
+		[ "$status" -eq 0 ]
+		[ ! -s err ]
+		refute grep -Ev ';(never_returns|\[unknown\]) [0-9]+$' out
+	done
+}
+
+@test "without CAP_SYS_ADMIN files are found by their paths, and named" {
+	spin names
+	setpriv --bounding-set -sys_admin,-checkpoint_restore true || skip "cannot drop capabilities"
+	try setpriv --bounding-set -sys_admin,-checkpoint_restore \
+		--inh-caps -sys_admin,-checkpoint_restore "$TRACEKIT" profile -f -U -p "$pid" 1 >out 2>err
+	cat err
+	if [ "$status" -ne 0 ]; then
+		grep -q 'perf_event_paranoid' err
+		skip "kernel.perf_event_paranoid asks for CAP_SYS_ADMIN"
+	fi
+	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
+}

@@ -1,0 +1,345 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Each option of profile does what it says: these tests fail where it is ignored.
+
+load helpers
+load ../refute
+
+teardown() {
+	end_started
+	if mountpoint -q bpf; then
+		umount bpf
+	fi
+	if [ -n "$cgroup" ]; then
+		rmdir "$cgroup/below" "$cgroup" 2>/dev/null || true
+	fi
+}
+
+# The last CPU that is online.
+last_cpu() {
+	sed 's/.*[,-]//' /sys/devices/system/cpu/online
+}
+
+# key NUMBER: as 8 bytes for bpftool, in the order of this machine.
+key() {
+	printf '%016x' "$1" | sed -E 's/(..)(..)(..)(..)(..)(..)(..)(..)/0x\8 0x\7 0x\6 0x\5 0x\4 0x\3 0x\2 0x\1/'
+}
+
+# pin_map NAME TYPE KEY-SIZE VALUE-SIZE [ARGUMENT...]: at bpf/NAME, empty.
+pin_map() {
+	local name=$1 type=$2 key_size=$3 value_size=$4
+	shift 4
+	command -v bpftool >/dev/null || skip "bpftool is not installed"
+	mkdir -p bpf
+	mountpoint -q bpf || mount -t bpf bpf bpf
+	bpftool map create "bpf/$name" type "$type" key "$key_size" value "$value_size" \
+		entries 4 name "$name" "$@"
+}
+
+# add_key NAME NUMBER
+add_key() {
+	# shellcheck disable=SC2046
+	bpftool map update pinned "bpf/$1" key $(key "$2") value 0 0 0 0 0 0 0 0 0 0 0 0
+}
+
+# A cgroup of version 2 of our own, with one below it, in $cgroup.
+make_cgroup() {
+	local root
+	root=$(findmnt -n -t cgroup2 -o TARGET | head -1)
+	[ -n "$root" ] || skip "no cgroup v2 is mounted"
+	cgroup=$root/tracekit-test-$BASHPID
+	mkdir -p "$cgroup/below" || skip "cannot make a cgroup"
+}
+
+# enter PID CGROUP
+enter() {
+	echo "$1" >"$2/cgroup.procs"
+}
+
+@test "-L shows that thread and no other of its process" {
+	spin threads
+	mapfile -t tids < <(ls "/proc/$pid/task" | grep -vx "$pid")
+	[ "${#tids[@]}" -eq 2 ]
+	profile -f -U -L "${tids[0]}" -F 199 --stats 1 >out 2>err
+	grep -Eq ';thread;spin_leaf [0-9]+$' out
+	one=$(sum out)
+	profile -f -U -L "${tids[0]},${tids[1]}" -F 199 1 >out
+	both=$(sum out)
+	profile -L "${tids[1]},${tids[0]}" 0.2 >out
+	head -1 out | grep -Fq "Sampling at 49 Hertz of TID [${tids[1]}, ${tids[0]}] by user + kernel"
+	echo "one thread $one samples, both $both"
+	# With a CPU for each, both have twice the samples; with one CPU for all, as many.
+	[ "$(nproc)" -lt 2 ] || [ "$both" -gt $((one * 13 / 10)) ]
+	[ "$(stat_of filtered err)" -gt 0 ]
+	[ "$(stat_of counted err)" -eq "$one" ]
+}
+
+@test "-L of a first thread does not show the other threads of the process" {
+	spin brief-thread
+	profile -f -U -L "$pid" 1 >out
+	grep -Eq ';main;brief_thread;spin_leaf [0-9]+$' out
+	refute grep -q 'clock_gettime' out
+}
+
+@test "when all threads of -L have ended the trace ends, though their process goes on" {
+	start "$SPIN" brief-thread
+	target=$pid
+	until thread=$(ls "/proc/$target/task" | grep -vx "$target"); do
+		sleep 0.05
+	done
+	begin=$(date +%s)
+	try timeout 60 "$TRACEKIT" profile -f -U -L "$thread" >out
+	[ "$status" -eq 0 ]
+	[ $(($(date +%s) - begin)) -lt 30 ]
+	kill -0 "$target"
+	[ "$(sum out)" -gt 0 ]
+	refute grep -q ';main;' out
+}
+
+@test "-L of a thread that does not exist" {
+	try profile -L 2147483647 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "profile: -L 2147483647: no such thread; give the TID of a running one" err
+}
+
+@test "-c: a sample every COUNT nanoseconds of a CPU" {
+	spin names
+	before=$(cpu_time "$pid")
+	profile -c 5000000 -p "$pid" 2 >out
+	used=$(($(cpu_time "$pid") - before))
+	head -1 out | grep -Fxq "Sampling at every 5000000 events of PID [$pid] by user + kernel stack for 2 secs."
+	counted=$(awk '/^        [0-9]+$/ { n += $1 } END { print n + 0 }' out)
+	echo "$counted samples in $used ticks"
+	# 200 a second at most; what ran before and after the trace was in $used, too.
+	[ "$counted" -le 402 ]
+	[ "$counted" -ge $((used * 2 * 60 / 100 - 20)) ]
+	[ "$counted" -gt 150 ] || [ "$used" -lt 150 ]
+}
+
+@test "-C shows what runs on that CPU only" {
+	cpu=$(last_cpu)
+	[ "$cpu" -gt 0 ] || skip "there is one CPU"
+	spin names
+	taskset -pc "$cpu" "$pid" >/dev/null
+	there=$pid
+	spin deep 3
+	taskset -pc 0 "$pid" >/dev/null
+	sleep 0.1
+	profile -U -C "$cpu" 1 >out
+	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user stack on CPU#$cpu for 1 secs."
+	grep -q "spin ($there)" out
+	refute grep -q "spin ($pid)" out
+	profile -U -C 0 1 >out
+	head -1 out | grep -Fq " on CPU#0 "
+	grep -q "spin ($pid)" out
+	refute grep -q "spin ($there)" out
+}
+
+@test "-C of a CPU that is not online" {
+	try profile -C 65535 1 >out 2>err
+	[ "$status" -eq 1 ]
+	[ ! -s out ]
+	grep -Fxq "profile: -C 65535: is not online; /sys/devices/system/cpu/online lists those that are" err
+}
+
+@test "-I includes the idle task; without it there is none" {
+	# Others can keep all CPUs busy for a second, but not for ever.
+	for _ in $(seq 20); do
+		profile -I -K -F 999 1 >out
+		if grep -q swapper/ out; then break; fi
+	done
+	grep -Eq '^    -                swapper/[0-9]+ \(0\)$' out
+	for _ in $(seq 20); do
+		profile -I -K -f -F 999 1 >out
+		if grep -q swapper/ out; then break; fi
+	done
+	grep -Eq '^swapper/[0-9]+;' out
+	profile -K -F 999 1 >out
+	refute grep -q swapper out
+}
+
+@test "-a marks kernel functions, and only those" {
+	spin syscalls
+	profile -a -f -p "$pid" -F 499 1 >out
+	grep -Eq ';main;syscalls;.*do_syscall_64_\[k\]' out
+	refute grep -Eq '(main|syscalls)_\[k\]' out
+	# Every kernel function stands behind the user functions, and has its mark.
+	refute grep -Eq '_\[k\];[^;]*[^]][; ]' out
+	profile -a -p "$pid" -F 499 1 >out
+	grep -Eq '^    do_syscall_64_\[k\]$' out
+	grep -Eq '^    syscalls$' out
+	profile -s -a -p "$pid" -F 499 1 >out
+	grep -Eq '^    do_syscall_64\+0x[0-9a-f]+_\[k\]$' out
+}
+
+@test "-v shows addresses, and where in which file a function without a name lies" {
+	strip -o stripped "$SPIN"
+	start ./stripped names
+	sleep 0.2
+	profile -v -U -p "$pid" 1 >out
+	line=$(grep -E '^    [0-9a-f]+ +\[unknown\] \(stripped\+0x[0-9a-f]+\)$' out | head -1)
+	echo "$line"
+	[ "${#line}" -gt 21 ]
+	# Its address in the file lies in spin_leaf, as the program that was not stripped has it.
+	offset=$((0x$(sed 's/.*+0x\(.*\))/\1/' <<<"$line")))
+	read -r start size < <(nm -S "$SPIN" | awk '$4 == "spin_leaf" { print $1, $2 }')
+	[ "$offset" -ge $((0x$start)) ]
+	[ "$offset" -lt $((0x$start + 0x$size)) ]
+	# The column of the address in memory: within the mapping of that file.
+	address=$((0x$(awk '{ print $1 }' <<<"$line")))
+	base=$((0x$(awk '/stripped/ { sub(/-.*/, "", $1); print $1; exit }' "/proc/$pid/maps")))
+	[ $((address - base)) -eq "$offset" ]
+	[ "${line:0:4}" = "    " ]
+	[ "${line:20:1}" = " " ]
+	# Folded lines have no addresses.
+	profile -f -v -U -p "$pid" 1 >out
+	grep -Eq ';\[unknown\] \(stripped\+0x[0-9a-f]+\) [0-9]+$' out
+	refute grep -Eq '(^|;)[0-9a-f]{8,16} ' out
+}
+
+@test "--event: cpu-clock by default; cycles where there are any, else a line that says so" {
+	spin names
+	profile --event cpu-clock -f -U -p "$pid" 1 >out
+	grep -q spin_leaf out
+	try profile --event cycles -f -U -p "$pid" --stats 1 >out 2>err
+	if [ "$status" -eq 0 ]; then
+		grep -q spin_leaf out
+		grep -q 'what the kernel missed is not known' err
+	else
+		[ "$status" -eq 1 ]
+		grep -Fxq "profile: --event cycles: this machine has no such counter, or does not show it (virtual machines often do not); use cpu-clock" err
+	fi
+}
+
+@test "--cgroup shows that cgroup and those below it, and nothing else" {
+	make_cgroup
+	spin names
+	outside=$pid
+	spin names
+	inside=$pid
+	spin names
+	enter "$inside" "$cgroup"
+	enter "$pid" "$cgroup/below"
+	profile -U --stats --cgroup "$cgroup" -F 199 1 >out 2>err
+	grep -q "spin ($inside)" out
+	grep -q "spin ($pid)" out
+	refute grep -q "spin ($outside)" out
+	[ "$(stat_of filtered err)" -gt 0 ]
+	profile -U --cgroup "$cgroup/below" -F 199 1 >out
+	refute grep -q "spin ($inside)" out
+	grep -q "spin ($pid)" out
+}
+
+@test "--cgroup of what is none" {
+	try profile --cgroup . 1 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "profile: --cgroup .: is no cgroup of version 2" err
+	try profile --cgroup nowhere 1 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "profile: --cgroup nowhere: No such file or directory; give the directory of a cgroup" err
+}
+
+@test "--cgroupmap shows the cgroups in the map, each by itself" {
+	make_cgroup
+	pin_map groups hash 8 12
+	spin names
+	inside=$pid
+	spin names
+	enter "$inside" "$cgroup"
+	enter "$pid" "$cgroup/below"
+	profile -U --stats --cgroupmap bpf/groups -F 199 1 >out 2>err
+	refute grep -q "spin" out
+	[ "$(stat_of filtered err)" -gt 0 ]
+	add_key groups "$(stat -c %i "$cgroup")"
+	profile -U --cgroupmap bpf/groups -F 199 1 >out
+	grep -q "spin ($inside)" out
+	refute grep -q "spin ($pid)" out
+	add_key groups "$(stat -c %i "$cgroup/below")"
+	profile -U --cgroupmap bpf/groups -F 199 1 >out
+	grep -q "spin ($inside)" out
+	grep -q "spin ($pid)" out
+}
+
+@test "--mntnsmap shows the mount namespaces in the map" {
+	unshare --mount true || skip "cannot make a mount namespace"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "the kernel has no BTF"
+	pin_map namespaces hash 8 12
+	spin names
+	outside=$pid
+	start unshare --mount "$SPIN" names
+	until [ "$(<"/proc/$pid/comm")" = spin ]; do
+		sleep 0.05
+	done
+	add_key namespaces "$(stat -Lc %i "/proc/$pid/ns/mnt")"
+	profile -U --stats --mntnsmap bpf/namespaces -F 199 1 >out 2>err
+	grep -q "spin ($pid)" out
+	refute grep -q "spin ($outside)" out
+	[ "$(stat_of filtered err)" -gt 0 ]
+	add_key namespaces "$(stat -Lc %i "/proc/$outside/ns/mnt")"
+	profile -U --mntnsmap bpf/namespaces -F 199 1 >out
+	grep -q "spin ($pid)" out
+	grep -q "spin ($outside)" out
+}
+
+@test "maps of the wrong type, and what is no map" {
+	pin_map array array 4 8
+	try profile --cgroupmap bpf/array 1 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "profile: --cgroupmap bpf/array: wrong type of map (array with keys of 4 bytes); it must be a hash with keys of 8 bytes" err
+	pin_map small hash 4 8
+	try profile --mntnsmap bpf/small 1 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "profile: --mntnsmap bpf/small: wrong type of map (hash with keys of 4 bytes); it must be a hash with keys of 8 bytes" err
+	try profile --cgroupmap /proc/self/status 1 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "profile: --cgroupmap /proc/self/status: is no pinned map, or not accessible" err
+	try profile --mntnsmap bpf/nothing 1 2>err
+	[ "$status" -eq 1 ]
+	grep -Eq "^profile: --mntnsmap bpf/nothing: cannot open the map: No such file or directory; pin one " err
+}
+
+@test "several filters together: what passes all of them is shown" {
+	make_cgroup
+	spin names
+	inside=$pid
+	spin names
+	enter "$inside" "$cgroup"
+	enter "$pid" "$cgroup"
+	profile -U --cgroup "$cgroup" -p "$inside" 1 >out
+	grep -q "spin ($inside)" out
+	refute grep -q "spin ($pid)" out
+	spin names
+	try profile -f -U --cgroup "$cgroup" -p "$pid" 0.5 >out
+	[ "$status" -eq 0 ]
+	[ ! -s out ]
+}
+
+@test "in a PID namespace: processes of the namespaces below it are shown, by their PIDs here" {
+	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "the kernel has no BTF"
+	cat >inside <<-END
+		unshare --fork --pid --mount-proc "$SPIN" names & unshare=\$!
+		until pid=\$(pgrep -x spin); do sleep 0.05; done
+		"$TRACEKIT" profile -U 1
+		"$TRACEKIT" profile -f -U -p \$pid 1 >by-pid
+		"$TRACEKIT" profile -f -U -L \$pid 1 >by-tid
+		kill -KILL \$pid
+		echo "pid=\$pid"
+	END
+	timeout 60 unshare --fork --pid --mount-proc bash inside >out
+	inner=$(sed -n 's/^pid=//p' out)
+	[ "$inner" -gt 1 ]
+	[ "$inner" -lt 1000 ]
+	grep -Fxq "    $(printf '%-16s' -) spin ($inner)" out
+	grep -Fxq "    middle" out
+	grep -Eq '^spin;.*;middle;spin_leaf [0-9]+$' by-pid
+	grep -Eq '^spin;.*;middle;spin_leaf [0-9]+$' by-tid
+}
+
+@test "--no-demangle shows names as they stand in the file" {
+	spin mangled
+	profile -f -U -p "$pid" 0.5 >out
+	grep -Eq ';main;app::Shape<int>::area\(long\);geometry::side;spin_leaf [0-9]+$' out
+	profile -f -U --no-demangle -p "$pid" 0.5 >out
+	grep -Eq ';main;_ZN3app5ShapeIiE4areaEl;_RNvCs1234_8geometry4side;spin_leaf [0-9]+$' out
+}

@@ -211,7 +211,7 @@ load ../refute
 	spin names
 	unshare --fork --pid --mount-proc "$TRACEKIT" profile -f --stats 1 >out 2>err
 	refute grep -q '^spin' out
-	[ "$(grep -Ec '^profile: [0-9]+ events are of processes outside this PID namespace, or in one below it, ' err)" -eq 1 ]
+	[ "$(grep -Ec '^profile: [0-9]+ events are of processes that this PID namespace does not see, ' err)" -eq 1 ]
 	[ "$(stat_of filtered err)" -gt 0 ]
 }
 

@@ -211,6 +211,7 @@ static void jit(void)
  * The call is the last instruction of calls_at_its_end: its return address is
  * the first byte of behind_it.
  */
+void never_returns(void);
 void calls_at_its_end(void);
 void behind_it(void);
 __asm__(".text\n"
@@ -233,6 +234,20 @@ __asm__(".text\n"
 	"behind_it:\n"
 	"	ret\n"
 	".size behind_it, . - behind_it\n");
+
+/* never_returns, in a mapping of a file that is a copy of this program. */
+static void mapped(const char *path)
+{
+	extern const char __executable_start[];
+	const size_t page = 4096;
+	size_t offset = (size_t)((uintptr_t)never_returns - (uintptr_t)__executable_start);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *code = mmap(NULL, 2 * page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+			  (off_t)(offset / page * page));
+
+	if (code != MAP_FAILED)
+		((void (*)(void))(uintptr_t)(code + offset % page))();
+}
 
 /*
  * A chain of frame pointers whose return addresses are not addresses of user
@@ -264,6 +279,11 @@ static void jit(void)
 static void calls_at_its_end(void)
 {
 	exit(77);
+}
+
+static void mapped(const char *path)
+{
+	exit(path ? 77 : 78);
 }
 
 static void forged(void)
@@ -298,6 +318,8 @@ int main(int argc, char **argv)
 		vdso();
 	else if (!strcmp(mode, "jit"))
 		jit();
+	else if (!strcmp(mode, "mapped") && argc > 2)
+		mapped(argv[2]);
 	else if (!strcmp(mode, "last-call"))
 		calls_at_its_end();
 	else if (!strcmp(mode, "forged"))
