@@ -18,7 +18,16 @@
 static const struct option_spec help_option = {
 	.letter = 'h', .name = "help", .type = OPTION_FLAG, .help = "show this help and exit"};
 
-/* The rows of a command in the order of help: -h first. */
+const struct option_spec *options__next(const struct command *command,
+					const struct option_spec *spec)
+{
+	if (!spec)
+		return &help_option;
+	spec = spec == &help_option ? command->options : spec + 1;
+	return spec->help ? spec : NULL;
+}
+
+/* The rows of a command by number, as getopt returns them: -h first. */
 struct option_rows {
 	const struct option_spec *rows[MAX_OPTIONS];
 	size_t nr;
@@ -27,9 +36,9 @@ struct option_rows {
 
 static struct option_rows collect_rows(const struct command *command)
 {
-	struct option_rows all = {.rows = {&help_option}, .nr = 1};
+	struct option_rows all = {.nr = 0};
 
-	for (const struct option_spec *spec = command->options; spec->help; spec++) {
+	options__for_each(spec, command) {
 		if (!spec->name)
 			all.positional = spec;
 		else if (all.nr < MAX_OPTIONS)
@@ -301,7 +310,7 @@ int options__parse(const struct command *command, int argc, char **argv, void *s
 
 void options__release(const struct command *command, void *settings)
 {
-	for (const struct option_spec *spec = command->options; spec->help; spec++) {
+	options__for_each(spec, command) {
 		if (spec->type == OPTION_PIDS) {
 			struct pid_list *list = (void *)((char *)settings + spec->offset);
 
@@ -383,6 +392,14 @@ static void print_row(const struct option_spec *spec, FILE *out)
 	fputc('\n', out);
 }
 
+void options__print_options(const struct command *command, FILE *out)
+{
+	fprintf(out, "options:\n");
+	options__for_each(spec, command)
+		if (spec->name)
+			print_row(spec, out);
+}
+
 void options__print_help(const struct command *command, FILE *out)
 {
 	struct option_rows all = collect_rows(command);
@@ -394,8 +411,6 @@ void options__print_help(const struct command *command, FILE *out)
 		print_row(all.positional, out);
 		fputc('\n', out);
 	}
-	fprintf(out, "options:\n");
-	for (size_t i = 0; i < all.nr; i++)
-		print_row(all.rows[i], out);
+	options__print_options(command, out);
 	fprintf(out, "\nexamples:\n%s", command->examples);
 }

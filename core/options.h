@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Command lines from tables: an applet declares each option once, and parsing
- * and help both come from that row.
+ * Command lines from tables: an applet declares each option once, and parsing,
+ * help and completion all come from that row.
  *
  * Parsing never acts: it fills a struct, and nothing is opened, loaded or
  * looked up until the whole command line is known to be valid.
@@ -62,6 +62,20 @@ int options__parse(const struct command *command, int argc, char **argv, void *s
 /* Free what options__parse() allocated inside settings. */
 void options__release(const struct command *command, void *settings);
 
+/*
+ * The rows of a command, -h first and the others in their order: the one behind
+ * spec, the first one if spec is NULL. NULL behind the last one.
+ */
+const struct option_spec *options__next(const struct command *command,
+					const struct option_spec *spec);
+
+#define options__for_each(spec, command)                                                           \
+	for (const struct option_spec *spec = options__next(command, NULL); spec;                  \
+	     spec = options__next(command, spec))
+
 void options__print_help(const struct command *command, FILE *out);
+
+/* The part of it that describes the options, below its own heading. */
+void options__print_options(const struct command *command, FILE *out);
 
 #endif

@@ -315,6 +315,24 @@ static void help_names_all(void)
 	CHECK(strstr(text, "\nexamples:\n  applet 5    # five seconds\n"));
 }
 
+static void rows_are_iterated(void)
+{
+	static const struct option_spec no_options[] = {{0}};
+	const struct command plain = {"plain", "Summary.", no_options, ""};
+	const struct option_spec *next = options;
+	size_t nr = 0;
+
+	options__for_each(spec, &command) {
+		if (nr++ == 0)
+			CHECK_STR(spec->name, "help");
+		else
+			CHECK(spec == next++);
+	}
+	CHECK_INT(nr, ARRAY_SIZE(options)); /* -h, and no last one */
+	CHECK_STR(options__next(&plain, NULL)->name, "help");
+	CHECK(!options__next(&plain, options__next(&plain, NULL)));
+}
+
 static const struct tap_test tests[] = {
 	{"an empty command line leaves the defaults", defaults_stay},
 	{"options in all their forms, before and behind the argument", all_forms},
@@ -337,6 +355,7 @@ static const struct tap_test tests[] = {
 	{"-K and -U exclude each other", opposites},
 	{"help fits into 80 columns", help_fits_a_terminal},
 	{"help names all options", help_names_all},
+	{"iteration begins with -h and ends with the last row", rows_are_iterated},
 };
 
 int main(void)
