@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "applets/applet.h"
+#include "applets/completion.h"
 #include "applets/install.h"
 #include "applets/list.h"
 #include "applets/version.h"
@@ -86,11 +87,33 @@ static void print_applets(FILE *out)
 		fprintf(out, "%-12s %s\n", (*applet)->command.name, (*applet)->command.summary);
 }
 
+/* What there is in place of an applet: the first argument, and then nothing but its value. */
+static const struct option_spec own_options[] = {
+	{.name = "list", .type = OPTION_FLAG, .help = "list the applets, one per line"},
+	{.name = "install",
+	 .value = "[-s] DIR",
+	 .type = OPTION_PATH,
+	 .help = "link the applets in DIR to this program; -s: symbolic links"},
+	{.name = "completion",
+	 .value = "SHELL",
+	 .type = OPTION_CHOICE,
+	 .choices = completion_shells,
+	 .help = "print a script for SHELL (bash, zsh or fish) that lets it complete "
+		 "command lines"},
+	{.name = "version",
+	 .type = OPTION_FLAG,
+	 .help = "show the versions of this program and its libraries"},
+	{0},
+};
+
+static const struct command own_command = {.name = "tracekit", .options = own_options};
+
 static void print_help(FILE *out)
 {
 	fputs("usage: tracekit APPLET [ARGUMENT...]\n"
 	      "   or: tracekit help APPLET\n"
-	      "   or: tracekit --list | --install [-s] DIR | --version | --help\n"
+	      "   or: tracekit --list | --install [-s] DIR | --completion SHELL\n"
+	      "   or: tracekit --version | --help\n"
 	      "\n"
 	      "Count, print and sample kernel and user stacks with BPF. Each applet can also be\n"
 	      "called by its name, through a link to this program: tracekit --install makes them.\n"
@@ -98,13 +121,9 @@ static void print_help(FILE *out)
 	      "applets:\n",
 	      out);
 	print_applets(out);
+	fputc('\n', out);
+	options__print_options(&own_command, out);
 	fputs("\n"
-	      "options:\n"
-	      "  --list             list the applets, one per line\n"
-	      "  --install [-s] DIR link the applets in DIR to this program; -s: symbolic links\n"
-	      "  --version          show the versions of this program and its libraries\n"
-	      "  --help             show this help\n"
-	      "\n"
 	      "examples:\n"
 	      "    tracekit profile 5             # where do the CPUs spend the next 5 seconds?\n"
 	      "    tracekit help profile          # all options of profile\n"
@@ -141,6 +160,13 @@ static int install(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
+static int print_completion(int argc, char **argv)
+{
+	if (argc != 2 || completion__print(argv[1], &own_command, applet_list, stdout))
+		return usage("--completion: needs a shell: bash, zsh or fish");
+	return finish_stdout();
+}
+
 static int help_applet(int argc, char **argv)
 {
 	const struct applet *applet;
@@ -175,6 +201,8 @@ static int run_command(int argc, char **argv)
 		return run_applet(applet, argc, argv);
 	if (!strcmp(argv[0], "--install"))
 		return install(argc, argv);
+	if (!strcmp(argv[0], "--completion"))
+		return print_completion(argc, argv);
 	if (!strcmp(argv[0], "help"))
 		return help_applet(argc, argv);
 	if (argv[0][0] != '-')

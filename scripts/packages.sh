@@ -8,7 +8,7 @@ BUILD_PACKAGES=(
 )
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
-	bats clang-format libclang-rt-14-dev shellcheck
+	bats clang-format fish libclang-rt-14-dev procps shellcheck zsh
 )
 
 say() {

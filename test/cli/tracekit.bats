@@ -55,6 +55,15 @@ $applets" tracekit ''
 	usage_error "tracekit: --install: needs one directory; see 'tracekit --help'" tracekit --install -s
 }
 
+@test "every option that help names is known" {
+	tracekit --help | grep -oE '^ +(-h, )?--[a-z]+' | tr -d ' ' | tr , '\n' >options
+	[ "$(wc -l <options)" -gt 4 ]
+	while read -r option; do
+		echo "$option"
+		refute grep -q 'unknown option' <(tracekit "$option" 2>&1)
+	done <options
+}
+
 @test "an applet by argv[0], by argv[1] and by help is the same" {
 	tracekit help profile >help
 	says 0 out "$(cat help)" tracekit profile --help
