@@ -54,6 +54,20 @@ load ../refute
 	says 1 err "tracekit: cannot install into file: Not a directory" tracekit --install file
 }
 
+@test "cmake --install puts completion in place" {
+	grep -q '^CMAKE_INSTALL_DATADIR:PATH=share$' "$BUILD/CMakeCache.txt" || skip "other folders were chosen"
+	DESTDIR=$PWD/root cmake --install "$BUILD" --prefix /usr >log
+	cd root/usr/share
+	diff <(tracekit --completion bash) bash-completion/completions/tracekit
+	diff <(tracekit --completion zsh) zsh/site-functions/_tracekit
+	diff <(tracekit --completion fish) fish/vendor_completions.d/tracekit.fish
+	for page in tracekit $(tracekit --list | awk '{ print $1 }'); do
+		# by the name of the command
+		[ bash-completion/completions/"$page" -ef bash-completion/completions/tracekit ]
+		[ fish/vendor_completions.d/"$page".fish -ef fish/vendor_completions.d/tracekit.fish ]
+	done
+}
+
 @test "cmake --install puts the binary and a link for each applet in place" {
 	DESTDIR=$PWD/root cmake --install "$BUILD" --prefix /usr >log
 	[ -x root/usr/bin/tracekit ]
