@@ -8,7 +8,7 @@ BUILD_PACKAGES=(
 )
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
-	bats clang-format fish libclang-rt-14-dev procps shellcheck zsh
+	bats clang-format fish libclang-rt-14-dev mandoc procps shellcheck zsh
 )
 
 say() {

@@ -54,7 +54,7 @@ load ../refute
 	says 1 err "tracekit: cannot install into file: Not a directory" tracekit --install file
 }
 
-@test "cmake --install puts completion in place" {
+@test "cmake --install puts pages and completion in place" {
 	grep -q '^CMAKE_INSTALL_DATADIR:PATH=share$' "$BUILD/CMakeCache.txt" || skip "other folders were chosen"
 	DESTDIR=$PWD/root cmake --install "$BUILD" --prefix /usr >log
 	cd root/usr/share
@@ -62,6 +62,7 @@ load ../refute
 	diff <(tracekit --completion zsh) zsh/site-functions/_tracekit
 	diff <(tracekit --completion fish) fish/vendor_completions.d/tracekit.fish
 	for page in tracekit $(tracekit --list | awk '{ print $1 }'); do
+		[ -s "man/man8/$page.8" ]
 		# by the name of the command
 		[ bash-completion/completions/"$page" -ef bash-completion/completions/tracekit ]
 		[ fish/vendor_completions.d/"$page".fish -ef fish/vendor_completions.d/tracekit.fish ]
