@@ -8,6 +8,9 @@ load ../refute
 @test "help lists every option, in long and short form" {
 	tracekit profile -h >out
 	for option in '-h, --help' '-F, --frequency FREQUENCY' '-p, --pid PID\[,PID...\]' \
+		'-L, --tid TID\[,TID...\]' '-c, --count COUNT' '    --event EVENT' '-C, --cpu CPU' \
+		'-I, --include-idle' '-a, --annotations' '-v, --verbose' '    --no-demangle' \
+		'    --cgroup PATH' '    --cgroupmap PATH' '    --mntnsmap PATH' \
 		'-U, --user-stacks-only' '-K, --kernel-stacks-only' '-d, --delimited' \
 		'-f, --folded' '-s, --offset' '    --hash-storage-size N' \
 		'    --stack-storage-size N' '    --stats'; do
@@ -55,6 +58,52 @@ load ../refute
 			tracekit profile -F "$bad"
 		usage_error "profile: -F: '$bad' is not a whole number from 1 to 100000; see 'profile --help'" \
 			tracekit profile --frequency="$bad"
+	done
+}
+
+@test "counts" {
+	for bad in 0 -1 1.5 abc '' 1000000ns 9223372036854775808; do
+		usage_error "profile: -c: '$bad' is not a whole number from 1 to 9223372036854775807; see 'profile --help'" \
+			tracekit profile -c "$bad"
+	done
+	usage_error "profile: -c 9999: of cpu-clock these are nanoseconds, and the kernel samples every 10000 at most; see 'profile --help'" \
+		tracekit profile --count 9999
+}
+
+@test "-F and -c together, -p and -L together" {
+	usage_error "profile: -F and -c exclude each other: a sample is taken by time or by count; see 'profile --help'" \
+		tracekit profile -F 99 -c 1000000
+	usage_error "profile: -p and -L exclude each other: a thread belongs to one process; see 'profile --help'" \
+		tracekit profile -p $$ -L $$
+}
+
+@test "CPUs" {
+	for bad in -1 x 1,2 65536 ''; do
+		usage_error "profile: -C: '$bad' is not a whole number from 0 to 65535; see 'profile --help'" \
+			tracekit profile --cpu="$bad"
+	done
+	usage_error "profile: -C: given twice; see 'profile --help'" tracekit profile -C 0 -C 0
+}
+
+@test "events" {
+	for bad in x '' cpu-cloc cpu-clocks CYCLES; do
+		usage_error "profile: --event: '$bad' is none of: cpu-clock, cycles; see 'profile --help'" \
+			tracekit profile --event "$bad"
+	done
+}
+
+@test "paths" {
+	for option in --cgroup --cgroupmap --mntnsmap; do
+		usage_error "profile: $option: '' is not a path; see 'profile --help'" tracekit profile $option ''
+		usage_error "profile: $option: needs a value, PATH; see 'profile --help'" tracekit profile $option
+		usage_error "profile: $option: given twice; see 'profile --help'" tracekit profile $option a $option b
+	done
+}
+
+@test "lists of TIDs" {
+	for bad in 0 -3 x 1,x 1,,2 ,1 1, ''; do
+		usage_error "profile: -L: '$bad' is not a TID or a list like 42,1042; see 'profile --help'" \
+			tracekit profile --tid="$bad"
 	done
 }
 
