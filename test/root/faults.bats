@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What a machine can lack: one clear line each, and whatever works all the same.
+
+load helpers
+load ../refute
+
+# isolated SCRIPT: in a mount namespace of its own.
+isolated() {
+	unshare --mount true || skip "cannot make a mount namespace"
+	unshare --mount bash -c "$1"
+}
+
+# nobody CAPABILITIES COMMAND...: as an ordinary user with these capabilities and no others.
+nobody() {
+	local capabilities=$1
+	shift
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps "-all,$capabilities" \
+		--ambient-caps "-all,$capabilities" --bounding-set "-all,$capabilities" "$@"
+}
+
+# one_line STATUS PATTERN: the run that try has tried ended so, and said no more than that.
+one_line() {
+	cat err
+	[ "$status" -eq "$1" ]
+	[ ! -s out ]
+	[ "$(wc -l <err)" -eq 1 ]
+	grep -Eq "$2" err
+}
+
+@test "without the kernel's BTF all works but the mount namespace filter, which says so" {
+	spin names
+	isolated "[ ! -d /sys/kernel/btf ] || mount -t tmpfs none /sys/kernel/btf
+		'$TRACEKIT' profile -f -p $pid 1" >out 2>err
+	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
+	[ ! -s err ]
+	[ -d /sys/kernel/btf ] || skip "the kernel has no BTF"
+	mkdir bpf
+	try isolated "mount -t tmpfs none /sys/kernel/btf; mount -t bpf none bpf
+		bpftool map create bpf/map type hash key 8 value 4 entries 1 name map
+		'$TRACEKIT' profile --mntnsmap bpf/map 1" >out 2>err
+	one_line 1 '^profile: --mntnsmap: the kernel has no BTF; it needs a kernel with CONFIG_DEBUG_INFO_BTF$'
+}
+
+@test "with an unreadable kallsyms kernel functions are named by the kernel itself, or it is said" {
+	spin syscalls
+	isolated "mount -t tmpfs none '$BATS_TEST_TMPDIR'; cd '$BATS_TEST_TMPDIR'; : >empty
+		mount --bind empty /proc/kallsyms
+		'$TRACEKIT' profile -f -K -p $pid -F 499 1" >out 2>err
+	[ -s out ]
+	if [ -s err ]; then
+		grep -Eq '^profile: kernel functions have no names: ' err
+		[ "$(wc -l <err)" -eq 1 ]
+		refute grep -q do_syscall_64 out
+	else
+		grep -q do_syscall_64 out
+	fi
+}
+
+@test "where the kernel hides its addresses kernel functions are named all the same, or it is said" {
+	spin syscalls
+	restrict=$(cat /proc/sys/kernel/kptr_restrict)
+	echo 2 2>/dev/null >/proc/sys/kernel/kptr_restrict || skip "cannot set kernel.kptr_restrict"
+	try profile -f -K -p "$pid" -F 499 1 >out 2>err
+	echo "$restrict" >/proc/sys/kernel/kptr_restrict
+	[ "$status" -eq 0 ]
+	[ -s out ]
+	if [ -s err ]; then
+		grep -Eq '^profile: kernel functions have no names: the kernel hides its addresses; set kernel.kptr_restrict to 0, or run with CAP_SYSLOG$' err
+		refute grep -q do_syscall_64 out
+	else
+		grep -q do_syscall_64 out
+	fi
+}
+
+@test "with CAP_BPF alone, and with CAP_PERFMON" {
+	cp "$TRACEKIT" ./tracekit
+	chmod 755 . ./tracekit
+	nobody +bpf "$PWD/tracekit" --version >/dev/null || skip "cannot drop to these capabilities here"
+	try nobody +bpf "$PWD/tracekit" profile 1 >out 2>err
+	one_line 1 '^profile: cannot load BPF programs: .*; run as root, or with CAP_BPF and CAP_PERFMON '
+	spin names
+	try nobody +bpf,+perfmon "$PWD/tracekit" profile -f 1 >out 2>err
+	if [ "$status" -eq 0 ]; then
+		grep -q '^spin' out
+	else
+		one_line 1 '^profile: cannot sample CPU [0-9]+: .*; run as root, or with CAP_PERFMON and kernel.perf_event_paranoid at most 2$'
+	fi
+}
+
+@test "without /sys, and without /proc" {
+	try isolated "umount -l /sys; '$TRACEKIT' profile 1" >out 2>err
+	one_line 1 '^profile: .*; mount /sys$'
+	try isolated "umount -l /proc; '$TRACEKIT' profile 1" >out 2>err
+	one_line 1 '^profile: .*; mount /proc$'
+}
+
+@test "a table that is too large for memory" {
+	try profile --stack-storage-size 16777216 1 >out 2>err
+	# A machine with tens of GB can have it.
+	[ "$status" -eq 0 ] || one_line 1 '^profile: cannot load BPF programs: .*; try a smaller --stack-storage-size or --hash-storage-size$'
+}
