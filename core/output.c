@@ -15,6 +15,9 @@
 /* A longer name is cut: the demangled names of real programs reach a few KB. */
 #define NAME_MAX_PRINTED 4096
 
+/* What -a puts behind kernel functions: flamegraph.pl looks for it. */
+#define KERNEL_MARK "_[k]"
+
 int output__check(FILE *out)
 {
 	int flags = fcntl(fileno(out), F_GETFL);
@@ -44,64 +47,75 @@ static void print_mark(FILE *out, uint64_t mark)
 	fprintf(out, "[cut at %" PRIu32 " frames]", (uint32_t)mark);
 }
 
-static void print_module(const struct stack_writer *writer, const char *module)
+/* A name from anywhere, as it may be printed. */
+static char *clean_name(const struct stack_writer *writer, const char *name,
+			char clean[NAME_MAX_PRINTED])
+{
+	text__clean(name, strlen(name), writer->folded, clean, NAME_MAX_PRINTED);
+	return clean;
+}
+
+/* "[unknown]", and with -v "[unknown] (libfoo.so+0x12ab)" where the file is known */
+static void print_unknown(const struct stack_writer *writer, const struct sym_query *query)
 {
 	char clean[NAME_MAX_PRINTED];
 
-	text__clean(module, strlen(module), writer->folded, clean, sizeof(clean));
-	fputs(clean, writer->out);
+	fputs("[unknown]", writer->out);
+	if (writer->verbose && query->module)
+		fprintf(writer->out, " (%s+0x%" PRIx64 ")",
+			clean_name(writer, query->module, clean), query->module_offset);
 }
 
-/* A name from anywhere, as text: no line of another kind, and none of our own marks. */
-static void print_name(const struct stack_writer *writer, const char *name)
+/* No symbol passes for a line of another kind, for one of our own marks, or with -a for the
+ * kernel's. */
+static void disarm_name(char *name, bool in_kernel)
 {
-	char clean[NAME_MAX_PRINTED];
+	size_t length = strlen(name), mark = strlen(KERNEL_MARK);
 
-	text__clean(name, strlen(name), writer->folded, clean, sizeof(clean));
-	if (clean[0] == ' ' || clean[0] == '[')
-		clean[0] = '?';
-	fputs(clean, writer->out);
+	if (name[0] == ' ' || name[0] == '[')
+		name[0] = '?';
+	if (!in_kernel && length >= mark && !strcmp(name + length - mark, KERNEL_MARK))
+		name[length - 1] = '?';
 }
 
-/* "vfs_read", "vfs_read+0x9e", "ext4_sync_fs [ext4]", "[unknown] (libfoo.so+0x12ab)" */
+/* "vfs_read", with -s "vfs_read+0x9e", and with -v "ext4_sync_fs [ext4]" */
 static void print_symbol(const struct stack_writer *writer, const struct sym_query *query,
 			 bool in_kernel)
 {
-	if (!query->name) {
-		fputs("[unknown]", writer->out);
-		if (!writer->verbose || !query->module)
-			return;
-		fputs(" (", writer->out);
-		print_module(writer, query->module);
-		fprintf(writer->out, "+0x%" PRIx64 ")", query->module_offset);
-		return;
-	}
-	print_name(writer, query->name);
+	char clean[NAME_MAX_PRINTED];
+
+	disarm_name(clean_name(writer, query->name, clean), in_kernel);
+	fputs(clean, writer->out);
 	if (writer->offsets)
 		fprintf(writer->out, "+0x%" PRIx64, query->offset);
-	if (in_kernel && writer->verbose && query->module) {
-		fputs(" [", writer->out);
-		print_module(writer, query->module);
-		fputc(']', writer->out);
-	}
+	if (in_kernel && writer->verbose && query->module)
+		fprintf(writer->out, " [%s]", clean_name(writer, query->module, clean));
+}
+
+/* Frame i, which is an address. */
+static void print_named(const struct stack_writer *writer, const struct frames *frames, uint32_t i,
+			uint32_t tgid)
+{
+	const struct sym_query *query =
+		frame_names__get(writer->names, frames->frames[i], tgid, frames__return_address(i));
+	bool in_kernel = frame_tag(frames->frames[i]) == FRAME_KERNEL;
+
+	if (query->name)
+		print_symbol(writer, query, in_kernel);
+	else
+		print_unknown(writer, query);
+	if (in_kernel && writer->annotations)
+		fputs(KERNEL_MARK, writer->out);
 }
 
 /* Frame i, without what surrounds it. */
 static void print_frame(const struct stack_writer *writer, const struct frames *frames, uint32_t i,
 			uint32_t tgid)
 {
-	uint64_t frame = frames->frames[i];
-	bool in_kernel = frame_tag(frame) == FRAME_KERNEL;
-
-	if (frame_tag(frame) == FRAME_MARK)
-		print_mark(writer->out, frame);
+	if (frame_tag(frames->frames[i]) == FRAME_MARK)
+		print_mark(writer->out, frames->frames[i]);
 	else
-		print_symbol(
-			writer,
-			frame_names__get(writer->names, frame, tgid, frames__return_address(i)),
-			in_kernel);
-	if (in_kernel && writer->annotations)
-		fputs("_[k]", writer->out);
+		print_named(writer, frames, i, tgid);
 }
 
 static void clean_comm(const struct counted_stack *item, bool folded, char clean[COMM_LEN + 1])

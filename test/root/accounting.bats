@@ -72,6 +72,19 @@ balanced() {
 	[ "$(stat_of counted err)" -gt 0 ]
 }
 
+@test "what the kernel withholds is counted: with what was seen it is what was due" {
+	# A sample every 10 us on each CPU is more than the kernel delivers.
+	load_all_cpus
+	profile -f --stats -c 10000 1 >out 2>err
+	balanced out
+	missed=$(stat_of 'missed by the kernel' err)
+	[ "$missed" -gt 0 ]
+	due=$((100000 * $(nproc)))
+	[ $(($(stat_of seen err) + missed)) -ge $((due * 95 / 100)) ]
+	# The second may have been longer on a busy machine.
+	[ $(($(stat_of seen err) + missed)) -le $((due * 3)) ]
+}
+
 @test "distinct stacks are not merged" {
 	# 4,096 paths: sampled often enough, there are as many distinct lines.
 	load_all_cpus
