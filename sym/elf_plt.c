@@ -11,6 +11,7 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "sym/elf_symbols.h"
+#include "sym/work.h"
 
 #define ENTRY_SIZE	 16 /* where the section does not say; .plt.got has entries of 8 */
 #define NAME_LENGTH_MAX	 4096
@@ -31,11 +32,6 @@ struct plt_pass {
 	struct arena *names;
 	uint64_t *work;
 };
-
-static void charge(uint64_t *work, uint64_t done)
-{
-	*work -= done < *work ? done : *work;
-}
 
 static bool is_plt(const struct elf_symbols *elf, const struct elf_section *section)
 {
@@ -119,7 +115,7 @@ static void note_use(struct plt_pass *pass, const struct elf_section *section,
 	size_t got = elf_symbols__read(pass->elf, code, size, section->offset + offset);
 	uint64_t slot = decode_entry(code, got, entry);
 
-	charge(pass->work, 1);
+	work__charge(pass->work, 1);
 	if (!slot)
 		slot = lazy_slot(pass->elf, decode_lazy_entry(code, got));
 	if (slot)
@@ -186,7 +182,7 @@ static int take_relocation(struct plt_pass *pass, const struct elf_section *symb
 
 	if (i == pass->nr || pass->uses[i].slot != rela->r_offset)
 		return 0;
-	charge(pass->work, NAME_LENGTH_MAX / 16);
+	work__charge(pass->work, NAME_LENGTH_MAX / 16);
 	if (ELF64_R_TYPE(rela->r_info) == R_X86_64_JUMP_SLOT ||
 	    ELF64_R_TYPE(rela->r_info) == R_X86_64_GLOB_DAT)
 		named = read_symbol_name(pass->elf, symbols, ELF64_R_SYM(rela->r_info), name,
@@ -215,7 +211,7 @@ static int pass_relocations(struct plt_pass *pass, const struct elf_section *sec
 		     sizeof(block[0]);
 		if (nr == 0)
 			break;
-		charge(pass->work, nr);
+		work__charge(pass->work, nr);
 		for (size_t i = 0; i < nr; i++) {
 			int err = take_relocation(pass, symbols, &block[i]);
 

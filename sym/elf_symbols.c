@@ -10,6 +10,7 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/work.h"
 
 /*
  * Bounds on what a file can make us do. Programs have some tens of sections and
@@ -230,11 +231,6 @@ struct pass {
 	uint64_t work_floor; /* at which this file has had its share */
 };
 
-static void charge(struct pass *pass, uint64_t work)
-{
-	*pass->work_left -= work < *pass->work_left ? work : *pass->work_left;
-}
-
 static bool may_work(const struct pass *pass)
 {
 	return *pass->work_left > pass->work_floor;
@@ -317,7 +313,7 @@ static bool better_name(struct pass *pass, const struct symbol *a, const struct 
 	char name_a[256], name_b[256];
 	size_t dashes_a, dashes_b;
 
-	charge(pass, NAME_COST);
+	work__charge(pass->work_left, NAME_COST);
 	if (read_name(pass->elf, a, name_a, sizeof(name_a)) < 0)
 		return false;
 	if (read_name(pass->elf, b, name_b, sizeof(name_b)) < 0)
@@ -359,7 +355,7 @@ static void offer_symbol(struct pass *pass, const struct symbol *symbol)
 	for (size_t i = first; i < pass->nr && may_work(pass); i++) {
 		if (pass->lookups[i].address - symbol->start >= symbol->size)
 			break;
-		charge(pass, 1);
+		work__charge(pass->work_left, 1);
 		if (better(pass, symbol, &pass->candidates[i].covering))
 			pass->candidates[i].covering = *symbol;
 	}
@@ -400,7 +396,7 @@ static void pass_table(struct pass *pass, uint8_t number)
 		     entry;
 		if (nr == 0)
 			break;
-		charge(pass, nr);
+		work__charge(pass->work_left, nr);
 		for (size_t i = 0; i < nr; i++) {
 			struct symbol symbol;
 
@@ -435,7 +431,7 @@ static int take_names(struct pass *pass, struct arena *names)
 			lookup->name = pass->lookups[previous].name;
 			continue;
 		}
-		charge(pass, 1);
+		work__charge(pass->work_left, 1);
 		length = read_name(pass->elf, symbol, name, NAME_BYTES_MAX);
 		if (length < 0)
 			continue;

@@ -9,6 +9,7 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/work.h"
 
 #define BLOCK_SIZE	((size_t)64 * 1024)
 #define NAME_LENGTH_MAX 1024 /* what is longer is cut; generated names can be whole scripts */
@@ -33,11 +34,6 @@ struct jit_pass {
 	size_t nr;
 	uint64_t *work;
 };
-
-static void charge(uint64_t *work, uint64_t done)
-{
-	*work -= done < *work ? done : *work;
-}
 
 /* A hexadecimal number at *text, and the one space behind it; *text moves behind both. */
 static bool parse_hex(const char **text, const char *end, uint64_t *number)
@@ -78,7 +74,7 @@ static void offer_line(struct jit_pass *pass, const char *line, const char *end,
 		return;
 	i = array__lower_bound(pass->lookups, pass->nr, sizeof(*pass->lookups), start);
 	for (; i < pass->nr && pass->lookups[i].address - start < size; i++) {
-		charge(pass->work, 1);
+		work__charge(pass->work, 1);
 		pass->candidates[i] = (struct candidate){
 			.start = start,
 			.name_offset = offset + (uint64_t)(name - line),
@@ -119,7 +115,7 @@ static int read_map(struct jit_pass *pass)
 			continue;
 		if (got <= 0)
 			break; /* a last line without its end is still being written */
-		charge(pass->work, (uint64_t)got / BYTES_PER_WORK + 1);
+		work__charge(pass->work, (uint64_t)got / BYTES_PER_WORK + 1);
 		filled += (size_t)got;
 		done = offer_block(pass, block, filled, offset);
 		/* A line that is longer than a block is none: its parts are passed over. */
