@@ -237,7 +237,7 @@ static int read_report(struct profile *profile, struct error *error)
 {
 	uint64_t expected;
 	bool known = sampler__stop(&profile->sampler, &expected);
-	int err = report__read(&profile->report, profile->skeleton->obj,
+	int err = report__read(&profile->report, session__maps(profile->session),
 			       naming__symbolizer(profile->naming), error);
 
 	if (!err && known)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/trace_maps.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -23,9 +24,10 @@ static const struct {
 	{EVENTS_LOST_REFUSED, "table update refused"},
 };
 
-int accounting__read(struct accounting *accounting, struct bpf_object *object, struct error *error)
+int accounting__read(struct accounting *accounting, const struct trace_maps *maps,
+		     struct error *error)
 {
-	int fd = bpf_object__find_map_fd_by_name(object, "event_counters");
+	int fd = bpf_map__fd(maps->event_counters);
 	int cpus = libbpf_num_possible_cpus();
 	CLEANUP_FREE struct event_counters *each = NULL;
 	struct event_counters sum = {0};

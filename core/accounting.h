@@ -9,7 +9,7 @@
 
 #include "bpf/abi.h"
 
-struct bpf_object;
+struct trace_maps;
 struct error;
 
 struct accounting {
@@ -19,10 +19,11 @@ struct accounting {
 };
 
 /*
- * Add up the map "event_counters" of object, whose programs must have stopped.
+ * Add up the map event_counters; the programs that write it must have stopped.
  * Returns 0 or a negative errno with error filled.
  */
-int accounting__read(struct accounting *accounting, struct bpf_object *object, struct error *error);
+int accounting__read(struct accounting *accounting, const struct trace_maps *maps,
+		     struct error *error);
 
 /* Samples that were due and never seen are what the kernel withheld. */
 void accounting__set_expected(struct accounting *accounting, uint64_t expected);

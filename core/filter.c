@@ -12,8 +12,8 @@
 
 #include "bpf/abi.h"
 #include "core/kernel_types.h"
+#include "core/trace_maps.h"
 #include "core/trace_options.h"
-#include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 
@@ -121,52 +121,49 @@ static int use_pinned_map(const char *option, const char *path, struct bpf_map *
 		     0;
 }
 
-/* One map of bpf/filter.bpf.h: wanted, and if so whether it is the user's own. */
-struct filter_map {
-	const char *name;
-	bool wanted;
-	const char *option;
-	const char *pinned; /* path; NULL: the object's own */
-};
-
-static int configure_map(const struct filter_map *wanted, struct bpf_object *object,
-			 struct error *error)
+/* A map that belongs to an option: not created without it. */
+static int configure_map(struct bpf_map *map, bool wanted, struct error *error)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(object, wanted->name);
-	int err = map ? 0 : -ENOENT;
+	int err = bpf_map__set_autocreate(map, wanted);
 
-	if (!err)
-		err = bpf_map__set_autocreate(map, wanted->wanted);
-	if (err)
-		return error__set(error, err, "cannot set up the map %s: %s", wanted->name,
-				  strerror(-err));
-	return wanted->pinned ? use_pinned_map(wanted->option, wanted->pinned, map, error) : 0;
+	return err ? error__set(error, err, "cannot set up the map %s: %s", bpf_map__name(map),
+				strerror(-err)) :
+		     0;
 }
 
-int filter__configure(const struct trace_options *options, struct bpf_object *object,
-		      struct trace_config *config, struct error *error)
+static int configure_maps(const struct trace_options *options, const struct trace_maps *maps,
+			  struct error *error)
 {
 	const struct pid_list *ids = trace_options__ids(options);
-	const struct filter_map maps[] = {
-		{"targets", ids->nr > 0, NULL, NULL},
-		{"cgroup_ids", options->cgroupmap, "--cgroupmap", options->cgroupmap},
-		{"mount_namespaces", options->mntnsmap, "--mntnsmap", options->mntnsmap},
-		{"cgroup", options->cgroup, NULL, NULL},
-	};
+	int err = configure_map(maps->targets, ids->nr, error);
+
+	if (!err)
+		err = configure_map(maps->cgroup_ids, options->cgroupmap, error);
+	if (!err)
+		err = configure_map(maps->mount_namespaces, options->mntnsmap, error);
+	if (!err)
+		err = configure_map(maps->cgroup, options->cgroup, error);
+	if (!err && ids->nr)
+		bpf_map__set_max_entries(maps->targets, (uint32_t)ids->nr);
+	if (!err && options->cgroupmap)
+		err = use_pinned_map("--cgroupmap", options->cgroupmap, maps->cgroup_ids, error);
+	if (!err && options->mntnsmap)
+		err = use_pinned_map("--mntnsmap", options->mntnsmap, maps->mount_namespaces,
+				     error);
+	return err;
+}
+
+int filter__configure(const struct trace_options *options, const struct trace_maps *maps,
+		      struct trace_config *config, struct error *error)
+{
 	int err = find_pid_namespace(config, error);
 
 	if (!err)
 		err = find_task_layout(options, config, error);
-	for (size_t i = 0; i < ARRAY_SIZE(maps) && !err; i++)
-		err = configure_map(&maps[i], object, error);
+	if (!err)
+		err = configure_maps(options, maps, error);
 	if (err)
 		return err;
-	if (ids->nr) {
-		struct bpf_map *targets = bpf_object__find_map_by_name(object, "targets");
-
-		/* Cannot fail before the load. */
-		bpf_map__set_max_entries(targets, (uint32_t)ids->nr);
-	}
 	config->filter_by = options->tids.nr ? FILTER_BY_TID :
 			    options->pids.nr ? FILTER_BY_TGID :
 					       FILTER_BY_NOTHING;
@@ -204,14 +201,12 @@ static int fill_cgroup(const char *path, int map_fd, struct error *error)
 	return error__set(error, -errno, "--cgroup %s: %s", path, strerror(errno));
 }
 
-int filter__fill(const struct trace_options *options, struct bpf_object *object,
+int filter__fill(const struct trace_options *options, const struct trace_maps *maps,
 		 struct error *error)
 {
-	int err = fill_targets(trace_options__ids(options),
-			       bpf_object__find_map_fd_by_name(object, "targets"), error);
+	int err = fill_targets(trace_options__ids(options), bpf_map__fd(maps->targets), error);
 
 	if (!err && options->cgroup)
-		err = fill_cgroup(options->cgroup,
-				  bpf_object__find_map_fd_by_name(object, "cgroup"), error);
+		err = fill_cgroup(options->cgroup, bpf_map__fd(maps->cgroup), error);
 	return err;
 }

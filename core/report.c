@@ -9,13 +9,13 @@
 #include "core/util/error.h"
 #include "core/util/message.h"
 
-int report__read(struct report *report, struct bpf_object *object, struct symbolizer *symbolizer,
-		 struct error *error)
+int report__read(struct report *report, const struct trace_maps *maps,
+		 struct symbolizer *symbolizer, struct error *error)
 {
-	int err = accounting__read(&report->accounting, object, error);
+	int err = accounting__read(&report->accounting, maps, error);
 
 	if (!err)
-		err = stack_counts__read(&report->counts, object, error);
+		err = stack_counts__read(&report->counts, maps, error);
 	if (err)
 		return err;
 	if (frame_names__find_all(&report->names, &report->counts, symbolizer))

@@ -9,7 +9,7 @@
 #include "core/frame_names.h"
 #include "core/stacks.h"
 
-struct bpf_object;
+struct trace_maps;
 struct error;
 struct symbolizer;
 
@@ -20,12 +20,11 @@ struct report {
 };
 
 /*
- * Read what the programs of object left in their maps, and name it. They must
- * have stopped. Returns 0 or a negative errno with error filled; either way
- * report__release() is due.
+ * Read what the programs left in their maps, and name it. They must have stopped. Returns 0 or a
+ * negative errno with error filled; either way report__release() is due.
  */
-int report__read(struct report *report, struct bpf_object *object, struct symbolizer *symbolizer,
-		 struct error *error);
+int report__read(struct report *report, const struct trace_maps *maps,
+		 struct symbolizer *symbolizer, struct error *error);
 void report__release(struct report *report);
 
 /*

@@ -20,6 +20,7 @@
 #include "bpf/abi.h"
 #include "core/bpf_error.h"
 #include "core/filter.h"
+#include "core/trace_maps.h"
 #include "core/trace_options.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -32,8 +33,8 @@ struct session {
 	 * thread. */
 	struct pollfd *polled;
 	size_t nr_polled;
-	void **pages;	/* what watch_thread() has mapped, for each target; or NULL */
-	int targets_fd; /* the map targets, or negative */
+	void **pages; /* what watch_thread() has mapped, for each target; or NULL */
+	struct trace_maps maps;
 };
 
 enum { POLL_STOP, POLL_STDOUT, POLL_TARGETS };
@@ -178,7 +179,6 @@ int session__open(struct session **out, const struct trace_options *options, str
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	session->options = options;
 	session->polled[POLL_STOP].fd = -1;
-	session->targets_fd = -1;
 	/* No events asked for: POLLERR alone says that a pipe or socket has no reader. */
 	session->polled[POLL_STDOUT].fd = STDOUT_FILENO;
 	session->nr_polled = POLL_TARGETS;
@@ -229,32 +229,23 @@ static uint32_t read_max_frames(void)
 	return frames < STACK_SLOTS ? frames : STACK_SLOTS;
 }
 
-static int size_map(struct bpf_object *object, const char *name, uint64_t entries,
-		    struct error *error)
-{
-	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
-	int err = map ? bpf_map__set_max_entries(map, (uint32_t)entries) : -ENOENT;
-
-	if (err)
-		return error__set(error, err, "cannot size the map %s: %s", name, strerror(-err));
-	return 0;
-}
-
 int session__configure(struct session *session, struct bpf_object *object,
 		       struct trace_config *config, struct error *error)
 {
 	const struct trace_options *options = session->options;
-	int err;
+	int err = trace_maps__find(&session->maps, object);
 
+	if (err)
+		return error__set(error, err, "cannot find the maps of the BPF programs");
 	if (getrandom(config->hash_seed, sizeof(config->hash_seed), 0) != sizeof(config->hash_seed))
 		return error__set(error, -errno, "cannot get random bytes: %s", strerror(errno));
 	config->max_frames = read_max_frames();
 	config->kernel_stacks = !options->user_stacks_only;
 	config->user_stacks = !options->kernel_stacks_only;
-	err = size_map(object, "stacks", options->stack_storage_size, error);
-	if (!err)
-		err = size_map(object, "counts", options->hash_storage_size, error);
-	return err ? err : filter__configure(options, object, config, error);
+	/* Cannot fail before the load. */
+	bpf_map__set_max_entries(session->maps.stacks, (uint32_t)options->stack_storage_size);
+	bpf_map__set_max_entries(session->maps.counts, (uint32_t)options->hash_storage_size);
+	return filter__configure(options, &session->maps, config, error);
 }
 
 int session__load(struct session *session, struct bpf_object *object, struct error *error)
@@ -263,8 +254,12 @@ int session__load(struct session *session, struct bpf_object *object, struct err
 
 	if (err)
 		return bpf_error__load(error, err);
-	session->targets_fd = bpf_object__find_map_fd_by_name(object, "targets");
-	return filter__fill(session->options, object, error);
+	return filter__fill(session->options, &session->maps, error);
+}
+
+const struct trace_maps *session__maps(const struct session *session)
+{
+	return &session->maps;
 }
 
 bool session__stopping(const struct session *session)
@@ -298,7 +293,7 @@ static bool targets_gone(struct session *session)
 			uint32_t id = (uint32_t)ids->pids[i - POLL_TARGETS];
 
 			/* Fails only for one that was named twice, and is deleted. */
-			bpf_map_delete_elem(session->targets_fd, &id);
+			bpf_map_delete_elem(bpf_map__fd(session->maps.targets), &id);
 			end_watch(session, i - POLL_TARGETS);
 		}
 		alive += target->fd >= 0;

@@ -17,6 +17,7 @@ struct bpf_object;
 struct error;
 struct session;
 struct trace_config;
+struct trace_maps;
 struct trace_options;
 
 /*
@@ -40,6 +41,9 @@ int session__configure(struct session *session, struct bpf_object *object,
 
 /* Load object, and put into its maps what can only go there now. */
 int session__load(struct session *session, struct bpf_object *object, struct error *error);
+
+/* The maps of the object, valid as long as it and the session are. */
+const struct trace_maps *session__maps(const struct session *session);
 
 /* True once a signal has asked for the end: what takes long looks here now and then. */
 bool session__stopping(const struct session *session);

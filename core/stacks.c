@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/trace_maps.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -146,14 +147,15 @@ static int read_stacks(struct stack_counts *counts, int fd)
 	return 0;
 }
 
-int stack_counts__read(struct stack_counts *counts, struct bpf_object *object, struct error *error)
+int stack_counts__read(struct stack_counts *counts, const struct trace_maps *maps,
+		       struct error *error)
 {
 	int err;
 
 	*counts = (struct stack_counts){0};
-	err = read_keys(counts, bpf_object__find_map_fd_by_name(object, "counts"));
+	err = read_keys(counts, bpf_map__fd(maps->counts));
 	if (!err)
-		err = read_stacks(counts, bpf_object__find_map_fd_by_name(object, "stacks"));
+		err = read_stacks(counts, bpf_map__fd(maps->stacks));
 	if (err) {
 		stack_counts__release(counts);
 		return error__set(error, err, "cannot read the stack table: %s", strerror(-err));

@@ -10,7 +10,7 @@
 #include "bpf/abi.h"
 #include "core/util/arena.h"
 
-struct bpf_object;
+struct trace_maps;
 struct error;
 
 /* The frames of a stack, leaf first, tagged as in bpf/abi.h. */
@@ -39,12 +39,12 @@ struct stack_counts {
 };
 
 /*
- * Read the maps "counts" and "stacks" of object, whose programs must have
- * stopped. Sorted as they are printed: by count, least first, then by comm,
- * tgid and addresses, so that the order is the same whenever the data is.
- * Returns 0 or a negative errno with error filled and counts empty.
+ * Read the maps counts and stacks; the programs that write them must have stopped. Sorted as they
+ * are printed: by count, least first, then by comm, tgid and addresses, so that the order is the
+ * same whenever the data is. Returns 0 or a negative errno with error filled and counts empty.
  */
-int stack_counts__read(struct stack_counts *counts, struct bpf_object *object, struct error *error);
+int stack_counts__read(struct stack_counts *counts, const struct trace_maps *maps,
+		       struct error *error);
 void stack_counts__release(struct stack_counts *counts);
 
 #endif

@@ -81,7 +81,7 @@ static bool trace__run(struct trace *trace, uint64_t nanoseconds, struct account
 	session__wait(trace->session, nanoseconds);
 	CHECK(sampler__stop(&trace->sampler, &expected));
 	sampler__close(&trace->sampler);
-	return CHECK_INT(accounting__read(accounting, trace->skeleton->obj, &error), 0);
+	return CHECK_INT(accounting__read(accounting, session__maps(trace->session), &error), 0);
 }
 
 static void check_balance(const struct accounting *accounting)

@@ -298,6 +298,19 @@ enter() {
 	grep -Eq "^profile: --mntnsmap bpf/nothing: cannot open the map: No such file or directory; pin one " err
 }
 
+@test "a pinned map can have the name of one of ours" {
+	for name in counts stacks event_counters targets; do
+		pin_map "$name" hash 8 12
+		spin names
+		add_key "$name" 0
+		try timeout 20 "$TRACEKIT" profile -f --stats --cgroupmap "bpf/$name" 0.2 >out 2>err
+		[ "$status" -eq 0 ]
+		[ "$(stat_of seen err)" -gt 0 ]
+		[ "$(stat_of seen err)" -eq "$(stat_of filtered err)" ]
+		[ ! -s out ]
+	done
+}
+
 @test "several filters together: what passes all of them is shown" {
 	make_cgroup
 	spin names

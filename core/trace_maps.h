@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The maps that tracing programs share with user space. */
+#ifndef TRACEKIT_CORE_TRACE_MAPS_H
+#define TRACEKIT_CORE_TRACE_MAPS_H
+
+struct bpf_map;
+struct bpf_object;
+
+/* Of an object that was opened; as they are called in bpf/. */
+struct trace_maps {
+	struct bpf_map *event_counters;
+	struct bpf_map *stacks;
+	struct bpf_map *counts;
+	struct bpf_map *targets;
+	struct bpf_map *cgroup_ids;
+	struct bpf_map *mount_namespaces;
+	struct bpf_map *cgroup;
+};
+
+/*
+ * Found by their names, once, while these are still their own: a pinned map that
+ * is put in the place of one brings its name along, which can be any.
+ * Returns 0, or -ENOENT with *maps untouched.
+ */
+int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object);
+
+#endif
