@@ -247,6 +247,8 @@ static int name_by_resolvers(struct plt_pass *pass)
 	for (size_t i = 0; i < pass->nr; i++)
 		resolvers[i].address = pass->uses[i].resolver;
 	err = elf_symbols__find(pass->elf, resolvers, pass->nr, pass->names, pass->work);
+	if (err == -EFBIG)
+		err = 0; /* said already of the symbols themselves */
 	for (size_t i = 0; i < pass->nr && !err; i++)
 		if (pass->uses[i].resolver && resolvers[i].name && !pass->uses[i].lookup->name)
 			err = give_name(pass, &pass->uses[i], resolvers[i].name);

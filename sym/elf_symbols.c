@@ -461,5 +461,7 @@ int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups,
 	for (size_t i = 0; i < elf->nr_tables; i++)
 		pass_table(&pass, (uint8_t)i);
 	take_nearest(&pass);
-	return take_names(&pass, names);
+	if (take_names(&pass, names))
+		return -ENOMEM;
+	return may_work(&pass) ? 0 : -EFBIG;
 }

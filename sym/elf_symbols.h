@@ -78,7 +78,8 @@ struct elf_lookup {
  * What one file can make us do is bounded, and what many files together can by
  * *work, from which the work done is taken; at 0 nothing more is found.
  * ELF_SYMBOLS_WORK is enough for a thousand ordinary files.
- * Returns 0, or -ENOMEM.
+ * Returns 0, -EFBIG if the bound was reached (what was found by then is there all
+ * the same), or -ENOMEM.
  */
 #define ELF_SYMBOLS_WORK (64 * 1024 * 1024)
 int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,

@@ -99,6 +99,15 @@ static void touch(struct user_namer *namer, pid_t pid, dev_t device)
 	progress->steps++;
 }
 
+/* What is too large to be read to its end is no failure, but is said. */
+static int note_left_out(struct user_namer *namer, int err)
+{
+	if (err != -EFBIG)
+		return err;
+	namer->progress->left_out = true;
+	return 0;
+}
+
 static bool is_avoided(const struct user_namer *namer, pid_t pid, dev_t device)
 {
 	for (size_t i = 0; i < namer->avoided->nr; i++) {
@@ -333,7 +342,8 @@ static int answer_file(struct user_namer *namer, const struct sym_file *file,
 	for (size_t i = 0; i < nr; i++)
 		lookups[i].address = questions[i].address;
 	touch(namer, questions[0].query->pid, file->device);
-	err = elf_symbols__find(&file->elf, lookups, nr, namer->names, &namer->progress->work);
+	err = note_left_out(namer, elf_symbols__find(&file->elf, lookups, nr, namer->names,
+						     &namer->progress->work));
 	if (!err)
 		err = elf_plt__find(&file->elf, lookups, nr, namer->names, &namer->progress->work);
 	if (!err && namer->demangles)
@@ -442,10 +452,7 @@ static int answer_no_file(struct user_namer *namer, struct batch *batch,
 	if (fd >= 0)
 		err = jit_map__find(fd, lookups, batch->nr_no_file, namer->names,
 				    &namer->progress->work);
-	if (err == -EFBIG) {
-		namer->progress->left_out = true;
-		err = 0;
-	}
+	err = note_left_out(namer, err);
 	for (size_t i = 0; i < batch->nr_no_file && !err; i++) {
 		struct sym_query *query = batch->no_file[i];
 
