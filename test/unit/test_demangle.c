@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/demangle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "test/unit/tap.h"
+
+/* The form of a symbol, until the next call; NULL if it stays as it is. */
+static const char *form_of(const char *symbol)
+{
+	static char text[DEMANGLED_SIZE];
+
+	memset(text, '#', sizeof(text));
+	if (!demangle(symbol, text))
+		return NULL;
+	CHECK(memchr(text, '\0', sizeof(text)));
+	return text;
+}
+
+/* Pairs of a symbol and its form; NULL: it has none. */
+static void check_forms(const char *const pairs[][2], size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const char *form = form_of(pairs[i][0]);
+		bool right = form && pairs[i][1] ? !strcmp(form, pairs[i][1]) : form == pairs[i][1];
+
+		tap_check(right, __FILE__, __LINE__, "'%s' becomes '%s'", pairs[i][0],
+			  form ? form : "(nothing)");
+	}
+}
+
+#define CHECK_FORMS(pairs) check_forms(pairs, ARRAY_SIZE(pairs))
+
+static void cxx_functions(void)
+{
+	static const char *const pairs[][2] = {
+		{"_Z3addii", "add(int, int)"},
+		{"_Z3fooPKcz", "foo(char const*, ...)"},
+		{"_ZNK3foo3bar3bazEv", "foo::bar::baz() const"},
+		{"_ZN1AC1Ev", "A::A()"},
+		{"_ZN1AD0Ev", "A::~A()"},
+		{"_ZThn8_N1A1fEv", "non-virtual thunk to A::f()"},
+		{"_ZTV1A", "vtable for A"},
+		{"_ZGVZ4mainE1x", "guard variable for main::x"},
+		{"_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()() const"},
+		{"_ZN12_GLOBAL__N_14workEv", "(anonymous namespace)::work()"},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+static void cxx_templates(void)
+{
+	static const char *const pairs[][2] = {
+		{"_ZSt4sortIPiEvT_S1_", "void std::sort<int*>(int*, int*)"},
+		{"_ZNSt6vectorIiSaIiEE9push_backEOi",
+		 "std::vector<int, std::allocator<int> >::push_back(int&&)"},
+		{"_Z4funcILi3EEvRAT__c", "void func<3>(char (&) [3])"},
+		{"_Z7forwardIJicEEvDpOT_", "void forward<int, char>(int&&, char&&)"},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+static void cxx_operators(void)
+{
+	static const char *const pairs[][2] = {
+		{"_ZN1AplERKS_", "A::operator+(A const&)"},
+		{"_ZN1AcviEv", "A::operator int()"},
+		{"_ZN1AixEi", "A::operator[](int)"},
+		{"_ZN1AclEi", "A::operator()(int)"},
+		{"_Zaa1A1B", "operator&&(A, B)"},
+		{"_Zli2_wPKc", "operator\"\" _w(char const*)"},
+		{"_Znwm", "operator new(unsigned long)"},
+		{"_ZdlPv", "operator delete(void*)"},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+static void parts_of_cxx_functions(void)
+{
+	static const char *const pairs[][2] = {
+		{"_ZN3foo3barEv.cold", "foo::bar() [clone .cold]"},
+		{"_ZN3foo3barEv.part.0.constprop.1",
+		 "foo::bar() [clone .part.0] [clone .constprop.1]"},
+		{"_ZN3foo3barEv.llvm.123456", "foo::bar() [clone .llvm.123456]"},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+/* What GCC calls them today has no form; what it called them once has. */
+static void static_constructors(void)
+{
+	static const char *const pairs[][2] = {
+		{"_GLOBAL__sub_I_main.cc", NULL},
+		{"_GLOBAL__sub_I__ZN3foo3barEv", NULL},
+		{"_GLOBAL__I_main", "global constructors keyed to main"},
+		{"_GLOBAL__D__ZN3foo3barEv", "global destructors keyed to foo::bar()"},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+static void rust_v0(void)
+{
+	static const char *const pairs[][2] = {
+		{"_RNvCs1234_7mycrate3foo", "mycrate::foo"},
+		{"_RNvC7mycrate3foo.llvm.ABCD", "mycrate::foo"},
+		{"_RINvNtC3std3mem8align_ofdE", "std::mem::align_of::<f64>"},
+		{"_RNvMsr_NtCs3ssYzQotkvD_3std4pathNtB5_7PathBuf3new", "<std::path::PathBuf>::new"},
+		{"_RNCNvC1a4main0", "a::main::{closure#0}"},
+		{"_RNvXs_C1aNtB4_1ANtB4_1B1f", "<a::A as a::B>::f"},
+		/* Punycode: "über" */
+		{"_RNvC1au7ber_goa", "a::\xc3\xbc"
+				     "ber"},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+static void rust_legacy(void)
+{
+	static const char *const pairs[][2] = {
+		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"},
+		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE.llvm.42",
+		 "core::fmt::Formatter::pad"},
+		{"_ZN60_$LT$alloc..string..String$u20$as$u20$core..fmt..Display$GT$"
+		 "3fmt17h1a2b3c4d5e6f7a8bE",
+		 "<alloc::string::String as core::fmt::Display>::fmt"},
+		/* No hash has so few different digits: this is C++. */
+		{"_ZN4core3fmt17h0000000000000000E", "core::fmt::h0000000000000000"},
+		{"_ZN17h0123456789abcdefE", "h0123456789abcdef"},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+static void suffixes(void)
+{
+	static const char *const pairs[][2] = {
+		{"_ZN3foo3barEv@plt", "foo::bar()@plt"},
+		{"_ZN3foo3barEv.cold@plt", "foo::bar() [clone .cold]@plt"},
+		{"_RNvC7mycrate3foo@plt", "mycrate::foo@plt"},
+		{"_ZNSo3putEc@@GLIBCXX_3.4", "std::ostream::put(char)@@GLIBCXX_3.4"},
+		{"_ZNSo3putEc@GLIBCXX_3.4", "std::ostream::put(char)@GLIBCXX_3.4"},
+		{"_Z3foov@", "foo()@"},
+		{"_Z3foov@@V@@_Z3foov", "foo()@@V@@_Z3foov"},
+		{"malloc@plt", NULL},
+		{"@plt", NULL},
+		{"_Z@plt", NULL},
+		{"_Z3fo@o", NULL},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+static void names_of_c(void)
+{
+	static const char *const pairs[][2] = {
+		{"", NULL},	     {"_", NULL},      {"main", NULL},	   {"malloc", NULL},
+		{"Z3foov", NULL},    {"R", NULL},      {" _Z3foov", NULL}, {"__Z3foov", NULL},
+		{"std::sort", NULL}, {"foo()", NULL},  {"foo.cold", NULL}, {"vfs_read", NULL},
+		{"i", NULL},	     {"_init", NULL},  {"_IO_puts", NULL}, {"3foo", NULL},
+		{"_GLOBAL", NULL},   {"_start", NULL},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+static void names_that_look_mangled(void)
+{
+	static const char *const pairs[][2] = {
+		{"_Z", NULL},
+		{"_ZN", NULL},
+		{"_Zebra", NULL},
+		{"_Z3fo", NULL},
+		{"_ZN3foo", NULL},
+		{"_Z3foov_not", NULL},
+		{"_Z3foov ", NULL},
+		{"_Z99999999999999999999foov", NULL},
+		{"_Z-3foov", NULL},
+		{"_Z1fDpT_", NULL},
+		{"_Z1fS9_", NULL},
+		{"_ZN3foo3barEv+0x10", NULL},
+		{"_R", NULL},
+		{"_R2D2", NULL},
+		{"_Registry", NULL},
+		{"_RNvC7mycrate", NULL},
+		{"_RNvB_3foo", NULL},
+		{"_RNvC3aaa3foo$", NULL},
+		{"_GLOBAL_", NULL},
+		{"_GLOBAL__I_", NULL},
+		{"_GLOBAL_OFFSET_TABLE_", NULL},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+/* ---- sizes ---- */
+
+/*
+ * A symbol whose form has so many bytes, at least 4,000: "f...f(p...p, p...p, ...)"
+ * with five parameters of one type, and what is left in the function's name.
+ */
+static char *make_symbol(size_t form_size)
+{
+	const size_t parameter = 780;
+	size_t function = form_size - 5 * parameter - strlen("(, , , , )");
+	char *symbol = malloc(2048), *end = symbol;
+
+	end += sprintf(end, "_Z%zu", function);
+	memset(end, 'f', function);
+	end += function;
+	end += sprintf(end, "%zu", parameter);
+	memset(end, 'p', parameter);
+	strcpy(end + parameter, "S_S_S_S_");
+	return symbol;
+}
+
+static void forms_that_just_fit(void)
+{
+	for (size_t size = DEMANGLED_SIZE - 3; size < DEMANGLED_SIZE + 3; size++) {
+		CLEANUP_FREE char *symbol = make_symbol(size);
+		const char *form = form_of(symbol);
+
+		if (size < DEMANGLED_SIZE)
+			CHECK_INT(form ? strlen(form) : 0, size);
+		else
+			CHECK(!form);
+	}
+}
+
+static void suffixes_that_just_fit(void)
+{
+	for (size_t size = DEMANGLED_SIZE - 7; size < DEMANGLED_SIZE; size++) {
+		CLEANUP_FREE char *symbol = make_symbol(size);
+		const char *form = form_of(strcat(symbol, "@plt"));
+
+		if (size + strlen("@plt") < DEMANGLED_SIZE) {
+			CHECK_INT(form ? strlen(form) : 0, size + strlen("@plt"));
+			CHECK_STR(form + size, "@plt");
+		} else {
+			CHECK(!form);
+		}
+	}
+}
+
+/* All that is behind an @ is copied, however long. */
+static void endless_suffix(void)
+{
+	const size_t size = 1 << 20;
+	CLEANUP_FREE char *symbol = malloc(size);
+
+	memset(symbol, 'x', size);
+	memcpy(symbol, "_Z3foov@", 8);
+	symbol[size - 1] = '\0';
+	CHECK(!form_of(symbol));
+	symbol[DEMANGLED_SIZE - 1] = '\0';
+	CHECK(form_of(symbol));
+}
+
+static void endless_symbols(void)
+{
+	static const char *const starts[] = {"_Z", "_ZN", "_R", "_RNv", "_GLOBAL__I_", "x"};
+	static const char fillings[] = "1aNIRSTP_EKCGM0";
+	const size_t size = 1 << 16;
+	CLEANUP_FREE char *symbol = malloc(size);
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		for (size_t f = 0; f < strlen(fillings); f++) {
+			memset(symbol, fillings[f], size);
+			memcpy(symbol, starts[i], strlen(starts[i]));
+			/* From far too long to hardly longer than its start. */
+			for (size_t length = size - 1; length > 16; length /= 2) {
+				symbol[length] = '\0';
+				form_of(symbol);
+			}
+		}
+	}
+}
+
+/* ---- hostile symbols ---- */
+
+/* Name i of the substitutions of a C++ symbol: S_, S0_, ... S9_, SA_, ... SZ_, S10_ */
+static char *append_substitution(char *end, unsigned int i)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	*end++ = 'S';
+	if (i > 36)
+		*end++ = digits[(i - 1) / 36];
+	if (i > 0)
+		*end++ = digits[(i - 1) % 36];
+	*end++ = '_';
+	*end = '\0';
+	return end;
+}
+
+/*
+ * "void f<void>(X<a<void, void>, A<a, a>, B<A, A>, ...>)", where each template is
+ * given the one before twice, of which only a<void, void> is spelled out: so the
+ * form doubles with each of some ten bytes.
+ */
+static char *make_bomb(const char *start, unsigned int doublings)
+{
+	char *symbol = malloc(64 + 16 * doublings), *end = symbol;
+
+	end += sprintf(end, "%s1XI1aIvvE", start);
+	for (unsigned int i = 0; i < doublings; i++) {
+		end += sprintf(end, "1%cI", 'A' + i % 26);
+		end = append_substitution(end, 3 + 2 * i);
+		end = append_substitution(end, 3 + 2 * i);
+		*end++ = 'E';
+	}
+	strcpy(end, "E");
+	return symbol;
+}
+
+/* A form of 2 to the power of 35 times some bytes: it stays mangled, and is not written out. */
+static void form_that_doubles(void)
+{
+	CLEANUP_FREE char *harmless = make_bomb("_Z1fIvEv", 2);
+	CLEANUP_FREE char *symbol = make_bomb("_Z1fIvEv", 35);
+
+	CHECK_STR(form_of(harmless), "void f<void>(X<a<void, void>, "
+				     "A<a<void, void>, a<void, void> >, "
+				     "B<A<a<void, void>, a<void, void> >, "
+				     "A<a<void, void>, a<void, void> > > >)");
+	CHECK(strlen(symbol) < 500);
+	CHECK(!form_of(symbol));
+}
+
+/* The same in Rust: tuples of two of the one before. */
+static void rust_form_that_doubles(void)
+{
+	static const char digits[] =
+		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char symbol[1024] = "_RIC1a";
+	char *end = symbol + strlen(symbol);
+	size_t previous = (size_t)(end - symbol) - 2; /* where "Tuu" will be, behind the "_R" */
+
+	end += sprintf(end, "TuuE");
+	for (int i = 0; i < 40; i++) {
+		size_t here = (size_t)(end - symbol) - 2;
+		char backref[8];
+
+		/* A base-62 number is one less than what it stands for; all here have two digits.
+		 */
+		if (previous > 62)
+			snprintf(backref, sizeof(backref), "B%c%c_", digits[(previous - 1) / 62],
+				 digits[(previous - 1) % 62]);
+		else
+			snprintf(backref, sizeof(backref), "B%c_", digits[previous - 1]);
+		end += sprintf(end, "T%s%sE", backref, backref);
+		previous = here;
+	}
+	strcpy(end, "E");
+	CHECK(!form_of(symbol));
+	/* The first two of them are harmless. */
+	strcpy(symbol + strlen("_RIC1aTuuETB4_B4_E"), "E");
+	CHECK_STR(form_of(symbol), "a::<((), ()), (((), ()), ((), ()))>");
+}
+
+static const struct tap_test tests[] = {
+	{"C++ functions", cxx_functions},
+	{"C++ templates", cxx_templates},
+	{"C++ operators", cxx_operators},
+	{"parts and clones of C++ functions say so", parts_of_cxx_functions},
+	{"static constructors are left as they are, unless they are of old compilers",
+	 static_constructors},
+	{"Rust functions, v0", rust_v0},
+	{"Rust functions of the legacy form, without their hash", rust_legacy},
+	{"versions and @plt are kept", suffixes},
+	{"names of C are left as they are", names_of_c},
+	{"names that only look mangled are left as they are", names_that_look_mangled},
+	{"a form of up to 4,095 bytes fits, a longer one stays mangled", forms_that_just_fit},
+	{"so it is with what stands behind the @", suffixes_that_just_fit},
+	{"a version of a megabyte", endless_suffix},
+	{"symbols that repeat one letter up to 64 KB", endless_symbols},
+	{"a C++ form of terabytes stays mangled", form_that_doubles},
+	{"a Rust form of terabytes stays mangled", rust_form_that_doubles},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}
