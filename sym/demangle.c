@@ -21,6 +21,8 @@ static void append(const char *piece, size_t length, void *opaque)
 {
 	struct output *output = opaque;
 
+	if (length == 0)
+		return; /* an empty name of Rust: piece is NULL */
 	if (length >= DEMANGLED_SIZE - output->used)
 		longjmp(output->too_long, 1);
 	memcpy(output->text + output->used, piece, length);
@@ -54,7 +56,7 @@ bool demangle(const char *symbol, char text[DEMANGLED_SIZE])
 		return false;
 	memcpy(plain, symbol, length);
 	plain[length] = '\0';
-	if (!demangle_plain(plain, &output))
+	if (!demangle_plain(plain, &output) || output.used == 0)
 		return false;
 	append(symbol + length, strlen(symbol + length), &output);
 	text[output.used] = '\0';

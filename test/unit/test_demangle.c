@@ -366,6 +366,44 @@ static void rust_form_that_doubles(void)
 	CHECK_STR(form_of(symbol), "a::<((), ()), (((), ()), ((), ()))>");
 }
 
+/* A crate may have no name; what has none at all is better left mangled. */
+static void empty_names(void)
+{
+	static const char *const pairs[][2] = {
+		{"_RC0", NULL},
+		{"_RC0@plt", NULL},
+		{"_RNvCs_0_0", NULL},
+		{"_RNvC03foo", "::foo"},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+/* Bytes that a fixed generator makes, of those that mean something and of all. */
+static void garbage(void)
+{
+	static const char *const starts[] = {"_Z", "_ZN", "_R", "_RINv", "_GLOBAL__I__Z"};
+	static const char letters[] = "_ZNSTIEKRPOLXJDpCFGAMUBstuvdclLC0123456789abcfi$.@h";
+	uint32_t random = 1;
+
+	for (int i = 0; i < 20000; i++) {
+		const char *start = starts[i % ARRAY_SIZE(starts)];
+		char symbol[128];
+		size_t length = strlen(start);
+
+		strcpy(symbol, start);
+		while (length < sizeof(symbol) - 1) {
+			random = random * 1664525 + 1013904223;
+			if (random >> 24 < 4)
+				break;
+			symbol[length++] = i % 3 ? letters[(random >> 16) % strlen(letters)] :
+						   (char)(random >> 16 | 1);
+		}
+		symbol[length] = '\0';
+		form_of(symbol);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{"C++ functions", cxx_functions},
 	{"C++ templates", cxx_templates},
@@ -382,8 +420,10 @@ static const struct tap_test tests[] = {
 	{"so it is with what stands behind the @", suffixes_that_just_fit},
 	{"a version of a megabyte", endless_suffix},
 	{"symbols that repeat one letter up to 64 KB", endless_symbols},
+	{"names of nothing", empty_names},
 	{"a C++ form of terabytes stays mangled", form_that_doubles},
 	{"a Rust form of terabytes stays mangled", rust_form_that_doubles},
+	{"garbage", garbage},
 };
 
 int main(void)
