@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/demangle.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -379,6 +380,40 @@ static void empty_names(void)
 	CHECK_FORMS(pairs);
 }
 
+/* The memory that is in use, wherever malloc() counts it. */
+static size_t used_memory(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* A crate whose name is "xxx", and then U+0080 as often as given, in Punycode. */
+static char *make_punycode(size_t repeated)
+{
+	char *symbol = malloc(repeated + 32);
+	int start = sprintf(symbol, "_RCu%zu_xxx_", repeated + strlen("xxx_"));
+
+	memset(symbol + start, 'a', repeated);
+	symbol[(size_t)start + repeated] = '\0';
+	return symbol;
+}
+
+/* Punycode is decoded in memory, which must not be lost where the form turns out too long. */
+static void long_punycode(void)
+{
+	CLEANUP_FREE char *fits = make_punycode(2046);
+	CLEANUP_FREE char *too_long = make_punycode(2047);
+	size_t before;
+
+	CHECK_INT(strlen(form_of(fits)), 3 + 2 * 2046);
+	CHECK(!form_of(too_long));
+	before = used_memory();
+	for (int i = 0; i < 100; i++)
+		CHECK(!form_of(too_long));
+	CHECK(used_memory() < before + 16384);
+}
+
 /* Bytes that a fixed generator makes, of those that mean something and of all. */
 static void garbage(void)
 {
@@ -423,6 +458,7 @@ static const struct tap_test tests[] = {
 	{"names of nothing", empty_names},
 	{"a C++ form of terabytes stays mangled", form_that_doubles},
 	{"a Rust form of terabytes stays mangled", rust_form_that_doubles},
+	{"a long name in Punycode leaves no memory behind", long_punycode},
 	{"garbage", garbage},
 };
 
