@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libiberty cannot be told to stop, and some symbols of a few bytes keep it busy
+ * for years: their forms double with each level, in print or in a walk that
+ * prints nothing, or it parses each level twice, or counts to 2^62 in silence. So
+ * it is left by a jump, from its callback as soon as the form is too long, or from
+ * a timer.
+ *
+ * What a jump leaves behind: its printers hold no memory but, in a Rust v0 name,
+ * the buffer of one Punycode identifier while they decode and print it. They are
+ * not left in print then; decoding takes less than a tenth of the time that the
+ * timer allows, so that it does not strike then either.
+ */
 #include "sym/demangle.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
+
+/* Of CPU time, in microseconds. The longest of ordinary names take a tenth of one millisecond. */
+#define TIME_MAX 10000
 
 /* What the callbacks of libiberty write into. */
 struct output {
@@ -11,7 +28,7 @@ struct output {
 	size_t used;
 	bool is_rust;
 	bool too_long; /* what comes is no longer wanted */
-	jmp_buf give_up;
+	sigjmp_buf give_up;
 };
 
 /* Non-ASCII comes from the buffer of a Punycode identifier: all else in Rust symbols is ASCII. */
@@ -23,12 +40,6 @@ static bool is_punycode(const struct output *output, const char *piece, size_t l
 	return false;
 }
 
-/*
- * libiberty's printers cannot be told to stop, and would go on for the whole of a
- * form that is exponential in its symbol: this leaves them by a jump. They hold no
- * memory then but, in a Rust v0 name, the buffer of one Punycode identifier, while
- * they print it: they are left behind that.
- */
 static void append(const char *piece, size_t length, void *opaque)
 {
 	struct output *output = opaque;
@@ -40,8 +51,40 @@ static void append(const char *piece, size_t length, void *opaque)
 		memcpy(output->text + output->used, piece, length);
 		output->used += length;
 	} else if (!is_punycode(output, piece, length)) {
-		longjmp(output->give_up, 1);
+		siglongjmp(output->give_up, 1);
 	}
+}
+
+/* The output that is being written to, if any. */
+static struct output *volatile active;
+
+static void out_of_time(int signal)
+{
+	(void)signal;
+	if (active)
+		siglongjmp(active->give_up, 1);
+}
+
+static void start_timer(struct output *output)
+{
+	/* Not blocked while it is handled: a jump does not unblock it. */
+	const struct sigaction action = {.sa_handler = out_of_time,
+					 .sa_flags = SA_NODEFER | SA_RESTART};
+	const struct itimerval time = {.it_value = {.tv_usec = TIME_MAX}};
+	static bool handled;
+
+	if (!handled)
+		handled = sigaction(SIGVTALRM, &action, NULL) == 0;
+	active = output;
+	setitimer(ITIMER_VIRTUAL, &time, NULL);
+}
+
+static void stop_timer(void)
+{
+	const struct itimerval never = {.it_value = {0}};
+
+	setitimer(ITIMER_VIRTUAL, &never, NULL);
+	active = NULL;
 }
 
 static bool may_be_mangled(const char *symbol)
@@ -64,19 +107,36 @@ static bool demangle_plain(const char *symbol, struct output *output)
 	return cplus_demangle_v3_callback(symbol, options, append, output);
 }
 
-bool demangle(const char *symbol, char text[DEMANGLED_SIZE])
+/* As demangle(), without a NUL. */
+static bool demangle_in_time(const char *symbol, struct output *output, unsigned int *patience)
+{
+	bool done;
+
+	if (sigsetjmp(output->give_up, 0)) {
+		stop_timer();
+		*patience -= !output->too_long;
+		return false;
+	}
+	start_timer(output);
+	done = demangle_plain(symbol, output);
+	stop_timer();
+	return done && output->used;
+}
+
+bool demangle(const char *symbol, char text[DEMANGLED_SIZE], unsigned int *patience)
 {
 	struct output output = {.text = text};
-	size_t length = strcspn(symbol, "@");
+	const char *suffix = strchrnul(symbol, '@');
+	size_t length = (size_t)(suffix - symbol), suffix_length = strlen(suffix);
 	char plain[DEMANGLED_SIZE];
 
-	if (!may_be_mangled(symbol) || length >= sizeof(plain) || setjmp(output.give_up))
+	if (!may_be_mangled(symbol) || length >= sizeof(plain) || *patience == 0)
 		return false;
 	memcpy(plain, symbol, length);
 	plain[length] = '\0';
-	if (!demangle_plain(plain, &output) || output.used == 0)
+	if (!demangle_in_time(plain, &output, patience) ||
+	    suffix_length >= DEMANGLED_SIZE - output.used)
 		return false;
-	append(symbol + length, strlen(symbol + length), &output);
-	text[output.used] = '\0';
+	memcpy(text + output.used, suffix, suffix_length + 1);
 	return true;
 }

@@ -9,11 +9,17 @@
 /* A longer form is left as it is: 336 bytes of symbol can stand for 138 MB of text. */
 #define DEMANGLED_SIZE 4096
 
+/* Hostile symbols take a second in all, at most, with so much patience to begin with. */
+#define DEMANGLE_PATIENCE 50
+
 /*
  * The demangled form of a symbol, with a NUL, into text. False if it is not
- * mangled, or its form does not fit; text is then undefined. Rust (v0 and
- * legacy) is tried first, then C++ (Itanium ABI). For one thread at a time.
+ * mangled, or its form does not fit, or is not found within 10 ms of CPU time (and
+ * a tick), a hundred times what ordinary ones take; text is then undefined. The
+ * last of these takes one away from *patience, and at 0 nothing is demangled any
+ * more. Rust (v0 and legacy) is tried first, then C++ (Itanium ABI). For programs
+ * with one thread: it uses ITIMER_VIRTUAL, and keeps SIGVTALRM.
  */
-bool demangle(const char *symbol, char text[DEMANGLED_SIZE]);
+bool demangle(const char *symbol, char text[DEMANGLED_SIZE], unsigned int *patience);
 
 #endif

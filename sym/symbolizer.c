@@ -134,10 +134,11 @@ static int name_symbols(struct symbolizer *symbolizer, struct sym_query *queries
 /* Some of the kernel is written in Rust. */
 static int demangle_names(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
 {
+	unsigned int patience = DEMANGLE_PATIENCE;
 	char text[DEMANGLED_SIZE];
 
 	for (size_t i = 0; i < nr; i++) {
-		if (!queries[i].name || !demangle(queries[i].name, text))
+		if (!queries[i].name || !demangle(queries[i].name, text, &patience))
 			continue;
 		queries[i].name = arena__copy_string(&symbolizer->names, text, strlen(text));
 		if (!queries[i].name)

@@ -65,8 +65,8 @@ struct user_namer {
 	size_t nr_remembered, remembered_capacity;
 	size_t remembered_files;
 	size_t files_max;
-	int vdso_fd; /* or -1 */
-	bool demangles;
+	int vdso_fd;			/* or -1 */
+	unsigned int demangle_patience; /* 0: names stay as they are */
 };
 
 int user_namer__new(struct user_namer **out, struct arena *names, const struct avoid_list *avoided,
@@ -82,7 +82,7 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 	namer->progress = progress;
 	namer->files_max = FILES_MAX;
 	namer->vdso_fd = vdso__open();
-	namer->demangles = demangles;
+	namer->demangle_patience = demangles ? DEMANGLE_PATIENCE : 0;
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 < FILES_MAX)
 		namer->files_max = limit.rlim_cur / 4;
 	*out = namer;
@@ -320,7 +320,7 @@ static int demangle_names(struct user_namer *namer, struct elf_lookup *lookups, 
 			continue;
 		if (lookups[i].name != symbol) {
 			symbol = name = lookups[i].name;
-			if (demangle(symbol, text))
+			if (demangle(symbol, text, &namer->demangle_patience))
 				name = arena__copy_string(namer->names, text, strlen(text));
 			if (!name)
 				return -ENOMEM;
@@ -346,7 +346,7 @@ static int answer_file(struct user_namer *namer, const struct sym_file *file,
 						     &namer->progress->work));
 	if (!err)
 		err = elf_plt__find(&file->elf, lookups, nr, namer->names, &namer->progress->work);
-	if (!err && namer->demangles)
+	if (!err && namer->demangle_patience)
 		err = demangle_names(namer, lookups, nr);
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct sym_query *query = questions[i].query;

@@ -15,7 +15,7 @@ static const char *form_of(const char *symbol)
 	static char text[DEMANGLED_SIZE];
 
 	memset(text, '#', sizeof(text));
-	if (!demangle(symbol, text))
+	if (!demangle(symbol, text, &(unsigned int){1}))
 		return NULL;
 	CHECK(memchr(text, '\0', sizeof(text)));
 	return text;
@@ -380,6 +380,51 @@ static void empty_names(void)
 	CHECK_FORMS(pairs);
 }
 
+/* What keeps libiberty busy for years, and prints nothing (or not yet). */
+static void symbols_without_an_end(void)
+{
+	/* "Dp": it looks for a parameter pack in all of the form, before it prints anything. */
+	CLEANUP_FREE char *pack = make_bomb("_Z1fIvEvDp", 35);
+	/* Conversion operators, in a template argument of each other: it reads each twice. */
+	char conversions[512] = "_Z";
+	const char *const symbols[] = {
+		pack,
+		conversions,
+		/* Lifetimes, so many that it does not end, in a path that is not printed. */
+		"_RMIC1aFGzzzzzzzzzz_EuEu",
+		"_RC1aIC1bFGzzzzzzzzzz_EuE",
+	};
+
+	for (int i = 0; i < 35; i++)
+		strcat(conversions, "cvT_IL_Z");
+	strcat(conversions, "cvT_IvE");
+	for (int i = 0; i < 35; i++)
+		strcat(conversions, "EE");
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
+		unsigned int patience = 2;
+		char text[DEMANGLED_SIZE];
+
+		tap_check(!demangle(symbols[i], text, &patience), __FILE__, __LINE__, "symbol %zu",
+			  i);
+		CHECK_INT(patience, 1);
+		CHECK(demangle("_Z3foov", text, &patience));
+		CHECK(!demangle(symbols[i], text, &patience));
+		CHECK_INT(patience, 0);
+		CHECK(!demangle("_Z3foov", text, &patience));
+		CHECK_INT(patience, 0);
+	}
+}
+
+static void long_forms_cost_no_patience(void)
+{
+	CLEANUP_FREE char *symbol = make_bomb("_Z1fIvEv", 35);
+	unsigned int patience = 1;
+	char text[DEMANGLED_SIZE];
+
+	CHECK(!demangle(symbol, text, &patience));
+	CHECK_INT(patience, 1);
+}
+
 /* The memory that is in use, wherever malloc() counts it. */
 static size_t used_memory(void)
 {
@@ -458,6 +503,8 @@ static const struct tap_test tests[] = {
 	{"names of nothing", empty_names},
 	{"a C++ form of terabytes stays mangled", form_that_doubles},
 	{"a Rust form of terabytes stays mangled", rust_form_that_doubles},
+	{"a symbol that takes too long stays mangled, and takes patience", symbols_without_an_end},
+	{"a form that is too long takes no patience", long_forms_cost_no_patience},
 	{"a long name in Punycode leaves no memory behind", long_punycode},
 	{"garbage", garbage},
 };
