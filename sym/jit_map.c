@@ -33,6 +33,7 @@ struct jit_pass {
 	struct candidate *candidates;
 	size_t nr;
 	uint64_t *work;
+	bool in_long_line; /* that began in an earlier block, and is none of ours */
 };
 
 /* A hexadecimal number at *text, and the one space behind it; *text moves behind both. */
@@ -85,15 +86,31 @@ static void offer_line(struct jit_pass *pass, const char *line, const char *end,
 	}
 }
 
-/* All whole lines of a block; returns how many bytes they have. */
+/* How many bytes of a block belong to a line that is passed over. */
+static size_t skip_long_line(struct jit_pass *pass, const char *block, size_t size)
+{
+	const char *end;
+
+	if (!pass->in_long_line)
+		return 0;
+	end = memchr(block, '\n', size);
+	pass->in_long_line = !end;
+	return end ? (size_t)(end + 1 - block) : size;
+}
+
+/* All whole lines of a block; returns how many bytes it is done with. */
 static size_t offer_block(struct jit_pass *pass, const char *block, size_t size, uint64_t offset)
 {
-	size_t done = 0;
+	size_t done = skip_long_line(pass, block, size);
 	const char *end;
 
 	while (*pass->work && (end = memchr(block + done, '\n', size - done))) {
 		offer_line(pass, block + done, end, offset + done);
 		done = (size_t)(end - block) + 1;
+	}
+	if (done == 0 && size == BLOCK_SIZE) {
+		pass->in_long_line = true;
+		return size;
 	}
 	return done;
 }
@@ -118,9 +135,6 @@ static int read_map(struct jit_pass *pass)
 		work__charge(pass->work, (uint64_t)got / BYTES_PER_WORK + 1);
 		filled += (size_t)got;
 		done = offer_block(pass, block, filled, offset);
-		/* A line that is longer than a block is none: its parts are passed over. */
-		if (done == 0 && filled == BLOCK_SIZE)
-			done = filled;
 		memmove(block, block + done, filled - done);
 		filled -= done;
 		offset += done;

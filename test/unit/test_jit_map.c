@@ -331,6 +331,20 @@ static void lines_longer_than_a_block(void)
 	}
 }
 
+/* What remains of such a line when blocks were taken off it can look like one. */
+static void end_of_a_longer_line(void)
+{
+	for (size_t shift = 0; shift < 4; shift++) {
+		CLEANUP_FREE char *map = make_long_line(3 * BLOCK - shift);
+
+		memcpy(map + BLOCK, "3000 10 second block", 20);
+		memcpy(map + 2 * BLOCK, "4000 10 third block", 19);
+		CHECK_STR(name_at(map, 0x3000), NULL);
+		CHECK_STR(name_at(map, 0x4000), NULL);
+		CHECK_STR(name_at(map, 0x2000), "behind");
+	}
+}
+
 /* As many bytes as there may be, of letters that mean something and of all. */
 static void garbage(void)
 {
@@ -460,6 +474,7 @@ static const struct tap_test tests[] = {
 	{"lines that end around the end of a block", lines_across_blocks},
 	{"names are cut at 1,024 bytes", long_names_are_cut},
 	{"a line that is longer than a block is passed over", lines_longer_than_a_block},
+	{"so is what is left of it behind the first block", end_of_a_longer_line},
 	{"binary garbage", garbage},
 	{"a sparse map of a terabyte costs seconds at most", sparse_map_of_a_terabyte},
 	{"work comes out of a budget, and ends with it", work_comes_out_of_a_budget},
