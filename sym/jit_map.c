@@ -162,7 +162,7 @@ static int take_names(struct jit_pass *pass, struct arena *names)
 			continue;
 		}
 		got = pread(pass->fd, name, candidate->name_length, (off_t)candidate->name_offset);
-		if (got <= 0)
+		if (got <= 0 || name[0] == '\0')
 			continue;
 		lookup->name = arena__copy_string(names, name, (size_t)got);
 		if (!lookup->name)

@@ -191,6 +191,17 @@ static void later_lines_win(void)
 	CHECK_STR(name_at("1040 10 inner\n1000 100 new\n", 0x1040), "new");
 }
 
+/* A name ends at its NUL; without anything before that there is none. */
+static void names_with_nul(void)
+{
+	static const char map[] = "1000 10 a\0b\n2000 10 \0b\n3000 10 c\n";
+	CLEANUP_CLOSE int fd = open_bytes(map, sizeof(map) - 1);
+
+	CHECK_STR(name_in(fd, 0x1000), "a");
+	CHECK_STR(name_in(fd, 0x2000), NULL);
+	CHECK_STR(name_in(fd, 0x3000), "c");
+}
+
 static void last_line_without_its_end(void)
 {
 	CHECK_STR(name_at("1000 10 whole\n2000 10 cut sho", 0x1000), "whole");
@@ -465,6 +476,7 @@ static const struct tap_test tests[] = {
 	{"a size of 0 holds no address", sizes_of_nothing},
 	{"sizes up to and beyond the last address", sizes_up_to_the_end},
 	{"of lines that overlap the later one wins", later_lines_win},
+	{"a name ends at a NUL, and is none if that comes first", names_with_nul},
 	{"a last line without its end is not used yet", last_line_without_its_end},
 	{"an empty map gives no names", nothing_in_it},
 	{"lookups in one call find what each would find alone", many_lookups},
