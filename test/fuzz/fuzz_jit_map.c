@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Input: the text of a /tmp/perf-PID.map. */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "sym/jit_map.h"
+#include "test/fuzz/fuzz.h"
+
+#define WORK ((uint64_t)1024 * 1024)
+
+/* The same file for all inputs: it need not be made again. */
+static int open_input(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("input", MFD_CLOEXEC);
+	REQUIRE(fd >= 0);
+	REQUIRE(ftruncate(fd, 0) == 0);
+	REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
+	return fd;
+}
+
+static void check_lookup(int fd, const struct jit_lookup *lookup, const uint8_t *data, size_t size)
+{
+	struct jit_lookup alone = {.address = lookup->address};
+	struct arena names = {0};
+
+	REQUIRE(!lookup->name || lookup->start <= lookup->address);
+	REQUIRE(!lookup->name || (lookup->name[0] && strlen(lookup->name) <= 1024));
+	REQUIRE(!lookup->name || memmem(data, size, lookup->name, strlen(lookup->name)));
+	REQUIRE(!lookup->name || !strchr(lookup->name, '\n'));
+	REQUIRE(jit_map__find(fd, &alone, 1, &names, &(uint64_t){WORK}) == 0);
+	REQUIRE(!alone.name == !lookup->name);
+	REQUIRE(!alone.name || alone.start == lookup->start);
+	REQUIRE(!alone.name || !strcmp(alone.name, lookup->name));
+	arena__release(&names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint64_t addresses[] = {
+		0,
+		0x10,
+		0x1000,
+		0x1000,
+		0x1008,
+		0x2000,
+		0xabcd,
+		0xffff,
+		0x7f0000001000,
+		0x7fffffffffffffff,
+		0xffffffffffffff00,
+		UINT64_MAX,
+	};
+	struct jit_lookup lookups[ARRAY_SIZE(addresses)];
+	int fd = open_input(data, size);
+	struct arena names = {0};
+	uint64_t work = WORK;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lookups); i++)
+		lookups[i] = (struct jit_lookup){.address = addresses[i]};
+	REQUIRE(jit_map__find(fd, lookups, ARRAY_SIZE(lookups), &names, &work) == 0);
+	REQUIRE(work < WORK || size == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(lookups); i++)
+		check_lookup(fd, &lookups[i], data, size);
+	arena__release(&names);
+	return 0;
+}
