@@ -13,7 +13,8 @@
 #include "sym/elf_symbols.h"
 #include "sym/work.h"
 
-#define ENTRY_SIZE	 16 /* where the section does not say; .plt.got has entries of 8 */
+#define ENTRY_SIZE	 16
+#define SMALL_ENTRY_SIZE 8
 #define NAME_LENGTH_MAX	 4096
 #define RELOCATIONS_READ 128
 
@@ -104,23 +105,39 @@ static uint64_t lazy_slot(const struct elf_symbols *elf, int64_t number)
 	return 0;
 }
 
-/* Note the entry of section that a lookup lies in, if it is one that can be named. */
-static void note_use(struct plt_pass *pass, const struct elf_section *section,
-		     struct elf_lookup *lookup)
+/* Note the entry at offset of section, in which a lookup lies. False if it cannot be named. */
+static bool note_entry(struct plt_pass *pass, const struct elf_section *section, uint64_t offset,
+		       struct elf_lookup *lookup)
 {
-	uint64_t size = section->entry_size == 8 ? 8 : ENTRY_SIZE;
-	uint64_t offset = (lookup->address - section->address) / size * size;
 	uint64_t entry = section->address + offset;
 	unsigned char code[ENTRY_SIZE];
-	size_t got = elf_symbols__read(pass->elf, code, size, section->offset + offset);
+	size_t got = elf_symbols__read(pass->elf, code, sizeof(code), section->offset + offset);
 	uint64_t slot = decode_entry(code, got, entry);
 
 	work__charge(pass->work, 1);
 	if (!slot)
 		slot = lazy_slot(pass->elf, decode_lazy_entry(code, got));
-	if (slot)
-		pass->uses[pass->nr++] =
-			(struct plt_use){.slot = slot, .lookup = lookup, .entry = entry};
+	if (!slot)
+		return false;
+	pass->uses[pass->nr++] = (struct plt_use){.slot = slot, .lookup = lookup, .entry = entry};
+	return true;
+}
+
+/*
+ * Entries have 16 bytes, or 8 in .plt.got and in static programs, whose section says
+ * nothing. What is 8 bytes behind an entry of 16 is in the midst of an instruction,
+ * and does not look like an entry.
+ */
+static void note_use(struct plt_pass *pass, const struct elf_section *section,
+		     struct elf_lookup *lookup)
+{
+	uint64_t offset = lookup->address - section->address;
+
+	if (section->entry_size != ENTRY_SIZE &&
+	    note_entry(pass, section, offset - offset % SMALL_ENTRY_SIZE, lookup))
+		return;
+	if (section->entry_size != SMALL_ENTRY_SIZE)
+		note_entry(pass, section, offset - offset % ENTRY_SIZE, lookup);
 }
 
 static void note_uses(struct plt_pass *pass, struct elf_lookup *lookups, size_t nr)

@@ -253,6 +253,12 @@ static void static_program_for_ibt(void)
 	check_static("plt_static_ibt", 16);
 }
 
+/* Its entries have 8 bytes, which their section does not say. */
+static void static_program(void)
+{
+	check_static("plt_static", 8);
+}
+
 /* The start of each entry that objdump has a name for, and those names, have to be the same. */
 static void check_objdump(const char *fixture, const char *lazy_section)
 {
@@ -663,6 +669,7 @@ static const struct tap_test tests[] = {
 	{"entries of lazy tables have the names of what they call", lazy_table},
 	{"so have those that are bound at start", table_that_is_bound_at_start},
 	{"so have those for IBT, the second ones and the lazy ones", tables_for_ibt},
+	{"a static program: named after what chooses the function", static_program},
 	{"a static program for IBT: named after what chooses the function", static_program_for_ibt},
 	{"objdump has the same names: lazy", objdump_lazy},
 	{"objdump has the same names: IBT", objdump_ibt},
