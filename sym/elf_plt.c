@@ -16,6 +16,13 @@
 #define ENTRY_SIZE	 16
 #define SMALL_ENTRY_SIZE 8
 #define NAME_LENGTH_MAX	 4096
+/*
+ * A unit of work is about a relocation; reading a few bytes of the file takes as long
+ * as so many of them. One file gets the work of eight million relocations: more than
+ * the largest browsers have, and below a second.
+ */
+#define READ_COST	 32
+#define WORK_MAX	 (8 * 1024 * 1024)
 #define RELOCATIONS_READ 128
 
 /* A lookup that lies in an entry, and the slot that the entry jumps through. */
@@ -31,8 +38,14 @@ struct plt_pass {
 	struct plt_use *uses;
 	size_t nr;
 	struct arena *names;
-	uint64_t *work;
+	uint64_t *work_left; /* the caller's, who may be watching it */
+	uint64_t work_floor; /* at which this file has had its share */
 };
+
+static bool may_work(const struct plt_pass *pass)
+{
+	return *pass->work_left > pass->work_floor;
+}
 
 static bool is_plt(const struct elf_symbols *elf, const struct elf_section *section)
 {
@@ -88,16 +101,20 @@ static int64_t decode_lazy_entry(const unsigned char *code, size_t size)
 }
 
 /* The slot of relocation number of .rela.plt, which is the one that .plt's slots are in; or 0. */
-static uint64_t lazy_slot(const struct elf_symbols *elf, int64_t number)
+static uint64_t lazy_slot(struct plt_pass *pass, int64_t number)
 {
-	for (size_t i = 0; i < elf->nr_sections && number >= 0; i++) {
+	const struct elf_symbols *elf = pass->elf;
+
+	for (size_t i = 0; i < elf->nr_sections && number >= 0 && may_work(pass); i++) {
 		const struct elf_section *section = &elf->sections[i];
 		Elf64_Rela rela;
 
-		if (section->type != SHT_RELA || (uint64_t)number >= section->size / sizeof(rela) ||
-		    elf_symbols__read(elf, &rela, sizeof(rela),
+		if (section->type != SHT_RELA || (uint64_t)number >= section->size / sizeof(rela))
+			continue;
+		work__charge(pass->work_left, READ_COST);
+		if (elf_symbols__read(elf, &rela, sizeof(rela),
 				      section->offset + (uint64_t)number * sizeof(rela)) !=
-			    sizeof(rela))
+		    sizeof(rela))
 			continue;
 		if (ELF64_R_TYPE(rela.r_info) == R_X86_64_JUMP_SLOT)
 			return rela.r_offset;
@@ -114,9 +131,9 @@ static bool note_entry(struct plt_pass *pass, const struct elf_section *section,
 	size_t got = elf_symbols__read(pass->elf, code, sizeof(code), section->offset + offset);
 	uint64_t slot = decode_entry(code, got, entry);
 
-	work__charge(pass->work, 1);
+	work__charge(pass->work_left, READ_COST);
 	if (!slot)
-		slot = lazy_slot(pass->elf, decode_lazy_entry(code, got));
+		slot = lazy_slot(pass, decode_lazy_entry(code, got));
 	if (!slot)
 		return false;
 	pass->uses[pass->nr++] = (struct plt_use){.slot = slot, .lookup = lookup, .entry = entry};
@@ -152,21 +169,30 @@ static void note_uses(struct plt_pass *pass, struct elf_lookup *lookups, size_t 
 			continue;
 		i = array__lower_bound(lookups, nr, sizeof(*lookups), section->address);
 		for (; i < nr && lookups[i].address - section->address < section->size; i++)
-			/* Sections can overlap in a hostile file: the first one counts. */
-			if (!lookups[i].name && pass->nr < nr && *pass->work)
+			/* Sections can overlap in a hostile file: there is room for so many uses.
+			 */
+			if (!lookups[i].name && pass->nr < nr && may_work(pass))
 				note_use(pass, section, &lookups[i]);
 	}
 }
 
-/* "NAME@plt" for the lookup of a use. */
-static int give_name(struct plt_pass *pass, const struct plt_use *use, const char *name)
+/*
+ * "NAME@plt" for the lookup of a use. Those that are given one name one after the
+ * other share it: *text is the last one, made for this name, or NULL.
+ */
+static int give_name(struct plt_pass *pass, const struct plt_use *use, const char *name,
+		     const char **text)
 {
-	char text[NAME_LENGTH_MAX + 8];
-	int length = snprintf(text, sizeof(text), "%.*s@plt", NAME_LENGTH_MAX, name);
+	char whole[NAME_LENGTH_MAX + 8];
 
-	use->lookup->name = arena__copy_string(pass->names, text, (size_t)length);
+	if (!*text) {
+		int length = snprintf(whole, sizeof(whole), "%.*s@plt", NAME_LENGTH_MAX, name);
+
+		*text = arena__copy_string(pass->names, whole, (size_t)length);
+	}
+	use->lookup->name = *text;
 	use->lookup->start = use->entry;
-	return use->lookup->name ? 0 : -ENOMEM;
+	return *text ? 0 : -ENOMEM;
 }
 
 /* The name of symbol number of a table; false if it has none. */
@@ -194,19 +220,21 @@ static int take_relocation(struct plt_pass *pass, const struct elf_section *symb
 {
 	size_t i = array__lower_bound(pass->uses, pass->nr, sizeof(*pass->uses), rela->r_offset);
 	char name[NAME_LENGTH_MAX];
+	const char *text = NULL;
 	bool named = false;
 	int err = 0;
 
 	if (i == pass->nr || pass->uses[i].slot != rela->r_offset)
 		return 0;
-	work__charge(pass->work, NAME_LENGTH_MAX / 16);
+	work__charge(pass->work_left, NAME_LENGTH_MAX / 16);
 	if (ELF64_R_TYPE(rela->r_info) == R_X86_64_JUMP_SLOT ||
 	    ELF64_R_TYPE(rela->r_info) == R_X86_64_GLOB_DAT)
 		named = read_symbol_name(pass->elf, symbols, ELF64_R_SYM(rela->r_info), name,
 					 sizeof(name));
 	for (; i < pass->nr && pass->uses[i].slot == rela->r_offset && !err; i++) {
+		work__charge(pass->work_left, 1);
 		if (named && !pass->uses[i].lookup->name)
-			err = give_name(pass, &pass->uses[i], name);
+			err = give_name(pass, &pass->uses[i], name, &text);
 		else if (ELF64_R_TYPE(rela->r_info) == R_X86_64_IRELATIVE)
 			pass->uses[i].resolver = (uint64_t)rela->r_addend;
 	}
@@ -221,15 +249,15 @@ static int pass_relocations(struct plt_pass *pass, const struct elf_section *sec
 	Elf64_Rela block[RELOCATIONS_READ];
 	uint64_t left = section->size / sizeof(block[0]), offset = section->offset;
 
-	while (left && *pass->work) {
+	while (left && may_work(pass)) {
 		size_t nr = left < RELOCATIONS_READ ? left : RELOCATIONS_READ;
 
 		nr = elf_symbols__read(pass->elf, block, nr * sizeof(block[0]), offset) /
 		     sizeof(block[0]);
 		if (nr == 0)
 			break;
-		work__charge(pass->work, nr);
-		for (size_t i = 0; i < nr; i++) {
+		work__charge(pass->work_left, nr);
+		for (size_t i = 0; i < nr && may_work(pass); i++) {
 			int err = take_relocation(pass, symbols, &block[i]);
 
 			if (err)
@@ -256,6 +284,7 @@ static int compare_resolvers(const void *a, const void *b)
 static int name_by_resolvers(struct plt_pass *pass)
 {
 	CLEANUP_FREE struct elf_lookup *resolvers = calloc(pass->nr + 1, sizeof(*resolvers));
+	const char *name = NULL, *text = NULL;
 	int err;
 
 	if (!resolvers)
@@ -263,12 +292,17 @@ static int name_by_resolvers(struct plt_pass *pass)
 	array__sort(pass->uses, pass->nr, sizeof(*pass->uses), compare_resolvers);
 	for (size_t i = 0; i < pass->nr; i++)
 		resolvers[i].address = pass->uses[i].resolver;
-	err = elf_symbols__find(pass->elf, resolvers, pass->nr, pass->names, pass->work);
+	err = elf_symbols__find(pass->elf, resolvers, pass->nr, pass->names, pass->work_left);
 	if (err == -EFBIG)
 		err = 0; /* said already of the symbols themselves */
-	for (size_t i = 0; i < pass->nr && !err; i++)
-		if (pass->uses[i].resolver && resolvers[i].name && !pass->uses[i].lookup->name)
-			err = give_name(pass, &pass->uses[i], resolvers[i].name);
+	for (size_t i = 0; i < pass->nr && !err; i++) {
+		if (!pass->uses[i].resolver || !resolvers[i].name || pass->uses[i].lookup->name)
+			continue;
+		if (resolvers[i].name != name)
+			text = NULL;
+		name = resolvers[i].name;
+		err = give_name(pass, &pass->uses[i], name, &text);
+	}
 	return err;
 }
 
@@ -293,7 +327,12 @@ int elf_plt__find(const struct elf_symbols *elf, struct elf_lookup *lookups, siz
 		  struct arena *names, uint64_t *work)
 {
 	CLEANUP_FREE struct plt_use *uses = NULL;
-	struct plt_pass pass = {.elf = elf, .names = names, .work = work};
+	struct plt_pass pass = {
+		.elf = elf,
+		.names = names,
+		.work_left = work,
+		.work_floor = *work > WORK_MAX ? *work - WORK_MAX : 0,
+	};
 	int err = 0;
 
 	if (elf->machine != EM_X86_64 || !elf->is_64bit || all_named(lookups, nr))

@@ -352,6 +352,8 @@ static void many_lookups(void)
 		CHECK_STR(lookups[i].name, i % 32 == 5 ? "old" : alone);
 		if (lookups[i].name)
 			CHECK_INT(lookups[i].start, i % 32 == 5 ? 7 : start);
+		if (i > 0 && i % 32 != 5 && i % 32 != 6 && alone && start == lookups[i - 1].start)
+			CHECK(lookups[i].name == lookups[i - 1].name);
 	}
 	CHECK_INT(elf_plt__find(&opened.elf, lookups, 0, &opened.names,
 				&(uint64_t){ELF_SYMBOLS_WORK}),
@@ -665,6 +667,156 @@ static void file_may_shrink_after_it_was_opened(void)
 	}
 }
 
+/* ---- files that are made to take long ---- */
+
+static double seconds_since(const struct timespec *start)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+#define SECONDS_LATE   10 /* a second is promised; sanitizers and busy machines take their share */
+#define MANY	       20000
+#define NAMES_OFFSET   0x1000
+#define CODE_OFFSET    0x2000
+#define SECTIONS_START 0x800000
+#define CODE_ADDRESS   0x10000
+
+/* A sparse file of as many sections as there may be, which its callers fill. */
+static int make_sparse(const Elf64_Shdr *sections, size_t nr)
+{
+	static const char names[] = "\0.plt\0";
+	const Elf64_Ehdr ehdr = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			    EV_CURRENT},
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_shoff = SECTIONS_START,
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = (Elf64_Half)nr,
+		.e_shstrndx = 1,
+	};
+	int fd = memfd_create("sparse", MFD_CLOEXEC);
+
+	CHECK_INT(pwrite(fd, &ehdr, sizeof(ehdr), 0), sizeof(ehdr));
+	CHECK_INT(pwrite(fd, names, sizeof(names), NAMES_OFFSET), sizeof(names));
+	CHECK_INT(pwrite(fd, sections, nr * sizeof(*sections), SECTIONS_START),
+		  nr * sizeof(*sections));
+	CHECK_INT(ftruncate(fd, 1LL << 40), 0);
+	return fd;
+}
+
+static const Elf64_Shdr names_section = {
+	.sh_type = SHT_STRTAB, .sh_offset = NAMES_OFFSET, .sh_size = 16};
+static const Elf64_Shdr code_section = {.sh_type = SHT_PROGBITS,
+					.sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+					.sh_name = 1,
+					.sh_addr = CODE_ADDRESS,
+					.sh_offset = CODE_OFFSET,
+					.sh_size = 16 * MANY,
+					.sh_entsize = 16};
+static const Elf64_Shdr relocations_section = {
+	.sh_type = SHT_RELA, .sh_offset = 1ULL << 32, .sh_size = 1ULL << 36};
+
+#define SECTIONS 4000
+
+/* Bytes at the start of each entry of .plt: all entries are the same. */
+static void write_entries(int fd, const void *code, size_t size)
+{
+	CLEANUP_FREE unsigned char *entries = calloc(MANY, 16);
+
+	for (size_t i = 0; i < MANY; i++)
+		memcpy(entries + 16 * i, code, size);
+	CHECK_INT(pwrite(fd, entries, 16 * MANY, CODE_OFFSET), 16 * MANY);
+}
+
+/* Look all entries up; whatever is found, it takes seconds at most, and leaves work for others. */
+static void check_time(int fd)
+{
+	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(arena__release) struct arena names = {0};
+	CLEANUP_FREE struct elf_lookup *lookups = calloc(MANY, sizeof(*lookups));
+	uint64_t work = ELF_SYMBOLS_WORK;
+	struct timespec start;
+	double seconds;
+
+	for (size_t i = 0; i < MANY; i++)
+		lookups[i].address = CODE_ADDRESS + 16 * i;
+	CHECK_INT(elf_symbols__open(&elf, fd), 0);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	CHECK_INT(elf_plt__find(&elf, lookups, MANY, &names, &work), 0);
+	seconds = seconds_since(&start);
+	tap_check(seconds < SECONDS_LATE, __FILE__, __LINE__, "it took %.1f seconds", seconds);
+	CHECK(work >= ELF_SYMBOLS_WORK / 2);
+}
+
+/* Entries for IBT, of which each has to be looked for in all sections with relocations. */
+static void relocations_that_are_nowhere(void)
+{
+	static const unsigned char lazy[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x68, 1, 0, 0, 0};
+	Elf64_Shdr sections[SECTIONS] = {{0}, names_section, code_section};
+	CLEANUP_CLOSE int fd = -1;
+
+	for (size_t i = 3; i < SECTIONS; i++)
+		sections[i] = relocations_section;
+	fd = make_sparse(sections, SECTIONS);
+	write_entries(fd, lazy, sizeof(lazy));
+	check_time(fd);
+}
+
+/* Tables that lie over each other, of entries that are none. */
+static void tables_that_overlap(void)
+{
+	Elf64_Shdr sections[SECTIONS] = {{0}, names_section};
+	CLEANUP_CLOSE int fd = -1;
+
+	for (size_t i = 2; i < SECTIONS; i++)
+		sections[i] = code_section;
+	fd = make_sparse(sections, SECTIONS);
+	check_time(fd);
+}
+
+/* Relocations of one slot, which all entries jump through, and none of them gives a name. */
+static void relocations_of_one_slot(void)
+{
+	const size_t nr = 100000;
+	const Elf64_Shdr sections[] = {{0}, names_section, code_section, relocations_section};
+	CLEANUP_CLOSE int fd = make_sparse(sections, ARRAY_SIZE(sections));
+	CLEANUP_FREE unsigned char *entries = calloc(MANY, 16);
+	CLEANUP_FREE Elf64_Rela *relas = calloc(nr, sizeof(*relas));
+
+	for (size_t i = 0; i < MANY; i++) {
+		int32_t displacement = (int32_t)(0x1000000 - (CODE_ADDRESS + 16 * i + 6));
+
+		memcpy(entries + 16 * i, "\xff\x25", 2);
+		memcpy(entries + 16 * i + 2, &displacement, sizeof(displacement));
+	}
+	CHECK_INT(pwrite(fd, entries, 16 * MANY, CODE_OFFSET), 16 * MANY);
+	for (size_t i = 0; i < nr; i++)
+		relas[i] = (Elf64_Rela){.r_offset = 0x1000000,
+					.r_info = ELF64_R_INFO(0, R_X86_64_IRELATIVE)};
+	CHECK_INT(pwrite(fd, relas, nr * sizeof(*relas), 1LL << 32), nr * sizeof(*relas));
+	check_time(fd);
+}
+
+/* Relocations without an end. */
+static void relocations_of_terabytes(void)
+{
+	static const unsigned char jump[] = {0xff, 0x25, 0, 0, 0, 0};
+	Elf64_Shdr sections[SECTIONS] = {{0}, names_section, code_section};
+	CLEANUP_CLOSE int fd = -1;
+
+	for (size_t i = 3; i < SECTIONS; i++)
+		sections[i] = relocations_section;
+	fd = make_sparse(sections, SECTIONS);
+	write_entries(fd, jump, sizeof(jump));
+	check_time(fd);
+}
+
 static const struct tap_test tests[] = {
 	{"entries of lazy tables have the names of what they call", lazy_table},
 	{"so have those that are bound at start", table_that_is_bound_at_start},
@@ -687,6 +839,11 @@ static const struct tap_test tests[] = {
 	{"a name without an end is cut", name_that_never_ends_is_bounded},
 	{"a file that shrinks after it was opened is survived",
 	 file_may_shrink_after_it_was_opened},
+	{"relocations that have to be looked for in thousands of sections",
+	 relocations_that_are_nowhere},
+	{"thousands of tables that lie over each other", tables_that_overlap},
+	{"relocations that are all of one slot", relocations_of_one_slot},
+	{"relocations of terabytes", relocations_of_terabytes},
 };
 
 int main(void)
