@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Input: an ELF file. Addresses of the seeds' functions, and some far off, are looked up. */
+/*
+ * Input: an ELF file. Looked up are addresses of the seeds' functions, the first ones
+ * of sections with code, which may be entries of a PLT, and some far off.
+ */
+#include <elf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/util/array.h"
+#include "sym/elf_plt.h"
 #include "sym/elf_symbols.h"
 #include "test/fuzz/fuzz.h"
 #include "test/unit/elf_image.h"
@@ -23,31 +29,68 @@ static int open_input(const uint8_t *data, size_t size)
 	return fd;
 }
 
-static void fill_lookups(struct elf_lookup *lookups, size_t nr)
+#define LOOKUPS 128
+
+/* All of the file, or as much of it as one file may cost. */
+static bool is_done(int err)
 {
-	for (size_t i = 0; i < nr; i++)
-		lookups[i] = (struct elf_lookup){.address = IMAGE_TEXT_ADDRESS - 8 + 8 * i};
-	lookups[0].address = 0;
-	lookups[nr - 1].address = UINT64_MAX;
+	return err == 0 || err == -EFBIG;
 }
 
-static void look_up(const struct elf_symbols *elf)
+static int compare_addresses(const void *a, const void *b)
 {
-	struct elf_lookup lookups[64];
-	struct arena names = {0};
-	uint64_t address;
-	int err;
+	return COMPARE(((const struct elf_lookup *)a)->address,
+		       ((const struct elf_lookup *)b)->address);
+}
 
-	fill_lookups(lookups, ARRAY_SIZE(lookups));
-	err = elf_symbols__find(elf, lookups, ARRAY_SIZE(lookups), &names,
-				&(uint64_t){ELF_SYMBOLS_WORK});
-	REQUIRE(err == 0 || err == -EFBIG);
-	for (size_t i = 0; i < ARRAY_SIZE(lookups); i++) {
+static void fill_lookups(const struct elf_symbols *elf, struct elf_lookup *lookups)
+{
+	size_t nr = 0;
+
+	lookups[nr++] = (struct elf_lookup){.address = 0};
+	lookups[nr++] = (struct elf_lookup){.address = UINT64_MAX};
+	for (; nr < LOOKUPS / 2; nr++)
+		lookups[nr] =
+			(struct elf_lookup){.address = IMAGE_TEXT_ADDRESS - 16 + 8 * (uint64_t)nr};
+	for (size_t i = 0; i < elf->nr_sections; i++)
+		for (uint64_t at = 4; at < 12 * 8 && nr < LOOKUPS; at += 8)
+			if (elf->sections[i].flags & SHF_EXECINSTR)
+				lookups[nr++] = (struct elf_lookup){
+					.address = elf->sections[i].address + at};
+	for (; nr < LOOKUPS; nr++)
+		lookups[nr] = (struct elf_lookup){.address = 8 * (uint64_t)nr};
+	array__sort(lookups, LOOKUPS, sizeof(*lookups), compare_addresses);
+}
+
+static void check_lookups(const struct elf_lookup *lookups)
+{
+	for (size_t i = 0; i < LOOKUPS; i++) {
 		const struct elf_lookup *lookup = &lookups[i];
 
 		REQUIRE(!lookup->name || lookup->start <= lookup->address);
 		REQUIRE(!lookup->name || (lookup->name[0] && strlen(lookup->name) < 16384));
 	}
+}
+
+static void look_up(const struct elf_symbols *elf)
+{
+	struct elf_lookup lookups[LOOKUPS], unnamed[LOOKUPS];
+	struct arena names = {0};
+	uint64_t address;
+
+	fill_lookups(elf, lookups);
+	memcpy(unnamed, lookups, sizeof(unnamed));
+	REQUIRE(is_done(elf_symbols__find(elf, lookups, LOOKUPS, &names,
+					  &(uint64_t){ELF_SYMBOLS_WORK})));
+	check_lookups(lookups);
+	REQUIRE(is_done(
+		elf_plt__find(elf, lookups, LOOKUPS, &names, &(uint64_t){ELF_SYMBOLS_WORK})));
+	check_lookups(lookups);
+	REQUIRE(is_done(
+		elf_plt__find(elf, unnamed, LOOKUPS, &names, &(uint64_t){ELF_SYMBOLS_WORK})));
+	check_lookups(unnamed);
+	for (size_t i = 0; i < LOOKUPS; i++)
+		REQUIRE(!unnamed[i].name || strstr(unnamed[i].name, "@plt"));
 	for (uint64_t offset = 0; offset < 2 * IMAGE_TEXT_OFFSET; offset += 64)
 		elf_symbols__address(elf, offset, &address);
 	arena__release(&names);

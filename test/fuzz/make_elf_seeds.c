@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* make_elf_seeds DIRECTORY: write the seeds of fuzz_elf_symbols, which are better not kept as
- * binary files. */
+/*
+ * make_elf_seeds DIRECTORY: write the seeds of fuzz_elf_symbols, which are better not
+ * kept as binary files. Those with a PLT are copies of what the linker made for the
+ * unit tests, in FIXTURES.
+ */
 #include <stdio.h>
 
 #include "core/util/array.h"
@@ -28,9 +31,8 @@ static const struct {
 	{"full32", {.is_32bit = true, .tables = {{SHT_SYMTAB, symbols, ARRAY_SIZE(symbols)}}}},
 };
 
-static int write_seed(const char *directory, const char *name, const struct image_spec *spec)
+static int write_bytes(const char *directory, const char *name, const void *bytes, size_t size)
 {
-	struct elf_image image = elf_image__make(spec);
 	char path[4096];
 	FILE *file;
 	int err = 1;
@@ -38,14 +40,59 @@ static int write_seed(const char *directory, const char *name, const struct imag
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	file = fopen(path, "we");
 	if (file) {
-		err = fwrite(image.bytes, image.size, 1, file) != 1;
+		err = fwrite(bytes, size, 1, file) != 1;
 		err |= fclose(file) != 0;
 	}
 	if (err)
 		perror(path);
+	return err;
+}
+
+static int write_seed(const char *directory, const char *name, const struct image_spec *spec)
+{
+	struct elf_image image = elf_image__make(spec);
+	int err = write_bytes(directory, name, image.bytes, image.size);
+
 	elf_image__free(&image);
 	return err;
 }
+
+#ifdef FIXTURES
+
+static int copy_fixture(const char *directory, const char *name)
+{
+	char path[4096], bytes[64 * 1024];
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", FIXTURES, name);
+	file = fopen(path, "re");
+	if (file) {
+		size = fread(bytes, 1, sizeof(bytes), file);
+		fclose(file);
+	}
+	if (size == 0) {
+		perror(path);
+		return 1;
+	}
+	return write_bytes(directory, name, bytes, size);
+}
+
+static int copy_fixtures(const char *directory)
+{
+	return copy_fixture(directory, "plt_lazy") | copy_fixture(directory, "plt_now") |
+	       copy_fixture(directory, "plt_ibt");
+}
+
+#else
+
+static int copy_fixtures(const char *directory)
+{
+	(void)directory;
+	return 0;
+}
+
+#endif
 
 int main(int argc, char **argv)
 {
@@ -55,5 +102,5 @@ int main(int argc, char **argv)
 		return 2;
 	for (size_t i = 0; i < ARRAY_SIZE(seeds); i++)
 		err |= write_seed(argv[1], seeds[i].name, &seeds[i].spec);
-	return err;
+	return err | copy_fixtures(argv[1]);
 }
