@@ -38,14 +38,8 @@ struct plt_pass {
 	struct plt_use *uses;
 	size_t nr;
 	struct arena *names;
-	uint64_t *work_left; /* the caller's, who may be watching it */
-	uint64_t work_floor; /* at which this file has had its share */
+	struct work work;
 };
-
-static bool may_work(const struct plt_pass *pass)
-{
-	return *pass->work_left > pass->work_floor;
-}
 
 static bool is_plt(const struct elf_symbols *elf, const struct elf_section *section)
 {
@@ -105,13 +99,13 @@ static uint64_t lazy_slot(struct plt_pass *pass, int64_t number)
 {
 	const struct elf_symbols *elf = pass->elf;
 
-	for (size_t i = 0; i < elf->nr_sections && number >= 0 && may_work(pass); i++) {
+	for (size_t i = 0; i < elf->nr_sections && number >= 0 && work__is_left(&pass->work); i++) {
 		const struct elf_section *section = &elf->sections[i];
 		Elf64_Rela rela;
 
 		if (section->type != SHT_RELA || (uint64_t)number >= section->size / sizeof(rela))
 			continue;
-		work__charge(pass->work_left, READ_COST);
+		work__charge(&pass->work, READ_COST);
 		if (elf_symbols__read(elf, &rela, sizeof(rela),
 				      section->offset + (uint64_t)number * sizeof(rela)) !=
 		    sizeof(rela))
@@ -131,7 +125,7 @@ static bool note_entry(struct plt_pass *pass, const struct elf_section *section,
 	size_t got = elf_symbols__read(pass->elf, code, sizeof(code), section->offset + offset);
 	uint64_t slot = decode_entry(code, got, entry);
 
-	work__charge(pass->work_left, READ_COST);
+	work__charge(&pass->work, READ_COST);
 	if (!slot)
 		slot = lazy_slot(pass, decode_lazy_entry(code, got));
 	if (!slot)
@@ -169,9 +163,8 @@ static void note_uses(struct plt_pass *pass, struct elf_lookup *lookups, size_t 
 			continue;
 		i = array__lower_bound(lookups, nr, sizeof(*lookups), section->address);
 		for (; i < nr && lookups[i].address - section->address < section->size; i++)
-			/* Sections can overlap in a hostile file: there is room for so many uses.
-			 */
-			if (!lookups[i].name && pass->nr < nr && may_work(pass))
+			/* There is no room for more, if sections of a hostile file overlap. */
+			if (!lookups[i].name && pass->nr < nr && work__is_left(&pass->work))
 				note_use(pass, section, &lookups[i]);
 	}
 }
@@ -226,13 +219,13 @@ static int take_relocation(struct plt_pass *pass, const struct elf_section *symb
 
 	if (i == pass->nr || pass->uses[i].slot != rela->r_offset)
 		return 0;
-	work__charge(pass->work_left, NAME_LENGTH_MAX / 16);
+	work__charge(&pass->work, NAME_LENGTH_MAX / 16);
 	if (ELF64_R_TYPE(rela->r_info) == R_X86_64_JUMP_SLOT ||
 	    ELF64_R_TYPE(rela->r_info) == R_X86_64_GLOB_DAT)
 		named = read_symbol_name(pass->elf, symbols, ELF64_R_SYM(rela->r_info), name,
 					 sizeof(name));
 	for (; i < pass->nr && pass->uses[i].slot == rela->r_offset && !err; i++) {
-		work__charge(pass->work_left, 1);
+		work__charge(&pass->work, 1);
 		if (named && !pass->uses[i].lookup->name)
 			err = give_name(pass, &pass->uses[i], name, &text);
 		else if (ELF64_R_TYPE(rela->r_info) == R_X86_64_IRELATIVE)
@@ -249,15 +242,15 @@ static int pass_relocations(struct plt_pass *pass, const struct elf_section *sec
 	Elf64_Rela block[RELOCATIONS_READ];
 	uint64_t left = section->size / sizeof(block[0]), offset = section->offset;
 
-	while (left && may_work(pass)) {
+	while (left && work__is_left(&pass->work)) {
 		size_t nr = left < RELOCATIONS_READ ? left : RELOCATIONS_READ;
 
 		nr = elf_symbols__read(pass->elf, block, nr * sizeof(block[0]), offset) /
 		     sizeof(block[0]);
 		if (nr == 0)
 			break;
-		work__charge(pass->work_left, nr);
-		for (size_t i = 0; i < nr && may_work(pass); i++) {
+		work__charge(&pass->work, nr);
+		for (size_t i = 0; i < nr && work__is_left(&pass->work); i++) {
 			int err = take_relocation(pass, symbols, &block[i]);
 
 			if (err)
@@ -292,7 +285,7 @@ static int name_by_resolvers(struct plt_pass *pass)
 	array__sort(pass->uses, pass->nr, sizeof(*pass->uses), compare_resolvers);
 	for (size_t i = 0; i < pass->nr; i++)
 		resolvers[i].address = pass->uses[i].resolver;
-	err = elf_symbols__find(pass->elf, resolvers, pass->nr, pass->names, pass->work_left);
+	err = elf_symbols__find(pass->elf, resolvers, pass->nr, pass->names, pass->work.left);
 	if (err == -EFBIG)
 		err = 0; /* said already of the symbols themselves */
 	for (size_t i = 0; i < pass->nr && !err; i++) {
@@ -330,8 +323,7 @@ int elf_plt__find(const struct elf_symbols *elf, struct elf_lookup *lookups, siz
 	struct plt_pass pass = {
 		.elf = elf,
 		.names = names,
-		.work_left = work,
-		.work_floor = *work > WORK_MAX ? *work - WORK_MAX : 0,
+		.work = work__share(work, WORK_MAX),
 	};
 	int err = 0;
 
@@ -347,5 +339,7 @@ int elf_plt__find(const struct elf_symbols *elf, struct elf_lookup *lookups, siz
 	for (size_t i = 0; i < elf->nr_sections && !err; i++)
 		if (elf->sections[i].type == SHT_RELA)
 			err = pass_relocations(&pass, &elf->sections[i]);
-	return err || !has_resolvers(&pass) ? err : name_by_resolvers(&pass);
+	if (!err && has_resolvers(&pass))
+		err = name_by_resolvers(&pass);
+	return err || work__is_left(&pass.work) ? err : -EFBIG;
 }

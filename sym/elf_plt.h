@@ -20,8 +20,8 @@ struct elf_symbols;
 /*
  * Name those of lookups, sorted by address, that have no name yet and lie in such
  * a table: "NAME@plt", with start at the entry. Knows x86-64; elsewhere nothing is
- * found. Bounded as elf_symbols__find() is, of which it takes its work as well.
- * Returns 0 or -ENOMEM.
+ * found. Bounded as elf_symbols__find() is, with which it shares *work, and returns
+ * the same.
  */
 int elf_plt__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
 		  struct arena *names, uint64_t *work);

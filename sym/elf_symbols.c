@@ -227,14 +227,8 @@ struct pass {
 	struct elf_lookup *lookups;
 	struct candidate *candidates;
 	size_t nr;
-	uint64_t *work_left; /* the caller's, who may be watching it */
-	uint64_t work_floor; /* at which this file has had its share */
+	struct work work;
 };
-
-static bool may_work(const struct pass *pass)
-{
-	return *pass->work_left > pass->work_floor;
-}
 
 static uint8_t rank_of(unsigned int binding)
 {
@@ -313,7 +307,7 @@ static bool better_name(struct pass *pass, const struct symbol *a, const struct 
 	char name_a[256], name_b[256];
 	size_t dashes_a, dashes_b;
 
-	work__charge(pass->work_left, NAME_COST);
+	work__charge(&pass->work, NAME_COST);
 	if (read_name(pass->elf, a, name_a, sizeof(name_a)) < 0)
 		return false;
 	if (read_name(pass->elf, b, name_b, sizeof(name_b)) < 0)
@@ -352,10 +346,10 @@ static void offer_symbol(struct pass *pass, const struct symbol *symbol)
 	/* For the lookups behind as well: take_nearest() carries it on. */
 	if (better(pass, symbol, &pass->candidates[first].nearest))
 		pass->candidates[first].nearest = *symbol;
-	for (size_t i = first; i < pass->nr && may_work(pass); i++) {
+	for (size_t i = first; i < pass->nr && work__is_left(&pass->work); i++) {
 		if (pass->lookups[i].address - symbol->start >= symbol->size)
 			break;
-		work__charge(pass->work_left, 1);
+		work__charge(&pass->work, 1);
 		if (better(pass, symbol, &pass->candidates[i].covering))
 			pass->candidates[i].covering = *symbol;
 	}
@@ -388,7 +382,7 @@ static void pass_table(struct pass *pass, uint8_t number)
 	char block[512 * sizeof(Elf64_Sym)];
 	uint64_t per_block = sizeof(block) / entry;
 
-	for (uint64_t done = 0; done < table->entries && may_work(pass);) {
+	for (uint64_t done = 0; done < table->entries && work__is_left(&pass->work);) {
 		uint64_t left = table->entries - done;
 		size_t nr = left < per_block ? left : per_block;
 
@@ -396,7 +390,7 @@ static void pass_table(struct pass *pass, uint8_t number)
 		     entry;
 		if (nr == 0)
 			break;
-		work__charge(pass->work_left, nr);
+		work__charge(&pass->work, nr);
 		for (size_t i = 0; i < nr; i++) {
 			struct symbol symbol;
 
@@ -431,7 +425,7 @@ static int take_names(struct pass *pass, struct arena *names)
 			lookup->name = pass->lookups[previous].name;
 			continue;
 		}
-		work__charge(pass->work_left, 1);
+		work__charge(&pass->work, 1);
 		length = read_name(pass->elf, symbol, name, NAME_BYTES_MAX);
 		if (length < 0)
 			continue;
@@ -452,8 +446,7 @@ int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups,
 		.lookups = lookups,
 		.candidates = candidates,
 		.nr = nr,
-		.work_left = work,
-		.work_floor = *work > WORK_MAX ? *work - WORK_MAX : 0,
+		.work = work__share(work, WORK_MAX),
 	};
 
 	if (!candidates)
@@ -463,5 +456,5 @@ int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups,
 	take_nearest(&pass);
 	if (take_names(&pass, names))
 		return -ENOMEM;
-	return may_work(&pass) ? 0 : -EFBIG;
+	return work__is_left(&pass.work) ? 0 : -EFBIG;
 }

@@ -32,7 +32,7 @@ struct jit_pass {
 	struct jit_lookup *lookups;
 	struct candidate *candidates;
 	size_t nr;
-	uint64_t *work;
+	struct work work;
 	bool in_long_line; /* that began in an earlier block, and is none of ours */
 };
 
@@ -75,7 +75,7 @@ static void offer_line(struct jit_pass *pass, const char *line, const char *end,
 		return;
 	i = array__lower_bound(pass->lookups, pass->nr, sizeof(*pass->lookups), start);
 	for (; i < pass->nr && pass->lookups[i].address - start < size; i++) {
-		work__charge(pass->work, 1);
+		work__charge(&pass->work, 1);
 		pass->candidates[i] = (struct candidate){
 			.start = start,
 			.name_offset = offset + (uint64_t)(name - line),
@@ -104,7 +104,7 @@ static size_t offer_block(struct jit_pass *pass, const char *block, size_t size,
 	size_t done = skip_long_line(pass, block, size);
 	const char *end;
 
-	while (*pass->work && (end = memchr(block + done, '\n', size - done))) {
+	while (work__is_left(&pass->work) && (end = memchr(block + done, '\n', size - done))) {
 		offer_line(pass, block + done, end, offset + done);
 		done = (size_t)(end - block) + 1;
 	}
@@ -123,7 +123,7 @@ static int read_map(struct jit_pass *pass)
 
 	if (!block)
 		return -ENOMEM;
-	while (offset < JIT_MAP_BYTES_MAX && *pass->work) {
+	while (offset < JIT_MAP_BYTES_MAX && work__is_left(&pass->work)) {
 		ssize_t got = pread(pass->fd, block + filled, BLOCK_SIZE - filled,
 				    (off_t)(offset + filled));
 		size_t done;
@@ -132,7 +132,7 @@ static int read_map(struct jit_pass *pass)
 			continue;
 		if (got <= 0)
 			break; /* a last line without its end is still being written */
-		work__charge(pass->work, (uint64_t)got / BYTES_PER_WORK + 1);
+		work__charge(&pass->work, (uint64_t)got / BYTES_PER_WORK + 1);
 		filled += (size_t)got;
 		done = offer_block(pass, block, filled, offset);
 		memmove(block, block + done, filled - done);
@@ -176,8 +176,11 @@ int jit_map__find(int fd, struct jit_lookup *lookups, size_t nr, struct arena *n
 		  uint64_t *work)
 {
 	CLEANUP_FREE struct candidate *candidates = calloc(nr + 1, sizeof(*candidates));
-	struct jit_pass pass = {
-		.fd = fd, .lookups = lookups, .candidates = candidates, .nr = nr, .work = work};
+	struct jit_pass pass = {.fd = fd,
+				.lookups = lookups,
+				.candidates = candidates,
+				.nr = nr,
+				.work = work__share(work, UINT64_MAX)};
 	int err;
 
 	if (!candidates)

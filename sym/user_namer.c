@@ -345,7 +345,8 @@ static int answer_file(struct user_namer *namer, const struct sym_file *file,
 	err = note_left_out(namer, elf_symbols__find(&file->elf, lookups, nr, namer->names,
 						     &namer->progress->work));
 	if (!err)
-		err = elf_plt__find(&file->elf, lookups, nr, namer->names, &namer->progress->work);
+		err = note_left_out(namer, elf_plt__find(&file->elf, lookups, nr, namer->names,
+							 &namer->progress->work));
 	if (!err && namer->demangle_patience)
 		err = demangle_names(namer, lookups, nr);
 	for (size_t i = 0; i < nr && !err; i++) {

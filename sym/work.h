@@ -1,17 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The work that files of traced processes may still cause: entries that are read
- * and comparisons that are made, taken from a number that whoever asks provides.
+ * and comparisons that are made. All files together draw on one number, and each
+ * on its share of it.
  */
 #ifndef TRACEKIT_SYM_WORK_H
 #define TRACEKIT_SYM_WORK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Take what has been done from what is left; at 0 nothing more should be begun. */
-static inline void work__charge(uint64_t *left, uint64_t done)
+struct work {
+	uint64_t *left; /* for all; whoever watches may be looking at it */
+	uint64_t floor; /* at which this share is used up */
+};
+
+static inline struct work work__share(uint64_t *left, uint64_t most)
 {
-	*left -= done < *left ? done : *left;
+	return (struct work){.left = left, .floor = *left > most ? *left - most : 0};
+}
+
+static inline bool work__is_left(const struct work *work)
+{
+	return *work->left > work->floor;
+}
+
+static inline void work__charge(const struct work *work, uint64_t done)
+{
+	*work->left -= done < *work->left ? done : *work->left;
 }
 
 #endif

@@ -80,8 +80,8 @@ static void look_up(const struct elf_symbols *elf)
 
 	fill_lookups(elf, lookups);
 	memcpy(unnamed, lookups, sizeof(unnamed));
-	REQUIRE(is_done(elf_symbols__find(elf, lookups, LOOKUPS, &names,
-					  &(uint64_t){ELF_SYMBOLS_WORK})));
+	REQUIRE(is_done(
+		elf_symbols__find(elf, lookups, LOOKUPS, &names, &(uint64_t){ELF_SYMBOLS_WORK})));
 	check_lookups(lookups);
 	REQUIRE(is_done(
 		elf_plt__find(elf, lookups, LOOKUPS, &names, &(uint64_t){ELF_SYMBOLS_WORK})));
