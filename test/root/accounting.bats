@@ -92,7 +92,7 @@ balanced() {
 	[ "$(sum out)" -ge 30000 ] || skip "a CPU too slow for so many samples"
 	distinct=$(grep -oE ';turn(;(left|right);turn)+ ' out | awk -F';' 'NF == 26' | sort -u | wc -l)
 	echo "$distinct paths"
-	[ "$distinct" -ge 3900 ]
+	[ "$distinct" -ge 3500 ]
 	[ "$distinct" -le 4096 ]
 }
 
