@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <link.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -134,23 +138,39 @@ static void addresses_outside_of_all(void)
 	CHECK_STR(queries[4].name, NULL);
 }
 
-/* Code that lies in no file, as a JIT compiler writes it. */
+#define CODE_SIZE 65536
+
+/* Code that lies in no file, as a JIT compiler writes it; or 0. */
+static uint64_t map_code(void)
+{
+	void *code =
+		mmap(NULL, CODE_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (code == MAP_FAILED) {
+		tap_skip("executable memory is not allowed");
+		return 0;
+	}
+	return address_of(code);
+}
+
+static void unmap_code(uint64_t code)
+{
+	munmap((void *)(uintptr_t)code, CODE_SIZE);
+}
+
 static void memory_without_a_file(void)
 {
 	CLEANUP_SYMBOLIZER
 	struct symbolizer *symbolizer = make_symbolizer();
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	void *code = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct sym_query query = query_self(address_of(code));
+	uint64_t code = map_code();
+	struct sym_query query = query_self(code);
 
-	if (code == MAP_FAILED) {
-		tap_skip("executable memory is not allowed");
+	if (!code)
 		return;
-	}
 	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
 	CHECK_STR(query.name, NULL);
 	CHECK_STR(query.module, NULL);
-	munmap(code, size);
+	unmap_code(code);
 }
 
 static void nothing_asked(void)
@@ -345,6 +365,385 @@ static void more_files_than_descriptors(void)
 	CHECK_INT(setrlimit(RLIMIT_NOFILE, &kept), 0);
 }
 
+/* ---- the vDSO ---- */
+
+/*
+ * The address of its function for clock_gettime(), and its name into name[]; 0 if
+ * there is none. All is read as the kernel has mapped it.
+ */
+static uint64_t find_in_vdso(char name[64])
+{
+	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *ehdr = (const void *)image;
+	const ElfW(Shdr) *sections = (const void *)(image + (ehdr ? ehdr->e_shoff : 0));
+
+	for (int i = 0; ehdr && i < ehdr->e_shnum; i++) {
+		const ElfW(Sym) *symbols = (const void *)(image + sections[i].sh_offset);
+		const char *names = image + sections[sections[i].sh_link].sh_offset;
+
+		for (size_t s = 0; sections[i].sh_type == SHT_DYNSYM &&
+				   s < sections[i].sh_size / sizeof(*symbols);
+		     s++) {
+			const char *found = names + symbols[s].st_name;
+
+			/* __vdso_clock_gettime or __kernel_clock_gettime; not its weak alias. */
+			if (found[0] != '_' || !strstr(found, "_clock_gettime") ||
+			    strlen(found) > strlen("__kernel_clock_gettime"))
+				continue;
+			snprintf(name, 64, "%s", found);
+			return address_of(image) + symbols[s].st_value;
+		}
+	}
+	tap_skip("the kernel maps no vDSO");
+	return 0;
+}
+
+static void function_of_the_vdso(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	char name[64];
+	uint64_t address = find_in_vdso(name);
+	pid_t pid = start_child();
+	struct sym_query queries[] = {
+		query_self(address + 3),
+		{.pid = pid, .address = address},
+		query_self(address_of(plain_function)),
+	};
+
+	if (address) {
+		CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+		CHECK_STR(queries[0].name, name);
+		CHECK_INT(queries[0].offset, 3);
+		CHECK_STR(queries[0].module, "[vdso]");
+		CHECK_STR(queries[1].name, name);
+		CHECK_INT(queries[1].offset, 0);
+		CHECK_STR(queries[1].module, "[vdso]");
+		CHECK_INT(queries[0].module_offset - queries[1].module_offset, 3);
+		CHECK_STR(queries[2].name, "plain_function");
+	}
+	end_child(pid);
+}
+
+static void vdso_of_a_process_that_has_ended(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	char name[64];
+	uint64_t address = find_in_vdso(name);
+	pid_t pid = start_child();
+	struct sym_query query = {.pid = pid, .address = address};
+
+	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
+	end_child(pid);
+	if (address) {
+		CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+		CHECK_STR(query.name, name);
+		CHECK_STR(query.module, "[vdso]");
+	}
+}
+
+/* ---- maps of generated code ---- */
+
+static char jit_path[64]; /* of the map of the process at hand */
+
+/* Begin a map for a process, as a JIT compiler in it would; or -1. */
+static int create_jit_map(pid_t pid)
+{
+	int fd;
+
+	snprintf(jit_path, sizeof(jit_path), "/tmp/perf-%d.map", pid);
+	unlink(jit_path); /* of a process long ago */
+	fd = open(jit_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		tap_skip("files cannot be made in /tmp");
+	return fd;
+}
+
+/* Ask for an address in a process; its answer is valid as long as the symbolizer. */
+static struct sym_query ask(struct symbolizer *symbolizer, pid_t pid, uint64_t address)
+{
+	struct sym_query query = {.pid = pid, .address = address};
+
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
+	return query;
+}
+
+static const char *ask_name(struct symbolizer *symbolizer, pid_t pid, uint64_t address)
+{
+	return ask(symbolizer, pid, address).name;
+}
+
+static void generated_code(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_CLOSE int fd = create_jit_map(getpid());
+	uint64_t code = map_code();
+	struct sym_query query;
+
+	if (fd >= 0 && code) {
+		dprintf(fd, "%" PRIx64 " 40 LazyCompile:~f a b.js:1\n", code + 0x100);
+		dprintf(fd, "%#" PRIx64 " 0x10 py::g\n", code + 0x200);
+		query = ask(symbolizer, getpid(), code + 0x10c);
+		CHECK_STR(query.name, "LazyCompile:~f a b.js:1");
+		CHECK_INT(query.offset, 0xc);
+		CHECK_STR(query.module, NULL);
+		CHECK_STR(ask_name(symbolizer, getpid(), code + 0x200), "py::g");
+		CHECK_STR(ask_name(symbolizer, getpid(), code + 0x140), NULL);
+		/* A call can be the last instruction of generated code, too. */
+		query = query_self(code + 0x140);
+		query.return_address = true;
+		CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+		CHECK_STR(query.name, "LazyCompile:~f a b.js:1");
+		CHECK_INT(query.offset, 0x40);
+	}
+	unlink(jit_path);
+	unmap_code(code);
+}
+
+static void map_that_grows(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_CLOSE int fd = create_jit_map(getpid());
+	uint64_t code = map_code();
+
+	if (fd >= 0 && code) {
+		CHECK_STR(ask_name(symbolizer, getpid(), code), NULL);
+		dprintf(fd, "%" PRIx64 " 40 first\n", code);
+		CHECK_STR(ask_name(symbolizer, getpid(), code), "first");
+		CHECK_STR(ask_name(symbolizer, getpid(), code + 0x40), NULL);
+		dprintf(fd, "%" PRIx64 " 20 replaced\n%" PRIx64 " 40 second\n", code, code + 0x40);
+		CHECK_STR(ask_name(symbolizer, getpid(), code), "replaced");
+		CHECK_STR(ask_name(symbolizer, getpid(), code + 0x20), "first");
+		CHECK_STR(ask_name(symbolizer, getpid(), code + 0x40), "second");
+		unlink(jit_path);
+		CHECK_STR(ask_name(symbolizer, getpid(), code), NULL);
+	}
+	unlink(jit_path);
+	unmap_code(code);
+}
+
+/* Whatever a map says of them, functions in files have the names that their files say. */
+static void map_that_claims_all(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_CLOSE int fd = create_jit_map(getpid());
+	uint64_t code = map_code();
+	struct sym_query queries[] = {query_self(address_of(plain_function)), query_self(code + 1),
+				      query_self(code + 2), query_self(4096),
+				      query_self(address_of(getppid))};
+
+	if (fd >= 0 && code) {
+		dprintf(fd, "0 ffffffffffffffff all\n");
+		CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+		CHECK_STR(queries[0].name, "plain_function");
+		CHECK_STR(queries[1].name, "all");
+		CHECK_INT(queries[1].offset, code + 1);
+		CHECK_STR(queries[2].name, "all");
+		CHECK_STR(queries[3].name, NULL); /* nothing is mapped there */
+		CHECK_STR(queries[4].name, "getppid");
+	}
+	unlink(jit_path);
+	unmap_code(code);
+}
+
+static void maps_of_two_processes(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	uint64_t code = map_code();
+	pid_t pid = start_child();
+	CLEANUP_CLOSE int fd = create_jit_map(pid);
+
+	if (fd >= 0 && code) {
+		dprintf(fd, "%" PRIx64 " 40 of_the_child\n", code);
+		CHECK_STR(ask_name(symbolizer, pid, code), "of_the_child");
+		CHECK_STR(ask_name(symbolizer, getpid(), code), NULL);
+	}
+	end_child(pid);
+	unlink(jit_path);
+	unmap_code(code);
+}
+
+static void map_of_a_process_that_has_ended(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	uint64_t code = map_code();
+	pid_t pid = start_child();
+	CLEANUP_CLOSE int fd = create_jit_map(pid);
+
+	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
+	if (fd >= 0 && code) {
+		/* What it has written by its end counts, although the map is gone then. */
+		dprintf(fd, "%" PRIx64 " 40 of_the_child\n", code);
+		end_child(pid);
+		unlink(jit_path);
+		for (int again = 0; again < 2; again++)
+			CHECK_STR(ask_name(symbolizer, pid, code), "of_the_child");
+	} else {
+		end_child(pid);
+	}
+	unlink(jit_path);
+	unmap_code(code);
+}
+
+/* What stands in place of the map of this process is not used, and not waited for. */
+static void check_unused_map(uint64_t code)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+
+	/* Whoever waits for ever is killed. */
+	alarm(30);
+	CHECK_STR(ask_name(symbolizer, getpid(), code), NULL);
+	CHECK_STR(ask_name(symbolizer, getpid(), address_of(plain_function)), "plain_function");
+	alarm(0);
+}
+
+static void map_that_is_a_fifo(void)
+{
+	uint64_t code = map_code();
+
+	close(create_jit_map(getpid()));
+	unlink(jit_path);
+	if (code && CHECK_INT(mkfifo(jit_path, 0600), 0))
+		check_unused_map(code);
+	unlink(jit_path);
+	unmap_code(code);
+}
+
+static void map_that_is_a_folder(void)
+{
+	uint64_t code = map_code();
+
+	close(create_jit_map(getpid()));
+	unlink(jit_path);
+	if (code && CHECK_INT(mkdir(jit_path, 0700), 0))
+		check_unused_map(code);
+	rmdir(jit_path);
+	unmap_code(code);
+}
+
+#define NOBODY 65534
+
+static void map_of_another_user(void)
+{
+	uint64_t code = map_code();
+	CLEANUP_CLOSE int fd = create_jit_map(getpid());
+
+	if (geteuid() != 0) {
+		tap_skip("only root can give files away");
+	} else if (fd >= 0 && code) {
+		dprintf(fd, "%" PRIx64 " 40 not_mine\n", code);
+		CHECK_INT(fchown(fd, NOBODY, NOBODY), 0);
+		check_unused_map(code);
+	}
+	unlink(jit_path);
+	unmap_code(code);
+}
+
+/* A process of another user than the one that traces: its own maps serve, and those of root. */
+static void maps_of_a_user(void)
+{
+	static const uid_t owners[] = {NOBODY, 0, NOBODY - 1};
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	uint64_t code = map_code();
+	siginfo_t info;
+	pid_t pid;
+
+	if (geteuid() != 0) {
+		tap_skip("only root can act as another user");
+		unmap_code(code);
+		return;
+	}
+	pid = fork();
+	if (pid == 0) {
+		if (setgid(NOBODY) || setuid(NOBODY))
+			_exit(1);
+		for (;;)
+			kill(getpid(), SIGSTOP);
+	}
+	CHECK_INT(waitid(P_PID, (id_t)pid, &info, WSTOPPED), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
+		CLEANUP_CLOSE int fd = create_jit_map(pid);
+
+		if (fd < 0 || !code)
+			break;
+		dprintf(fd, "%" PRIx64 " 40 generated\n", code);
+		CHECK_INT(fchown(fd, owners[i], owners[i]), 0);
+		CHECK_STR(ask_name(symbolizer, pid, code), i < 2 ? "generated" : NULL);
+	}
+	end_child(pid);
+	unlink(jit_path);
+	unmap_code(code);
+}
+
+/* ---- names of C++ and Rust ---- */
+
+/* Named by hand what a C++ compiler would name so. */
+static __attribute__((noinline)) int mangled_function(int argument) __asm__("_ZN4test8functionEi");
+
+static int mangled_function(int argument)
+{
+	__asm__ volatile("" : "+r"(argument));
+	return argument * 5;
+}
+
+/* Nobody has this much time: 2^59 lifetimes. */
+static __attribute__((noinline)) int
+hostile_function(int argument) __asm__("_RC1aIC1bFGzzzzzzzzzz_EuE");
+
+static int hostile_function(int argument)
+{
+	__asm__ volatile("" : "+r"(argument));
+	return argument * 7;
+}
+
+static void demangled_names(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	uint64_t start = address_of(mangled_function);
+	struct sym_query query = ask(symbolizer, getpid(), start + 2);
+
+	CHECK_INT(mangled_function(2), 10);
+	CHECK_STR(query.name, "test::function(int)");
+	CHECK_INT(query.offset, 2);
+}
+
+static void mangled_names(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+
+	symbolizer__keep_mangled(symbolizer);
+	CHECK_STR(ask_name(symbolizer, getpid(), address_of(mangled_function)),
+		  "_ZN4test8functionEi");
+	CHECK_STR(ask_name(symbolizer, getpid(), address_of(plain_function)), "plain_function");
+}
+
+static void hostile_names(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query queries[] = {query_self(address_of(hostile_function)),
+				      query_self(address_of(mangled_function)),
+				      query_self(address_of(getppid))};
+
+	CHECK_INT(hostile_function(2), 14);
+	CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
+	CHECK_STR(queries[0].name, "_RC1aIC1bFGzzzzzzzzzz_EuE");
+	CHECK_STR(queries[1].name, "test::function(int)");
+	CHECK_STR(queries[2].name, "getppid");
+}
+
 /* ---- the kernel ---- */
 
 /* A kernel that knows every address, and keeps count; or one that knows none. */
@@ -424,6 +823,39 @@ static void kernel_names_in_batches(void)
 	CHECK_STR(queries[2 * SYM_KERNEL_BATCH].name, "f1100");
 }
 
+/* Parts of the kernel are written in Rust. */
+static int print_rust(void *context, const uint64_t *addresses, size_t nr, const char **texts)
+{
+	(void)context;
+	(void)addresses;
+	for (size_t i = 0; i < nr; i++)
+		texts[i] = i % 2 ? "_RNvCs1234_6kernel4work+0x4/0x100 [rust_mod]" :
+				   "vfs_read+0x4/0x100";
+	return 0;
+}
+
+static void check_rust_in_the_kernel(bool mangled, const char *name)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = NULL;
+	struct sym_query queries[] = {{.address = 0x1004}, {.address = 0x2004}};
+
+	CHECK_INT(symbolizer__new(&symbolizer, print_rust, NULL), 0);
+	if (mangled)
+		symbolizer__keep_mangled(symbolizer);
+	CHECK_INT(symbolizer__name_kernel(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+	CHECK_STR(queries[0].name, "vfs_read");
+	CHECK_STR(queries[1].name, name);
+	CHECK_INT(queries[1].offset, 4);
+	CHECK_STR(queries[1].module, "rust_mod");
+}
+
+static void rust_in_the_kernel(void)
+{
+	check_rust_in_the_kernel(false, "kernel::work");
+	check_rust_in_the_kernel(true, "_RNvCs1234_6kernel4work");
+}
+
 /* The address of a kernel function; 0 if there are none to see. */
 static uint64_t find_kernel_function(const char *wanted)
 {
@@ -501,7 +933,23 @@ static const struct tap_test tests[] = {
 	 forgotten_process_that_has_ended},
 	{"no descriptors stay open", descriptors_are_closed},
 	{"a process with many files leaves descriptors for others", more_files_than_descriptors},
+	{"a function of the vDSO has its name", function_of_the_vdso},
+	{"so has that of a process that has ended", vdso_of_a_process_that_has_ended},
+	{"generated code has the names of its map", generated_code},
+	{"a map that has grown is read again", map_that_grows},
+	{"a map names nothing that lies in a program, or nowhere", map_that_claims_all},
+	{"each process has a map of its own", maps_of_two_processes},
+	{"the map of a process that was remembered is read when it has ended",
+	 map_of_a_process_that_has_ended},
+	{"a map that is a FIFO is not waited for", map_that_is_a_fifo},
+	{"a map that is a folder is none", map_that_is_a_folder},
+	{"a map of another user is not used", map_of_another_user},
+	{"a map of the traced user, or of root, is used", maps_of_a_user},
+	{"names of C++ are demangled", demangled_names},
+	{"unless they are to be kept", mangled_names},
+	{"a name that would take years stays as it is, and costs no other", hostile_names},
 	{"kernel names are what the kernel prints", printed_kernel_names},
+	{"those of Rust are demangled, unless they are to be kept", rust_in_the_kernel},
 	{"the kernel is asked in batches", kernel_names_in_batches},
 	{"kernel names come from kallsyms where nothing prints them", kallsyms_without_print},
 	{"kernel names come from kallsyms where printing fails", kallsyms_when_print_fails},
