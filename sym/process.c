@@ -133,10 +133,14 @@ static int open_mapped(const struct process *process, const struct mapping *mapp
 	return named < 0 ? -errno : open_regular(named, &st);
 }
 
-/* A descriptor of what path names in the root of the process, and nowhere else. */
-static int name_in_root(const struct process *process, const char *path_in_root)
+/*
+ * A descriptor of what path names in the root of the process, and nowhere else;
+ * flags: 0, or O_NOFOLLOW for what a last symbolic link is itself.
+ */
+static int name_in_root(const struct process *process, const char *path_in_root, int flags)
 {
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+	struct open_how how = {.flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
+			       .resolve = RESOLVE_IN_ROOT};
 	CLEANUP_CLOSE int root = -1;
 	char path[64];
 	int named;
@@ -156,7 +160,7 @@ static int name_in_root(const struct process *process, const char *path_in_root)
  */
 static int open_by_path(const struct process *process, const struct mapping *mapping)
 {
-	CLEANUP_CLOSE int named = name_in_root(process, mapping->path);
+	CLEANUP_CLOSE int named = name_in_root(process, mapping->path, 0);
 	CLEANUP_CLOSE int fd = -1;
 	struct stat st;
 
@@ -213,7 +217,7 @@ int process__open_jit_map(const struct process *process)
 	if (err)
 		return err;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", inner_pid);
-	named = name_in_root(process, path);
+	named = name_in_root(process, path, O_NOFOLLOW);
 	if (named < 0)
 		return named;
 	fd = open_regular(named, &st);

@@ -629,6 +629,28 @@ static void map_that_is_a_folder(void)
 	unmap_code(code);
 }
 
+/* A process could have root read any file, some of which are better not read. */
+static void map_that_is_a_symbolic_link(void)
+{
+	char target[] = "/tmp/test_symbolizer.XXXXXX";
+	const char *const targets[] = {target, "/etc/shadow", "/proc/self/maps", jit_path, "/x"};
+	CLEANUP_CLOSE int fd = mkstemp(target);
+	uint64_t code = map_code();
+
+	if (fd < 0)
+		tap_skip("files cannot be made in /tmp");
+	for (size_t i = 0; i < ARRAY_SIZE(targets) && fd >= 0 && code; i++) {
+		dprintf(fd, "%" PRIx64 " 40 elsewhere\n", code);
+		close(create_jit_map(getpid()));
+		unlink(jit_path);
+		CHECK_INT(symlink(targets[i], jit_path), 0);
+		check_unused_map(code);
+		unlink(jit_path);
+	}
+	unlink(target);
+	unmap_code(code);
+}
+
 #define NOBODY 65534
 
 static void map_of_another_user(void)
@@ -943,6 +965,7 @@ static const struct tap_test tests[] = {
 	 map_of_a_process_that_has_ended},
 	{"a map that is a FIFO is not waited for", map_that_is_a_fifo},
 	{"a map that is a folder is none", map_that_is_a_folder},
+	{"a map that is a symbolic link is not used", map_that_is_a_symbolic_link},
 	{"a map of another user is not used", map_of_another_user},
 	{"a map of the traced user, or of root, is used", maps_of_a_user},
 	{"names of C++ are demangled", demangled_names},
