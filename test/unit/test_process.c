@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -367,6 +369,180 @@ static void same_inode_number_elsewhere(void)
 	remove_directory();
 }
 
+/* ---- process__open_jit_map() ---- */
+
+/* A process of which only the parts are set that the map is found by. */
+static int open_jit_map(pid_t pid)
+{
+	const struct process process = {.pid = pid, .task = pid};
+
+	return process__open_jit_map(&process);
+}
+
+/* Begin /tmp/perf-PID.map, or -1; path is where. */
+static int create_jit_map(pid_t pid, char path[64])
+{
+	int fd;
+
+	snprintf(path, 64, "/tmp/perf-%d.map", pid);
+	unlink(path); /* of a process long ago */
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		tap_skip("files cannot be made in /tmp");
+	return fd;
+}
+
+static void jit_map_of_this_process(void)
+{
+	char path[64];
+	CLEANUP_CLOSE int written = create_jit_map(getpid(), path);
+	struct stat st;
+	int fd;
+
+	if (written < 0)
+		return;
+	CHECK_INT(fstat(written, &st), 0);
+	fd = open_jit_map(getpid());
+	CHECK_INT(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	CHECK_INT(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+	CHECK(is_file(fd, &st));
+	CHECK_INT(unlink(path), 0);
+	CHECK_INT(open_jit_map(getpid()), -ENOENT);
+}
+
+/* By what is there, and is not the map of this process. */
+static void what_is_no_jit_map(void)
+{
+	char path[64];
+	CLEANUP_CLOSE int fd = create_jit_map(getpid(), path);
+
+	if (fd < 0)
+		return;
+	/* Whoever waits for a FIFO's other end is killed. */
+	alarm(10);
+	unlink(path);
+	CHECK_INT(mkfifo(path, 0600), 0);
+	CHECK_INT(open_jit_map(getpid()), -EINVAL);
+	unlink(path);
+	CHECK_INT(mkdir(path, 0700), 0);
+	CHECK_INT(open_jit_map(getpid()), -EINVAL);
+	rmdir(path);
+	CHECK_INT(symlink("/proc/self/exe", path), 0);
+	CHECK_INT(open_jit_map(getpid()), -EINVAL);
+	unlink(path);
+	CHECK_INT(symlink("/dev/zero", path), 0);
+	CHECK_INT(open_jit_map(getpid()), -EINVAL);
+	unlink(path);
+	alarm(0);
+}
+
+static void jit_maps_and_users(void)
+{
+	char path[64];
+	CLEANUP_CLOSE int written = create_jit_map(getpid(), path);
+	int fd;
+
+	if (written < 0)
+		return;
+	if (geteuid() == 0) {
+		CHECK_INT(fchown(written, 65534, 0), 0);
+		fd = open_jit_map(getpid());
+		CHECK_INT(fd, -EPERM);
+		if (fd >= 0)
+			close(fd);
+	} else {
+		tap_skip("only root can give files away");
+	}
+	unlink(path);
+}
+
+static void jit_maps_of_no_process(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	CHECK_INT(waitpid(pid, NULL, 0), pid);
+	CHECK_INT(open_jit_map(pid), -ESRCH);
+	CHECK_INT(open_jit_map(INT_MAX), -ESRCH);
+	CHECK_INT(open_jit_map(-1), -ESRCH);
+}
+
+/*
+ * A child in namespaces of its own, with a /tmp of its own where prepare() makes its
+ * map; -1 if that is not allowed.
+ */
+static pid_t start_prepared_child(unsigned long namespaces, bool (*prepare)(const char *path))
+{
+	int ends[2];
+	char ready;
+	pid_t pid;
+
+	CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
+	pid = (pid_t)syscall(SYS_clone, namespaces | SIGCHLD, 0, 0, 0, 0);
+	if (pid == 0) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+		close(ends[0]);
+		if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount("none", "/tmp", "tmpfs", 0, NULL) || !prepare(path) ||
+		    write(ends[1], "r", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	if (pid > 0 && read(ends[0], &ready, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ends[0]);
+	if (pid < 0)
+		tap_skip("only root can have namespaces of its own");
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	CHECK_INT(waitpid(pid, NULL, 0), pid);
+}
+
+static bool write_own_map(const char *path)
+{
+	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	return dprintf(fd, "0 10 %s\n", path) > 0;
+}
+
+/* The map that is found is the one that the process has written under the PID that it sees. */
+static void check_namespaces(unsigned long namespaces, bool sees_another_pid)
+{
+	pid_t pid = start_prepared_child(namespaces, write_own_map);
+	char expected[64], text[64] = "";
+	int fd;
+
+	if (pid < 0)
+		return;
+	fd = open_jit_map(pid);
+	snprintf(expected, sizeof(expected), "0 10 /tmp/perf-%d.map\n", sees_another_pid ? 1 : pid);
+	CHECK(read(fd, text, sizeof(text) - 1) > 0);
+	CHECK_STR(text, expected);
+	close(fd);
+	end_child(pid);
+}
+
+static void jit_map_in_another_mount_namespace(void)
+{
+	check_namespaces(CLONE_NEWNS, false);
+}
+
+static void jit_map_in_another_pid_namespace(void)
+{
+	check_namespaces(CLONE_NEWNS | CLONE_NEWPID, true);
+}
+
 static const struct tap_test tests[] = {
 	{"this process has its mappings and its start time", this_process},
 	{"a comm that looks like a part of stat does not deceive", names_that_look_like_stat},
@@ -380,6 +556,12 @@ static const struct tap_test tests[] = {
 	{"what is no regular file is refused, and not waited for", what_is_no_regular_file},
 	{"a file of the same inode number on another device is not opened",
 	 same_inode_number_elsewhere},
+	{"the JIT map of a process is opened", jit_map_of_this_process},
+	{"what is no regular file is no JIT map, and not waited for", what_is_no_jit_map},
+	{"a JIT map of another user is not opened", jit_maps_and_users},
+	{"what is no process has no JIT map", jit_maps_of_no_process},
+	{"the JIT map of a process with a /tmp of its own", jit_map_in_another_mount_namespace},
+	{"the JIT map of a process that sees itself as PID 1", jit_map_in_another_pid_namespace},
 };
 
 int main(void)
