@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
@@ -204,6 +207,18 @@ static int read_status(pid_t task, uid_t *user, pid_t *inner_pid)
 	return found == 2 ? 0 : -ESRCH;
 }
 
+/*
+ * A file of /proc or the like looks regular, and belongs to root; to read it can have
+ * effects, and anyone can mount it over a file in a namespace of their own.
+ */
+static bool is_made_by_kernel(int named)
+{
+	struct statfs fs;
+
+	return fstatfs(named, &fs) || fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC ||
+	       fs.f_type == DEBUGFS_MAGIC || fs.f_type == TRACEFS_MAGIC;
+}
+
 int process__open_jit_map(const struct process *process)
 {
 	CLEANUP_CLOSE int named = -1;
@@ -220,6 +235,8 @@ int process__open_jit_map(const struct process *process)
 	named = name_in_root(process, path, O_NOFOLLOW);
 	if (named < 0)
 		return named;
+	if (is_made_by_kernel(named))
+		return -EINVAL;
 	fd = open_regular(named, &st);
 	if (fd < 0)
 		return fd;

@@ -543,6 +543,22 @@ static void jit_map_in_another_pid_namespace(void)
 	check_namespaces(CLONE_NEWNS | CLONE_NEWPID, true);
 }
 
+static bool bind_file_of_the_kernel(const char *path)
+{
+	return write_own_map(path) && mount("/proc/version", path, NULL, MS_BIND, NULL) == 0;
+}
+
+/* Anyone can mount a file of /proc there, in a namespace of their own. */
+static void jit_map_that_the_kernel_makes(void)
+{
+	pid_t pid = start_prepared_child(CLONE_NEWNS, bind_file_of_the_kernel);
+
+	if (pid < 0)
+		return;
+	CHECK_INT(open_jit_map(pid), -EINVAL);
+	end_child(pid);
+}
+
 static const struct tap_test tests[] = {
 	{"this process has its mappings and its start time", this_process},
 	{"a comm that looks like a part of stat does not deceive", names_that_look_like_stat},
@@ -562,6 +578,7 @@ static const struct tap_test tests[] = {
 	{"what is no process has no JIT map", jit_maps_of_no_process},
 	{"the JIT map of a process with a /tmp of its own", jit_map_in_another_mount_namespace},
 	{"the JIT map of a process that sees itself as PID 1", jit_map_in_another_pid_namespace},
+	{"a file that the kernel makes is no JIT map", jit_map_that_the_kernel_makes},
 };
 
 int main(void)
