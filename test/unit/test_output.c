@@ -191,16 +191,21 @@ static void buffers_of_any_size(void)
 
 /* Answers for these frames, in the order of frame_names: the kernel's first. */
 static struct frame_place places[] = {
-	{KERNEL(0x10), 0, false}, {KERNEL(0x20), 0, true}, {0x1000, 42, false}, {0x1000, 42, true},
-	{0x2000, 42, true},	  {0x3000, 42, true},	   {0x1000, 43, false},
+	{KERNEL(0x10), 0, false}, {KERNEL(0x20), 0, true}, {KERNEL(0x30), 0, true},
+	{0x1000, 42, false},	  {0x1000, 42, true},	   {0x2000, 42, true},
+	{0x3000, 42, true},	  {0x4000, 42, true},	   {0x5000, 42, true},
+	{0x1000, 43, false},
 };
 static struct sym_query queries[] = {
 	{.name = "vfs_read", .offset = 0x10},
 	{.name = "do_syscall", .offset = 0x2f, .module = "kmod"},
-	{.name = "leaf", .offset = 0},
-	{.name = "leaf_called", .offset = 4},
+	{.name = NULL},
+	{.name = "leaf", .offset = 0, .module = "cat"},
+	{.name = "leaf_called", .offset = 4, .module = "cat"},
 	{.name = "std::a;b\x1b[2J\n", .offset = 0x1234},
-	{.name = NULL, .module = "libfoo.so"},
+	{.name = NULL, .module = "libfoo.so", .module_offset = 0x12ab},
+	{.name = NULL, .module = "a;b)\x1b[2J\n\xff", .module_offset = UINT64_MAX},
+	{.name = NULL},
 	{.name = "other"},
 };
 static const struct frame_names names = {
@@ -240,9 +245,11 @@ static struct counted_stack make_stack(const char *comm, const struct frames *ke
 	return stack;
 }
 
+#define ANNOTATED 'a'
 #define DELIMITED 'd'
 #define FOLDED	  'f'
 #define OFFSETS	  's'
+#define VERBOSE	  'v'
 
 /* What is written for these stacks with the options whose letters are given. */
 static const char *print_stacks(struct counted_stack *stacks, size_t nr, const char *letters)
@@ -255,6 +262,8 @@ static const char *print_stacks(struct counted_stack *stacks, size_t nr, const c
 		.folded = strchr(letters, FOLDED),
 		.delimited = strchr(letters, DELIMITED),
 		.offsets = strchr(letters, OFFSETS),
+		.verbose = strchr(letters, VERBOSE),
+		.annotations = strchr(letters, ANNOTATED),
 	};
 	char *text = NULL;
 	size_t size;
@@ -329,6 +338,125 @@ static void unknown_frames(void)
 	CHECK_STR(print_stack(stack, "fs"), "cat;[unknown];leaf+0x0 7\n");
 }
 
+/* Kernel frames: plain, of a module, unknown; user frames: plain, without a name, without a file.
+ */
+static struct counted_stack all_kinds(void)
+{
+	return make_stack("cat",
+			  FRAMES(KERNEL(0x10), KERNEL(0x20), KERNEL(0x30), frame_mark(MARK_CUT, 3)),
+			  FRAMES(0x1000, 0x3000, 0x5000, frame_mark(MARK_CUT, 4)));
+}
+
+static void verbose_text(void)
+{
+	CHECK_STR(print_stack(all_kinds(), "v"), "  ffffffff81000010 vfs_read\n"
+						 "  ffffffff81000020 do_syscall [kmod]\n"
+						 "  ffffffff81000030 [unknown]\n"
+						 "  -                [cut at 3 frames]\n"
+						 "  1000             leaf\n"
+						 "  3000             [unknown] (libfoo.so+0x12ab)\n"
+						 "  5000             [unknown]\n"
+						 "  -                [cut at 4 frames]\n"
+						 "  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(all_kinds(), "vsd"),
+		  "  ffffffff81000010 vfs_read+0x10\n"
+		  "  ffffffff81000020 do_syscall+0x2f [kmod]\n"
+		  "  ffffffff81000030 [unknown]\n"
+		  "  -                [cut at 3 frames]\n"
+		  "    --\n"
+		  "  1000             leaf+0x0\n"
+		  "  3000             [unknown] (libfoo.so+0x12ab)\n"
+		  "  5000             [unknown]\n"
+		  "  -                [cut at 4 frames]\n"
+		  "  - cat (42)\n    7\n\n");
+}
+
+/* There is no place for addresses in a folded line. */
+static void verbose_folded(void)
+{
+	CHECK_STR(print_stack(all_kinds(), "vf"),
+		  "cat;[cut at 4 frames];[unknown];[unknown] (libfoo.so+0x12ab);leaf;"
+		  "[cut at 3 frames];[unknown];do_syscall [kmod];vfs_read 7\n");
+	CHECK_STR(print_stack(all_kinds(), "vfs"),
+		  "cat;[cut at 4 frames];[unknown];[unknown] (libfoo.so+0x12ab);leaf+0x0;"
+		  "[cut at 3 frames];[unknown];do_syscall+0x2f [kmod];vfs_read+0x10 7\n");
+}
+
+/* Without -v, files and modules are not named. */
+static void terse_output(void)
+{
+	CHECK_STR(print_stack(all_kinds(), ""), "  vfs_read\n  do_syscall\n  [unknown]\n"
+						"  [cut at 3 frames]\n"
+						"  leaf\n  [unknown]\n  [unknown]\n"
+						"  [cut at 4 frames]\n"
+						"  - cat (42)\n    7\n\n");
+}
+
+static void hostile_modules(void)
+{
+	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x1000, 0x4000));
+
+	CHECK_STR(print_stack(stack, "v"),
+		  "  1000             leaf\n"
+		  "  4000             [unknown] (a;b)?[2J??+0xffffffffffffffff)\n"
+		  "  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(stack, "vf"),
+		  "cat;[unknown] (a:b)?[2J??+0xffffffffffffffff);leaf 7\n");
+}
+
+static void very_long_modules(void)
+{
+	const size_t length = 10000;
+	CLEANUP_FREE char *module = malloc(length + 1);
+	const char *kept = queries[6].module;
+	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x1000, 0x3000));
+	const char *printed;
+
+	memset(module, 'm', length);
+	module[length] = '\0';
+	queries[6].module = module;
+	printed = print_stack(stack, "vf");
+	CHECK_INT(strspn(printed + strlen("cat;[unknown] ("), "m"), 4095);
+	CHECK_STR(printed + strlen("cat;[unknown] (") + 4095, "+0x12ab);leaf 7\n");
+	queries[6].module = kept;
+}
+
+/* The very last of a frame, for flame graphs; marks and user frames have none. */
+static void annotated_output(void)
+{
+	CHECK_STR(print_stack(all_kinds(), "a"), "  vfs_read_[k]\n  do_syscall_[k]\n"
+						 "  [unknown]_[k]\n  [cut at 3 frames]\n"
+						 "  leaf\n  [unknown]\n  [unknown]\n"
+						 "  [cut at 4 frames]\n"
+						 "  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(all_kinds(), "af"),
+		  "cat;[cut at 4 frames];[unknown];[unknown];leaf;"
+		  "[cut at 3 frames];[unknown]_[k];do_syscall_[k];vfs_read_[k] 7\n");
+	CHECK_STR(print_stack(all_kinds(), "afsvd"),
+		  "cat;[cut at 4 frames];[unknown];[unknown] (libfoo.so+0x12ab);leaf+0x0;-;"
+		  "[cut at 3 frames];[unknown]_[k];do_syscall+0x2f [kmod]_[k];"
+		  "vfs_read+0x10_[k] 7\n");
+	CHECK_STR(print_stack(both_sides(), "asv"),
+		  "  ffffffff81000010 vfs_read+0x10_[k]\n"
+		  "  ffffffff81000020 do_syscall+0x2f [kmod]_[k]\n"
+		  "  1000             leaf+0x0\n"
+		  "  2000             std::a;b?[2J?+0x1234\n"
+		  "  - cat (42)\n    7\n\n");
+}
+
+/* Names that look like our own marks, and a program's function that looks annotated. */
+static void names_like_our_own(void)
+{
+	const char *kept = queries[3].name;
+	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x1000));
+
+	queries[3].name = "[cut at 127 frames]";
+	CHECK_STR(print_stack(stack, "f"), "cat;?cut at 127 frames] 7\n");
+	queries[3].name = " indented";
+	CHECK_STR(print_stack(stack, "f"), "cat;?indented 7\n");
+	queries[3].name = kept;
+}
+
 static void cut_stacks(void)
 {
 	struct counted_stack stack =
@@ -381,17 +509,17 @@ static void very_long_names(void)
 {
 	const size_t length = 10000;
 	CLEANUP_FREE char *name = malloc(length + 1);
-	const char *kept = queries[2].name;
+	const char *kept = queries[3].name;
 	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x1000));
 	const char *printed;
 
 	memset(name, 'n', length);
 	name[length] = '\0';
-	queries[2].name = name;
+	queries[3].name = name;
 	printed = print_stack(stack, "f");
 	CHECK_INT(strspn(printed + strlen("cat;"), "n"), 4095);
 	CHECK_STR(printed + strlen(printed) - 3, " 7\n");
-	queries[2].name = kept;
+	queries[3].name = kept;
 }
 
 /* ---- errors ---- */
@@ -439,6 +567,14 @@ static const struct tap_test tests[] = {
 	{"a delimiter stands only between two stacks", delimiter_needs_two_sides},
 	{"stacks without frames", no_frames_at_all},
 	{"frames without a name are [unknown], without an offset", unknown_frames},
+	{"-v: addresses, modules of the kernel, and where in its file an unknown frame lies",
+	 verbose_text},
+	{"-v, folded: the same but for addresses", verbose_folded},
+	{"without -v there is none of these", terse_output},
+	{"hostile names of files are made harmless", hostile_modules},
+	{"a very long name of a file is cut", very_long_modules},
+	{"-a: kernel frames end in _[k], known or not", annotated_output},
+	{"no name passes for a mark", names_like_our_own},
 	{"stacks that were cut say so at their root", cut_stacks},
 	{"an address is named as a leaf or as a return address", leaf_and_return_address_differ},
 	{"the same address in two processes has two names", processes_have_their_own_names},
