@@ -17,7 +17,13 @@ struct settings {
 	struct trace_options trace;
 	uint64_t frequency;
 	uint64_t duration;
+	const char *cgroup;
+	size_t event;
+	size_t mode;
 };
+
+static const char *const events[] = {"cpu-clock", "cycles", NULL};
+static const char *const one_mode[] = {"only", NULL};
 
 static const struct option_spec options[] = {
 	{.letter = 'F',
@@ -28,6 +34,24 @@ static const struct option_spec options[] = {
 	 .min = 1,
 	 .max = 1000,
 	 .help = "samples per second (default 49)"},
+	{.name = "cgroup",
+	 .value = "PATH",
+	 .type = OPTION_PATH,
+	 .offset = offsetof(struct settings, cgroup),
+	 .help = "only the processes of this cgroup"},
+	{.letter = 'e',
+	 .name = "event",
+	 .value = "EVENT",
+	 .type = OPTION_CHOICE,
+	 .offset = offsetof(struct settings, event),
+	 .choices = events,
+	 .help = "what is counted"},
+	{.name = "mode",
+	 .value = "MODE",
+	 .type = OPTION_CHOICE,
+	 .offset = offsetof(struct settings, mode),
+	 .choices = one_mode,
+	 .help = "how"},
 	TRACE_OPTION_ROWS(struct settings),
 	{.value = "duration",
 	 .type = OPTION_SECONDS,
@@ -51,13 +75,16 @@ static void release(void)
 
 #define MAX_WORDS 8
 
+/* What the words of argv are kept in until the next command line: paths point there. */
+static char words[2048];
+
 /* Parse a command line into settings and error; words are separated by single spaces. */
 static int parse_as(const struct command *as, const char *line)
 {
-	CLEANUP_FREE char *copy = strdup(line);
-	char *argv[MAX_WORDS + 1] = {(char *)as->name}, *rest = copy;
+	char *argv[MAX_WORDS + 1] = {(char *)as->name}, *rest = words;
 	int argc = 1;
 
+	snprintf(words, sizeof(words), "%s", line);
 	release();
 	settings = (struct settings){.trace = TRACE_OPTIONS_DEFAULTS, .frequency = 49};
 	error.text[0] = '\0';
@@ -166,6 +193,57 @@ static void bad_numbers(void)
 	CHECK_REFUSED("5s", "duration: '5s' is not a number of seconds above 0");
 }
 
+static void paths(void)
+{
+	static const char *const good[] = {"/sys/fs/cgroup/a", ".", "a=b", "-", "--"};
+
+	CHECK_INT(parse(""), 0);
+	CHECK(!settings.cgroup);
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "--cgroup %s -f", good[i]);
+		CHECK_INT(parse(line), 0);
+		CHECK_STR(settings.cgroup, good[i]);
+		CHECK(settings.trace.folded);
+		snprintf(line, sizeof(line), "--cgroup=%s", good[i]);
+		CHECK_INT(parse(line), 0);
+		CHECK_STR(settings.cgroup, good[i]);
+	}
+	CHECK_REFUSED("--cgroup=", "--cgroup: '' is not a path");
+	CHECK_REFUSED("--cgroup  -f", "--cgroup: '' is not a path");
+	CHECK_REFUSED("--cgroup", "--cgroup: needs a value, PATH");
+	CHECK_REFUSED("--cgroup a --cgroup a", "--cgroup: given twice");
+	CHECK_REFUSED("--cgroup=a --cgroup=", "--cgroup: given twice");
+	CHECK_REFUSED("--cgr a", "unknown option '--cgr'");
+}
+
+static void words_of_a_list(void)
+{
+	CHECK_INT(parse("--event cycles"), 0);
+	CHECK_INT(settings.event, 1);
+	CHECK_INT(parse("--event=cpu-clock"), 0);
+	CHECK_INT(settings.event, 0);
+	CHECK_INT(parse("-fecycles"), 0);
+	CHECK_INT(settings.event, 1);
+	CHECK_INT(parse("--mode only"), 0);
+	CHECK_INT(settings.mode, 0);
+	CHECK_REFUSED("--event clock", "-e: 'clock' is none of: cpu-clock, cycles");
+	CHECK_REFUSED("-e cycle", "-e: 'cycle' is none of: cpu-clock, cycles");
+	CHECK_REFUSED("-e cycles,", "-e: 'cycles,' is none of: cpu-clock, cycles");
+	CHECK_REFUSED("-e Cycles", "-e: 'Cycles' is none of: cpu-clock, cycles");
+	CHECK_REFUSED("-e 1", "-e: '1' is none of: cpu-clock, cycles");
+	CHECK_REFUSED("--event=", "-e: '' is none of: cpu-clock, cycles");
+	CHECK_REFUSED("--mode=x", "--mode: 'x' is none of: only");
+	CHECK_REFUSED("-e", "-e: needs a value, EVENT");
+	CHECK_REFUSED("-e cycles --event cycles", "-e: given twice");
+	/* The first one has been stored, the faulty one not. */
+	CHECK_INT(parse("-e cycles --mode x"), -EINVAL);
+	CHECK_INT(settings.event, 1);
+	CHECK_INT(parse("-e none"), -EINVAL);
+	CHECK_INT(settings.event, 0);
+}
+
 static void missing_values(void)
 {
 	CHECK_REFUSED("-F", "-F: needs a value, FREQUENCY");
@@ -250,6 +328,9 @@ static void long_words_are_cut(void)
 	memcpy(line, "-F", 2);
 	CHECK_INT(parse(line), -EINVAL);
 	CHECK(strlen(error.text) < 300 && strstr(error.text, "; see 'applet --help'"));
+	memcpy(line, "-e", 2);
+	CHECK_INT(parse(line), -EINVAL);
+	CHECK(strlen(error.text) < 400 && strstr(error.text, "is none of: cpu-clock, cycles; see"));
 	memcpy(line, "xx", 2);
 	CHECK_INT(parse(line), -EINVAL);
 	CHECK(strlen(error.text) < 300 && strstr(error.text, "; see 'applet --help'"));
@@ -341,6 +422,8 @@ static const struct tap_test tests[] = {
 	{"help wins over what follows it", help_wins_over_what_follows},
 	{"lists of PIDs", lists_of_pids},
 	{"numbers out of range, and what is no number, are refused", bad_numbers},
+	{"paths are any words that are not empty", paths},
+	{"words of a list, and what is none of them", words_of_a_list},
 	{"an option without its value is refused", missing_values},
 	{"a flag with a value is refused", values_that_are_not_wanted},
 	{"a value given twice is refused", given_twice},
