@@ -13,7 +13,11 @@ struct settings {
 	struct trace_options trace;
 	uint64_t frequency;
 	uint64_t duration;
+	const char *cgroup;
+	size_t event;
 };
+
+static const char *const events[] = {"cpu-clock", "cycles", NULL};
 
 static const struct option_spec options[] = {
 	{.letter = 'F',
@@ -24,6 +28,18 @@ static const struct option_spec options[] = {
 	 .min = 1,
 	 .max = 100000,
 	 .help = "samples per second"},
+	{.name = "cgroup",
+	 .value = "PATH",
+	 .type = OPTION_PATH,
+	 .offset = offsetof(struct settings, cgroup),
+	 .help = "only the processes of this cgroup"},
+	{.letter = 'e',
+	 .name = "event",
+	 .value = "EVENT",
+	 .type = OPTION_CHOICE,
+	 .offset = offsetof(struct settings, event),
+	 .choices = events,
+	 .help = "what is counted"},
 	TRACE_OPTION_ROWS(struct settings),
 	{.value = "duration",
 	 .type = OPTION_SECONDS,
@@ -59,6 +75,7 @@ static void check_settings(const struct settings *settings)
 	REQUIRE(settings->duration <= (SECONDS_MAX + 1) * NANOSECONDS);
 	REQUIRE(settings->trace.hash_storage_size - 1 < STORAGE_SIZE_MAX);
 	REQUIRE(settings->trace.stack_storage_size - 1 < STORAGE_SIZE_MAX);
+	REQUIRE(settings->event < 2);
 	for (size_t i = 0; i < settings->trace.pids.nr; i++)
 		REQUIRE(settings->trace.pids.pids[i] > 0);
 }
@@ -78,6 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE((err == -EINVAL) == (error.text[0] != '\0'));
 	REQUIRE(err != -EINVAL || strstr(error.text, "; see 'fuzz --help'"));
 	check_settings(&settings);
+	/* A path is one of the words, or the rest of one, and not empty where all is well. */
+	REQUIRE(!settings.cgroup || err || settings.cgroup[0]);
 	options__release(&command, &settings);
 	for (int i = 0; i < nr; i++)
 		free(words[i]);
