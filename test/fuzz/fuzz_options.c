@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE((err == -EINVAL) == (error.text[0] != '\0'));
 	REQUIRE(err != -EINVAL || strstr(error.text, "; see 'fuzz --help'"));
 	check_settings(&settings);
-	/* A path is one of the words, or the rest of one, and not empty where all is well. */
+	/* A path is never empty where all is well. */
 	REQUIRE(!settings.cgroup || err || settings.cgroup[0]);
 	options__release(&command, &settings);
 	for (int i = 0; i < nr; i++)

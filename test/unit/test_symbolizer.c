@@ -20,6 +20,11 @@
 #include "core/util/cleanup.h"
 #include "test/unit/tap.h"
 
+/* Where the files are that CMakeLists.txt has linked; only on x86-64. */
+#ifndef FIXTURES
+#define FIXTURES "."
+#endif
+
 #define CLEANUP_SYMBOLIZER CLEANUP(symbolizer__freep)
 
 static struct symbolizer *make_symbolizer(void)
@@ -171,6 +176,40 @@ static void memory_without_a_file(void)
 	CHECK_STR(query.name, NULL);
 	CHECK_STR(query.module, NULL);
 	unmap_code(code);
+}
+
+/* All entries of a library lie in the first page of its file. */
+static void entries_of_a_linkage_table(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_CLOSE int fd = open(FIXTURES "/plt_lazy", O_RDONLY | O_CLOEXEC);
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *library =
+		fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	struct sym_query queries[4096 / 8];
+	int alphas = 0, takens = 0;
+
+	if (library == MAP_FAILED) {
+		tap_skip("there is no library to be mapped: it is made on x86-64 only");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(queries); i++)
+		queries[i] = query_self(address_of(library) + 8 * i);
+	CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(queries); i++) {
+		const char *name = queries[i].name;
+
+		if (name && !strcmp(name, "alpha@plt"))
+			CHECK_INT(queries[i].offset, 8 * alphas++);
+		if (name && !strcmp(name, "taken@plt"))
+			CHECK_INT(queries[i].offset, 8 * takens++);
+		if (name)
+			CHECK_STR(queries[i].module, "plt_lazy");
+	}
+	CHECK_INT(alphas, 2);
+	CHECK_INT(takens, 1);
+	munmap(library, size);
 }
 
 static void nothing_asked(void)
@@ -945,6 +984,8 @@ static const struct tap_test tests[] = {
 	{"a function of libc has its name", function_of_libc},
 	{"addresses outside of all mappings have no names", addresses_outside_of_all},
 	{"memory without a file has neither name nor module", memory_without_a_file},
+	{"entries of a procedure linkage table have the names of what they call",
+	 entries_of_a_linkage_table},
 	{"no queries are no failure", nothing_asked},
 	{"queries of several processes in any order are answered at once", processes_side_by_side},
 	{"a process that was remembered has names when it has ended",
