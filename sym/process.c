@@ -219,6 +219,16 @@ static bool is_made_by_kernel(int named)
 	       fs.f_type == DEBUGFS_MAGIC || fs.f_type == TRACEFS_MAGIC;
 }
 
+/*
+ * A map that root has written for others is readable for all. Whatever else is
+ * root's can have been mounted there in a user namespace, so that we read for its
+ * user what he may not.
+ */
+static bool may_be_jit_map(const struct stat *st, uid_t user)
+{
+	return st->st_uid == user || (st->st_uid == 0 && st->st_mode & S_IROTH);
+}
+
 int process__open_jit_map(const struct process *process)
 {
 	CLEANUP_CLOSE int named = -1;
@@ -240,7 +250,5 @@ int process__open_jit_map(const struct process *process)
 	fd = open_regular(named, &st);
 	if (fd < 0)
 		return fd;
-	if (st.st_uid != user && st.st_uid != 0)
-		return -EPERM;
-	return TAKE_FD(fd);
+	return may_be_jit_map(&st, user) ? TAKE_FD(fd) : -EPERM;
 }

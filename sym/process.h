@@ -37,7 +37,8 @@ int process__open_file(const struct process *process, const struct mapping *mapp
  * Open for reading /tmp/perf-PID.map (sym/jit_map.h) as the process sees it: in its
  * root, with its PID in its innermost PID namespace. Not waited for, only if it is
  * a regular file and no symbolic link to one, and only if it belongs to the user
- * that the process runs as, or to root. Returns a descriptor or a negative errno.
+ * that the process runs as, or to root and is readable for all. Of process only
+ * pid and task are looked at. Returns a descriptor or a negative errno.
  */
 int process__open_jit_map(const struct process *process);
 

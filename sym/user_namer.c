@@ -90,12 +90,13 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 }
 
 /* Say what is touched next, so that whoever watches knows what does not answer. */
-static void touch(struct user_namer *namer, pid_t pid, dev_t device)
+static void touch(struct user_namer *namer, pid_t pid, dev_t device, bool jit)
 {
 	volatile struct progress *progress = namer->progress;
 
 	progress->pid = pid;
 	progress->device = device;
+	progress->jit = jit;
 	progress->steps++;
 }
 
@@ -113,10 +114,25 @@ static bool is_avoided(const struct user_namer *namer, pid_t pid, dev_t device)
 	for (size_t i = 0; i < namer->avoided->nr; i++) {
 		dev_t avoided = namer->avoided->items[i].device;
 
+		if (namer->avoided->items[i].jit)
+			continue;
 		if (avoided ? avoided == device : namer->avoided->items[i].pid == pid)
 			return true;
 	}
 	return false;
+}
+
+static bool is_jit_map_avoided(const struct user_namer *namer, pid_t pid)
+{
+	size_t maps = 0;
+
+	for (size_t i = 0; i < namer->avoided->nr; i++) {
+		if (!namer->avoided->items[i].jit)
+			continue;
+		if (namer->avoided->items[i].pid == pid || ++maps == AVOIDED_JIT_MAX)
+			return true;
+	}
+	return is_avoided(namer, pid, 0);
 }
 
 /* process__open_file(), of what is known to answer. */
@@ -127,7 +143,7 @@ static int open_file(struct user_namer *namer, const struct process *process,
 		return -ENOENT;
 	if (is_avoided(namer, process->pid, mapping->device))
 		return -ETIMEDOUT;
-	touch(namer, process->pid, mapping->device);
+	touch(namer, process->pid, mapping->device, false);
 	return process__open_file(process, mapping);
 }
 
@@ -135,7 +151,7 @@ static int read_process(struct user_namer *namer, struct process *process, pid_t
 {
 	if (is_avoided(namer, pid, 0))
 		return -ETIMEDOUT;
-	touch(namer, pid, 0);
+	touch(namer, pid, 0, false);
 	return process__read(process, pid);
 }
 
@@ -146,14 +162,21 @@ struct file_question {
 	struct sym_query *query;
 };
 
+/* A query in memory without a program, for the JIT map of its process. */
+struct jit_question {
+	struct sym_query *query;
+	pid_t task;			     /* as in struct process */
+	const struct remembered *remembered; /* NULL: the process is read as it is now */
+};
+
 /* What one call of user_namer__name() collects before it asks the files. */
 struct batch {
 	struct sym_file *files;
 	size_t nr_files, files_capacity;
 	struct file_question *questions;
 	size_t nr_questions, questions_capacity;
-	struct sym_query **no_file; /* of the process at hand: for its JIT map */
-	size_t nr_no_file, no_file_capacity;
+	struct jit_question *jit_questions; /* process by process, each sorted by address */
+	size_t nr_jit_questions, jit_questions_capacity;
 	user_namer_emit emit;
 	void *emit_context;
 };
@@ -172,7 +195,7 @@ static void batch__release(struct batch *batch)
 	batch__close_files(batch);
 	free(batch->files);
 	free(batch->questions);
-	free(batch->no_file);
+	free(batch->jit_questions);
 }
 
 static bool same_identity(const struct file_identity *a, const struct file_identity *b)
@@ -276,6 +299,26 @@ static int copy_fd(int fd)
 	return copy < 0 ? -ENOENT : copy;
 }
 
+/*
+ * The JIT map of a process, as it is now or, where it was remembered, as it was
+ * opened then; of what is known to answer.
+ */
+static int open_jit_map(struct user_namer *namer, const struct process *process,
+			const struct remembered *remembered)
+{
+	struct stat st;
+	int fd;
+
+	if (is_jit_map_avoided(namer, process->pid))
+		return -ETIMEDOUT;
+	touch(namer, process->pid, 0, true);
+	fd = remembered ? copy_fd(remembered->jit_fd) : process__open_jit_map(process);
+	/* On a disk it may take the time that it needs. */
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		touch(namer, process->pid, st.st_dev, true);
+	return fd;
+}
+
 static int open_mapped_file(struct user_namer *namer, const struct process_view *view,
 			    const struct mapping *mapping)
 {
@@ -284,14 +327,6 @@ static int open_mapped_file(struct user_namer *namer, const struct process_view 
 	if (!view->remembered)
 		return open_file(namer, view->process, mapping);
 	return copy_fd(view->remembered->fds[mapping - view->process->mappings.mappings]);
-}
-
-static int open_jit_map(struct user_namer *namer, const struct process_view *view)
-{
-	if (view->remembered)
-		return copy_fd(view->remembered->jit_fd);
-	touch(namer, view->process->pid, 0);
-	return process__open_jit_map(view->process);
 }
 
 /* Of the path in a mapping: what sym_query calls its module. Returns 0 or -ENOMEM. */
@@ -341,7 +376,7 @@ static int answer_file(struct user_namer *namer, const struct sym_file *file,
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		lookups[i].address = questions[i].address;
-	touch(namer, questions[0].query->pid, file->device);
+	touch(namer, questions[0].query->pid, file->device, false);
 	err = note_left_out(namer, elf_symbols__find(&file->elf, lookups, nr, namer->names,
 						     &namer->progress->work));
 	if (!err)
@@ -405,12 +440,15 @@ static int ask_file(struct batch *batch, size_t file, const struct mapping *mapp
 }
 
 /* A query in memory without a file, or with one that is no program: generated code, perhaps. */
-static int ask_jit_map(struct batch *batch, const struct mapping *mapping, struct sym_query *query)
+static int ask_jit_map(struct batch *batch, const struct process_view *view,
+		       const struct mapping *mapping, struct sym_query *query)
 {
 	query->module_offset = query->address - mapping->start + mapping->offset;
-	if (ARRAY_GROW(batch->no_file, batch->nr_no_file, batch->no_file_capacity))
+	if (ARRAY_GROW(batch->jit_questions, batch->nr_jit_questions,
+		       batch->jit_questions_capacity))
 		return -ENOMEM;
-	batch->no_file[batch->nr_no_file++] = query;
+	batch->jit_questions[batch->nr_jit_questions++] = (struct jit_question){
+		.query = query, .task = view->process->task, .remembered = view->remembered};
 	return 0;
 }
 
@@ -432,37 +470,51 @@ static int ask_mapping(struct user_namer *namer, struct batch *batch,
 	opened = fd < 0 ? fd : batch__add_file(batch, fd, mapping->device, &file);
 	for (size_t i = 0; i < nr && !err; i++) {
 		queries[i]->module = module;
-		err = opened ? ask_jit_map(batch, mapping, queries[i]) :
+		err = opened ? ask_jit_map(batch, view, mapping, queries[i]) :
 			       ask_file(batch, file, mapping, queries[i]);
 	}
 	return opened == -ENOMEM ? opened : err;
 }
 
-/* Of what lies in no program: what the JIT map of the process knows. */
-static int answer_no_file(struct user_namer *namer, struct batch *batch,
-			  const struct process_view *view)
+/* All questions to the JIT map of one process, sorted by address. */
+static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
+			     const struct jit_question *questions, size_t nr)
 {
-	CLEANUP_FREE struct jit_lookup *lookups = calloc(batch->nr_no_file + 1, sizeof(*lookups));
-	CLEANUP_CLOSE int fd = batch->nr_no_file ? open_jit_map(namer, view) : -1;
+	const struct process process = {.pid = questions[0].query->pid, .task = questions[0].task};
+	CLEANUP_FREE struct jit_lookup *lookups = calloc(nr, sizeof(*lookups));
+	CLEANUP_CLOSE int fd = open_jit_map(namer, &process, questions[0].remembered);
 	int err = 0;
 
 	if (!lookups)
 		return -ENOMEM;
-	for (size_t i = 0; i < batch->nr_no_file; i++)
-		lookups[i].address = sym_query__lookup_address(batch->no_file[i]);
+	for (size_t i = 0; i < nr; i++)
+		lookups[i].address = sym_query__lookup_address(questions[i].query);
 	if (fd >= 0)
-		err = jit_map__find(fd, lookups, batch->nr_no_file, namer->names,
-				    &namer->progress->work);
-	err = note_left_out(namer, err);
-	for (size_t i = 0; i < batch->nr_no_file && !err; i++) {
-		struct sym_query *query = batch->no_file[i];
+		err = note_left_out(namer, jit_map__find(fd, lookups, nr, namer->names,
+							 &namer->progress->work));
+	for (size_t i = 0; i < nr && !err; i++) {
+		struct sym_query *query = questions[i].query;
 
 		query->name = lookups[i].name;
 		query->offset = query->name ? query->address - lookups[i].start : 0;
 		if (query->name || query->module)
 			batch->emit(batch->emit_context, query);
 	}
-	batch->nr_no_file = 0;
+	return err;
+}
+
+/* When all programs have been asked: what does not answer costs no other names then. */
+static int batch__answer_by_jit_maps(struct user_namer *namer, struct batch *batch)
+{
+	const struct jit_question *questions = batch->jit_questions;
+	int err = 0;
+
+	for (size_t first = 0, end; first < batch->nr_jit_questions && !err; first = end) {
+		for (end = first + 1; end < batch->nr_jit_questions; end++)
+			if (questions[end].query->pid != questions[first].query->pid)
+				break;
+		err = answer_by_jit_map(namer, batch, &questions[first], end - first);
+	}
 	return err;
 }
 
@@ -486,8 +538,6 @@ static int ask_process(struct user_namer *namer, struct batch *batch, struct sym
 			err = ask_mapping(namer, batch, &view, mapping, queries + first,
 					  end - first);
 	}
-	if (!err)
-		err = answer_no_file(namer, batch, &view);
 	process__release(&view.current);
 	return err;
 }
@@ -510,7 +560,9 @@ int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t
 				break;
 		err = ask_process(namer, &batch, sorted + first, end - first);
 	}
-	return err ? err : batch__answer(namer, &batch);
+	if (!err)
+		err = batch__answer(namer, &batch);
+	return err ? err : batch__answer_by_jit_maps(namer, &batch);
 }
 
 static void open_all(struct user_namer *namer, struct remembered *remembered)
@@ -526,8 +578,7 @@ static void open_all(struct user_namer *namer, struct remembered *remembered)
 		remembered->fds[i] = fd < 0 ? -1 : fd;
 		namer->remembered_files += fd >= 0;
 	}
-	touch(namer, remembered->process.pid, 0);
-	remembered->jit_fd = process__open_jit_map(&remembered->process);
+	remembered->jit_fd = open_jit_map(namer, &remembered->process, NULL);
 }
 
 int user_namer__remember(struct user_namer *namer, pid_t pid)

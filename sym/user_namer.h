@@ -24,18 +24,24 @@ struct user_namer;
 struct progress {
 	uint64_t steps;
 	pid_t pid;     /* whose mappings or files are touched */
-	dev_t device;  /* of the file; 0: the mappings are read */
+	dev_t device;  /* of the file; 0: not known, or the mappings are read */
+	bool jit;      /* it is a JIT map */
 	uint64_t work; /* left for this call: see elf_symbols__find() */
 	bool left_out; /* something was too large to be read to its end */
 };
 
-/* What did not answer, and is not asked again. */
-#define AVOIDED_MAX 8
+/*
+ * What did not answer, and is not asked again. JIT maps are avoided as a kind when
+ * the second one has not answered: they come last, and are worth no more time.
+ */
+#define AVOIDED_MAX	8
+#define AVOIDED_JIT_MAX 2
 
 struct avoid_list {
 	struct {
 		pid_t pid;
 		dev_t device; /* whoever has mapped its files; 0: the process as a whole */
+		bool jit;     /* only the JIT map of the process */
 	} items[AVOIDED_MAX];
 	size_t nr;
 };

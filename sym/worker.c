@@ -257,6 +257,7 @@ static void give_up_child(struct worker *worker, int err)
 		return;
 	avoided->items[avoided->nr].pid = worker->progress->pid;
 	avoided->items[avoided->nr].device = silent ? worker->progress->device : 0;
+	avoided->items[avoided->nr].jit = worker->progress->jit;
 	avoided->nr++;
 }
 

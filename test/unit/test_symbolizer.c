@@ -711,7 +711,16 @@ static void map_of_another_user(void)
 /* A process of another user than the one that traces: its own maps serve, and those of root. */
 static void maps_of_a_user(void)
 {
-	static const uid_t owners[] = {NOBODY, 0, NOBODY - 1};
+	static const struct {
+		uid_t owner;
+		mode_t mode;
+		const char *name;
+	} cases[] = {
+		{NOBODY, 0600, "generated"},
+		{0, 0644, "generated"},
+		{0, 0600, NULL}, /* that user may not read it: it was mounted there */
+		{1, 0644, NULL},
+	};
 	CLEANUP_SYMBOLIZER
 	struct symbolizer *symbolizer = make_symbolizer();
 	uint64_t code = map_code();
@@ -731,14 +740,15 @@ static void maps_of_a_user(void)
 			kill(getpid(), SIGSTOP);
 	}
 	CHECK_INT(waitid(P_PID, (id_t)pid, &info, WSTOPPED), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP_CLOSE int fd = create_jit_map(pid);
 
 		if (fd < 0 || !code)
 			break;
 		dprintf(fd, "%" PRIx64 " 40 generated\n", code);
-		CHECK_INT(fchown(fd, owners[i], owners[i]), 0);
-		CHECK_STR(ask_name(symbolizer, pid, code), i < 2 ? "generated" : NULL);
+		CHECK_INT(fchown(fd, cases[i].owner, cases[i].owner), 0);
+		CHECK_INT(fchmod(fd, cases[i].mode), 0);
+		CHECK_STR(ask_name(symbolizer, pid, code), cases[i].name);
 	}
 	end_child(pid);
 	unlink(jit_path);
