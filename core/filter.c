@@ -210,3 +210,17 @@ int filter__fill(const struct trace_options *options, const struct trace_maps *m
 		err = fill_cgroup(options->cgroup, bpf_map__fd(maps->cgroup), error);
 	return err;
 }
+
+bool filter__explains(const struct trace_maps *maps, int code, struct error *error)
+{
+	uint32_t flags =
+		bpf_map__map_flags(maps->cgroup_ids) | bpf_map__map_flags(maps->mount_namespaces);
+
+	if (code != -EINVAL || !(flags & BPF_F_NO_PREALLOC))
+		return false;
+	error__set(
+		error, code,
+		"cannot use a map of --cgroupmap or --mntnsmap that is not preallocated: before "
+		"Linux 6.1 samples cannot; make it without BPF_F_NO_PREALLOC (bpftool: flags 1)");
+	return true;
+}

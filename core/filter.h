@@ -3,6 +3,8 @@
 #ifndef TRACEKIT_CORE_FILTER_H
 #define TRACEKIT_CORE_FILTER_H
 
+#include <stdbool.h>
+
 struct error;
 struct trace_config;
 struct trace_maps;
@@ -20,5 +22,11 @@ int filter__configure(const struct trace_options *options, const struct trace_ma
  */
 int filter__fill(const struct trace_options *options, const struct trace_maps *maps,
 		 struct error *error);
+
+/*
+ * Whether a load that failed with code did so because of one of the user's maps, as
+ * far as can be told; then error is filled.
+ */
+bool filter__explains(const struct trace_maps *maps, int code, struct error *error);
 
 #endif

@@ -66,13 +66,19 @@ static void print_unknown(const struct stack_writer *writer, const struct sym_qu
 			clean_name(writer, query->module, clean), query->module_offset);
 }
 
-/* No symbol passes for a line of another kind, for one of our own marks, or with -a for the
- * kernel's. */
+/* "[unknown]", "-", "--" and "-     comm (42)" are ours; "-[Class method]" is Objective-C's. */
+static bool looks_like_ours(const char *name)
+{
+	return name[0] == ' ' || name[0] == '[' ||
+	       (name[0] == '-' && (name[1] == '\0' || name[1] == '-' || name[1] == ' '));
+}
+
+/* No symbol passes for a line of another kind, for a mark of ours, or for the kernel's. */
 static void disarm_name(char *name, bool in_kernel)
 {
 	size_t length = strlen(name), mark = strlen(KERNEL_MARK);
 
-	if (name[0] == ' ' || name[0] == '[')
+	if (looks_like_ours(name))
 		name[0] = '?';
 	if (!in_kernel && length >= mark && !strcmp(name + length - mark, KERNEL_MARK))
 		name[length - 1] = '?';

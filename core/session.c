@@ -253,7 +253,8 @@ int session__load(struct session *session, struct bpf_object *object, struct err
 	int err = bpf_object__load(object);
 
 	if (err)
-		return bpf_error__load(error, err);
+		return filter__explains(&session->maps, err, error) ? err :
+								      bpf_error__load(error, err);
 	return filter__fill(session->options, &session->maps, error);
 }
 

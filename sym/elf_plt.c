@@ -59,8 +59,9 @@ static bool is_plt(const struct elf_symbols *elf, const struct elf_section *sect
 }
 
 /*
- * The slot that the entry at address jumps through: 0 if it is none of the known
- * forms, or the table's first entry, which enters the dynamic loader.
+ * The slot that the entry at address jumps through: 0 if it is none of the forms
+ * that GNU ld, gold, lld and mold write, or the table's first entry, which enters
+ * the dynamic loader.
  */
 static uint64_t decode_entry(const unsigned char *code, size_t size, uint64_t address)
 {
@@ -72,6 +73,8 @@ static uint64_t decode_entry(const unsigned char *code, size_t size, uint64_t ad
 		at += sizeof(endbr64);
 	if (at < size && code[at] == 0xf2) /* bnd */
 		at++;
+	if (size >= at + 6 && code[at] == 0x41 && code[at + 1] == 0xbb) /* mov $number, %r11d */
+		at += 6;
 	/* jmp *displacement(%rip) */
 	if (size < at + 6 || code[at] != 0xff || code[at + 1] != 0x25)
 		return 0;

@@ -3,9 +3,9 @@
  * Names of entries of procedure linkage tables, which have no symbols.
  *
  * An entry jumps through a slot that a relocation fills: the symbol of that
- * relocation is what is called. Nothing is assumed about the order of the
- * entries, so tables of all linkers do. Formats: System V ABI, AMD64 supplement,
- * chapter 5; the forms for CET in its section on IBT.
+ * relocation is what is called. Nothing is assumed about the order of entries.
+ * Formats: System V ABI, AMD64 supplement, chapter 5; the forms for CET in its
+ * section on IBT.
  */
 #ifndef TRACEKIT_SYM_ELF_PLT_H
 #define TRACEKIT_SYM_ELF_PLT_H

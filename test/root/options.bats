@@ -298,6 +298,13 @@ enter() {
 	grep -Eq "^profile: --mntnsmap bpf/nothing: cannot open the map: No such file or directory; pin one " err
 }
 
+@test "a map that is not preallocated serves, or it is said that the kernel cannot" {
+	pin_map groups hash 8 8 flags 1
+	try profile --cgroupmap bpf/groups 0.2 >out 2>err
+	[ "$status" -eq 0 ] ||
+		grep -Eq '^profile: cannot use a map of --cgroupmap or --mntnsmap that is not preallocated: before Linux 6.1 ' err
+}
+
 @test "a pinned map can have the name of one of ours" {
 	for name in counts stacks event_counters targets; do
 		pin_map "$name" hash 8 12
