@@ -96,7 +96,11 @@ static bool may_be_mangled(const char *symbol)
 /* The symbol alone, without a version or "@plt" behind it. */
 static bool demangle_plain(const char *symbol, struct output *output)
 {
-	const int options = DMGL_PARAMS | DMGL_ANSI;
+	/*
+	 * With its limit on recursion no symbol above 1,024 bytes has a form. The deepest
+	 * ones of DEMANGLED_SIZE take 1 MB of stack.
+	 */
+	const int options = DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT;
 
 	output->is_rust = true;
 	if (rust_demangle_callback(symbol, options, append, output))

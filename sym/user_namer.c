@@ -142,7 +142,7 @@ static int open_file(struct user_namer *namer, const struct process *process,
 	if (!mapping->inode)
 		return -ENOENT;
 	if (is_avoided(namer, process->pid, mapping->device))
-		return -ETIMEDOUT;
+		return -ECANCELED;
 	touch(namer, process->pid, mapping->device, false);
 	return process__open_file(process, mapping);
 }
@@ -150,7 +150,7 @@ static int open_file(struct user_namer *namer, const struct process *process,
 static int read_process(struct user_namer *namer, struct process *process, pid_t pid)
 {
 	if (is_avoided(namer, pid, 0))
-		return -ETIMEDOUT;
+		return -ECANCELED;
 	touch(namer, pid, 0, false);
 	return process__read(process, pid);
 }
@@ -310,7 +310,7 @@ static int open_jit_map(struct user_namer *namer, const struct process *process,
 	int fd;
 
 	if (is_jit_map_avoided(namer, process->pid))
-		return -ETIMEDOUT;
+		return -ECANCELED;
 	touch(namer, process->pid, 0, true);
 	fd = remembered ? copy_fd(remembered->jit_fd) : process__open_jit_map(process);
 	/* On a disk it may take the time that it needs. */

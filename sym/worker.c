@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "core/util/arena.h"
+#include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "sym/elf_symbols.h"
 #include "sym/process.h"
@@ -46,6 +47,9 @@ struct worker {
 	struct progress *progress; /* shared with the child */
 	struct avoid_list avoided;
 	bool demangles;
+	pid_t *remembered; /* every child is told of these */
+	size_t nr_remembered, remembered_capacity;
+	size_t told; /* how many of them the child that runs knows */
 	size_t unanswered;
 	struct timespec deadline; /* of the request that is under way */
 };
@@ -225,6 +229,7 @@ static int start_child(struct worker *worker)
 	}
 	worker->pid = pid;
 	worker->socket = sockets[0];
+	worker->told = 0;
 	return 0;
 }
 
@@ -286,6 +291,7 @@ void worker__free(struct worker *worker)
 		return;
 	stop_child(worker);
 	munmap(worker->progress, sizeof(*worker->progress));
+	free(worker->remembered);
 	free(worker);
 }
 
@@ -465,20 +471,55 @@ static int receive_answers(struct worker *worker, struct sym_query *queries, siz
 	}
 }
 
-int worker__remember(struct worker *worker, pid_t pid)
+/* As symbolizer__remember(), of the child that is running; or why that is to be given up. */
+static int ask_to_remember(struct worker *worker, pid_t pid)
 {
-	struct request request = {.kind = REQUEST_REMEMBER, .pid = pid};
+	const struct request request = {.kind = REQUEST_REMEMBER, .pid = pid};
+	int err = send_all(worker, &request, sizeof(request));
+
+	return err ? err : receive_answers(worker, NULL, 0, NULL, NULL);
+}
+
+static bool must_be_given_up(int err)
+{
+	return err == -ETIMEDOUT || err == -ETIME || err == -EPIPE || err == -EPROTO;
+}
+
+/*
+ * Have a child that remembers what it should. One that has to be given up while it
+ * reads a process takes along what it knew: the next one is told again, and can
+ * read of the others what has not ended. *result: what became of the last of them.
+ * Returns a negative errno if there can be no child; 0 without one if there should
+ * be no further.
+ */
+static int prepare_child(struct worker *worker, int *result)
+{
 	int err = worker->pid ? 0 : start_child(worker);
 
-	if (err)
-		return err;
-	set_deadline(worker);
-	err = send_all(worker, &request, sizeof(request));
-	if (!err)
-		err = receive_answers(worker, NULL, 0, NULL, NULL);
-	if (err == -ETIMEDOUT || err == -ETIME || err == -EPIPE || err == -EPROTO)
-		give_up_child(worker, err);
+	while (!err && worker->told < worker->nr_remembered) {
+		*result = ask_to_remember(worker, worker->remembered[worker->told]);
+		if (must_be_given_up(*result)) {
+			give_up_child(worker, *result);
+			if (worker->avoided.nr == AVOIDED_MAX || is_overdue(worker))
+				return 0;
+			err = start_child(worker);
+		} else {
+			worker->told++;
+		}
+	}
 	return err;
+}
+
+int worker__remember(struct worker *worker, pid_t pid)
+{
+	int result = 0, err;
+
+	if (ARRAY_GROW(worker->remembered, worker->nr_remembered, worker->remembered_capacity))
+		return -ENOMEM;
+	worker->remembered[worker->nr_remembered++] = pid;
+	set_deadline(worker);
+	err = prepare_child(worker, &result);
+	return err ? err : result;
 }
 
 /* Ask the child that is running for what has not been answered yet. */
@@ -512,15 +553,17 @@ static int ask_child(struct worker *worker, struct sym_query *queries, size_t nr
 int worker__name(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names)
 {
 	CLEANUP_FREE bool *answered = calloc(nr + 1, sizeof(*answered));
-	int err = 0;
+	int err = 0, ignored;
 
 	if (!answered)
 		return -ENOMEM;
 	set_deadline(worker);
 	while (nr && worker->avoided.nr < AVOIDED_MAX && !is_overdue(worker)) {
-		err = worker->pid ? 0 : start_child(worker);
+		err = prepare_child(worker, &ignored);
 		if (err)
 			return err;
+		if (!worker->pid)
+			break;
 		err = ask_child(worker, queries, nr, answered, names);
 		if (!err)
 			return 0;

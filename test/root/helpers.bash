@@ -18,6 +18,7 @@ end_started() {
 		kill -KILL "$pid" 2>/dev/null || true
 	done
 	wait
+	remove_copy
 }
 
 count_programs() {
@@ -52,6 +53,36 @@ spin() {
 		sleep 0.01
 	done
 	sleep 0.1
+}
+
+# wait_for COMMAND...: until it succeeds, but not for ever.
+wait_for() {
+	local tries
+	for tries in $(seq 600); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	echo "waited in vain for: $*"
+	return 1
+}
+
+# is_called PID COMM
+is_called() {
+	[ "$(cat "/proc/$1/comm")" = "$2" ]
+}
+
+# A copy of spin outside of /tmp, which a test can cover, in $copy; removed in the end.
+copy_spin() {
+	copy=$(mktemp -d -p /var/tmp)/spin
+	chmod 755 "${copy%/*}"
+	cp "$SPIN" "$copy"
+}
+
+remove_copy() {
+	if [ -n "$copy" ]; then
+		rm -r "${copy%/*}"
+		copy=
+	fi
 }
 
 # try COMMAND...: its exit status, whatever it is, is in $status.

@@ -60,6 +60,33 @@ end_silent_fs() {
 	[ "$status" -eq 0 ]
 }
 
+@test "processes whose /tmp does not answer cost two seconds, and no other names" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
+	unshare --mount true || skip "cannot make a mount namespace"
+	copy_spin
+	spin names
+	mkdir -p silent
+	start "$SILENT_FS" silent "$SPIN"
+	server=$pid
+	wait_for [ -x silent/program ] || skip "cannot mount a FUSE file system"
+	for i in $(seq 10); do
+		start unshare --mount bash -c "mount --bind silent /tmp; exec '$copy' jit"
+		wait_for is_called "$pid" spin
+	done
+	sleep 0.5
+	kill -USR1 "$server"
+	begin=$(date +%s)
+	try timeout 60 "$TRACEKIT" profile -f -F 499 1 >out 2>err
+	took=$(($(date +%s) - begin))
+	end_silent_fs
+	cat err; echo "status $status, $took s"
+	[ "$status" -eq 0 ]
+	[ "$took" -le 8 ]
+	grep -Eq '^spin;.*main;outer;middle;spin_leaf [0-9]+$' out
+	grep -Eq '^spin;.*main;.*\[unknown\] [0-9]+$' out
+	grep -q 'did not answer (2 times)' err
+}
+
 @test "a process with thousands of mappings" {
 	start "$SPIN" mappings 20000
 	sleep 1

@@ -16,9 +16,7 @@ teardown() {
 spin_in_jit() {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
 	start "$SPIN" jit >page
-	until [ -s page ]; do
-		sleep 0.05
-	done
+	wait_for [ -s page ]
 	page=$(<page)
 	jit_map=/tmp/perf-$pid.map
 }
@@ -32,8 +30,8 @@ spin_in_jit() {
 
 @test "entries of a procedure linkage table" {
 	start "$PLT_SPIN"
+	wait_for is_called "$pid" plt_spin || skip "no such table, or of another form, in programs here"
 	sleep 0.2
-	kill -0 "$pid" 2>/dev/null || skip "no such table, or of another form, in programs here"
 	profile -f -s -U -p "$pid" 1 >out
 	grep -Eq ';getppid@plt\+0x0 [0-9]+$' out
 	[ "$(grep -c . out)" -eq "$(grep -Ec ';getppid@plt\+0x0 [0-9]+$' out)" ]
@@ -62,22 +60,41 @@ spin_in_jit() {
 @test "a map of generated code lies in the mount namespace, under the PID of the namespace, of its process" {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
 	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
+	copy_spin
 	cat >inside <<-END
 		mount -t tmpfs none /tmp
-		"$SPIN" jit >/tmp/page & pid=\$!
+		"$copy" jit >/tmp/page & pid=\$!
 		until [ -s /tmp/page ]; do sleep 0.05; done
 		echo "\$(</tmp/page) 1000 inside" >/tmp/perf-\$pid.map
 		wait
 	END
 	start unshare --fork --pid --mount --mount-proc bash inside
-	until inner=$(pgrep -x spin -P "$(pgrep -P "$pid" | head -1)"); do
-		sleep 0.1
-	done
-	sleep 0.5
+	find_inner() {
+		inner=$(pgrep -x spin -P "$(pgrep -P "$pid" | head -1)")
+	}
+	wait_for find_inner
+	wait_for grep -q inside "/proc/$inner/root/tmp/perf-$(awk '/^NSpid/ { print $NF }' "/proc/$inner/status").map"
 	[ ! -e "/tmp/perf-$inner.map" ]
 	profile -f -U -p "$inner" 0.5 >out
 	kill -KILL "$inner"
 	grep -Eq ';inside [0-9]+$' out
+}
+
+@test "a map of root's is not read for a user who may not read it" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
+	setpriv --reuid 65534 --regid 65534 --clear-groups true || skip "cannot become another user"
+	copy_spin
+	start setpriv --reuid 65534 --regid 65534 --clear-groups "$copy" jit >page
+	wait_for [ -s page ]
+	jit_map=/tmp/perf-$pid.map
+	echo "$(<page) 1000 written_by_root" >"$jit_map"
+	chmod 600 "$jit_map"
+	profile -f -U -p "$pid" 0.5 >out
+	grep -Eq ';\[unknown\] [0-9]+$' out
+	refute grep -q written_by_root out
+	chmod 644 "$jit_map"
+	profile -f -U -p "$pid" 0.5 >out
+	grep -Eq ';written_by_root [0-9]+$' out
 }
 
 @test "a map of generated code that belongs to another user is not believed" {
@@ -124,6 +141,20 @@ spin_in_jit() {
 	profile -f -U -p "$pid" 0.5 >out
 	grep -Fq ';?cut at?]0:x? 127 frames]' out
 	refute grep -q "$(printf '[\001-\010\013-\037\177]')" out
+	# No delimiter, no process, and no frame without a name.
+	for name in - -- '-                sshd (812)' '\0hidden'; do
+		# shellcheck disable=SC2059
+		printf "%s 1000 $name\n" "$page" >"$jit_map"
+		profile -d -U -p "$pid" 0.3 >out
+		grep -Eq '^    (\?|\[unknown\])' out
+		refute grep -Eq '^    (--?|-  .*sshd.*)?$' out
+	done
+	printf '%s 1000 do_exit_[k]\n' "$page" >"$jit_map"
+	profile -f -a -U -p "$pid" 0.3 >out
+	grep -Fq ';do_exit_[k? ' out
+	printf '%s 1000 -[Class method]\n' "$page" >"$jit_map"
+	profile -f -U -p "$pid" 0.3 >out
+	grep -Fq ';-[Class method] ' out
 }
 
 # base36 NUMBER: as the numbers of substitutions are written in C++ symbols.

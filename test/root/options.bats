@@ -267,9 +267,7 @@ enter() {
 	spin names
 	outside=$pid
 	start unshare --mount "$SPIN" names
-	until [ "$(<"/proc/$pid/comm")" = spin ]; do
-		sleep 0.05
-	done
+	wait_for is_called "$pid" spin
 	add_key namespaces "$(stat -Lc %i "/proc/$pid/ns/mnt")"
 	profile -U --stats --mntnsmap bpf/namespaces -F 199 1 >out 2>err
 	grep -q "spin ($pid)" out
@@ -339,7 +337,7 @@ enter() {
 	[ -e /sys/kernel/btf/vmlinux ] || skip "the kernel has no BTF"
 	cat >inside <<-END
 		unshare --fork --pid --mount-proc "$SPIN" names & unshare=\$!
-		until pid=\$(pgrep -x spin); do sleep 0.05; done
+		for i in \$(seq 600); do pid=\$(pgrep -x spin) && break; sleep 0.05; done
 		"$TRACEKIT" profile -U 1
 		"$TRACEKIT" profile -f -U -p \$pid 1 >by-pid
 		"$TRACEKIT" profile -f -U -L \$pid 1 >by-tid
