@@ -66,6 +66,7 @@ balanced() {
 
 @test "what -p leaves out is filtered" {
 	load_all_cpus
+	start "$SPIN" paths # two where there is one CPU
 	profile -f --stats -p "$pid" -F 999 1 >out 2>err
 	balanced out
 	[ "$(stat_of filtered err)" -gt 0 ]
