@@ -433,30 +433,64 @@ static size_t used_memory(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* A crate whose name is "xxx", and then U+0080 as often as given, in Punycode. */
-static char *make_punycode(size_t repeated)
+/* Identifier number one of so many: "xxx", and then U+0080, in Punycode of length bytes. */
+static char *append_punycode(char *end, size_t length)
 {
-	char *symbol = malloc(repeated + 32);
-	int start = sprintf(symbol, "_RCu%zu_xxx_", repeated + strlen("xxx_"));
+	end += sprintf(end, "u%zu_xxx_", length);
+	memset(end, 'a', length - strlen("xxx_"));
+	end += length - strlen("xxx_");
+	*end = '\0';
+	return end;
+}
 
-	memset(symbol + start, 'a', repeated);
-	symbol[(size_t)start + repeated] = '\0';
+/* A path of so many such identifiers, of 254 bytes each, and of a last one. */
+static char *make_punycode(size_t nr, size_t last)
+{
+	char *symbol = malloc(4096), *end = symbol;
+
+	end += sprintf(end, "_R");
+	for (size_t i = 0; i < nr; i++)
+		end += sprintf(end, "Nv");
+	end += sprintf(end, "C");
+	for (size_t i = 0; i < nr; i++)
+		end = append_punycode(end, 254);
+	append_punycode(end, last);
 	return symbol;
 }
 
 /* Punycode is decoded in memory, which must not be lost where the form turns out too long. */
-static void long_punycode(void)
+static void long_forms_of_punycode(void)
 {
-	CLEANUP_FREE char *fits = make_punycode(2046);
-	CLEANUP_FREE char *too_long = make_punycode(2047);
+	/* 8 times 3 + 2 * 250 bytes, and "::" */
+	CLEANUP_FREE char *fits = make_punycode(8, 30);
+	CLEANUP_FREE char *too_long = make_punycode(8, 31);
+	CLEANUP_FREE char *much_too_long = make_punycode(8, 254);
 	size_t before;
 
-	CHECK_INT(strlen(form_of(fits)), 3 + 2 * 2046);
+	CHECK_INT(strlen(form_of(fits)), 8 * (503 + 2) + 3 + 2 * 26);
 	CHECK(!form_of(too_long));
 	before = used_memory();
-	for (int i = 0; i < 100; i++)
-		CHECK(!form_of(too_long));
-	CHECK(used_memory() < before + 16384);
+	for (int i = 0; i < 20; i++)
+		CHECK(!form_of(much_too_long));
+	CHECK(used_memory() < before + 8192);
+}
+
+/* Identifiers that no one has in earnest, and the numbers that they begin with. */
+static void endless_punycode(void)
+{
+	CLEANUP_FREE char *fits = make_punycode(0, 255);
+	CLEANUP_FREE char *too_long = make_punycode(0, 256);
+	char symbol[512];
+
+	CHECK_INT(strlen(form_of(fits)), 3 + 2 * 251);
+	CHECK(!form_of(too_long));
+	/* 2^64 + 256, which libiberty takes for 256 */
+	snprintf(symbol, sizeof(symbol), "_RCu18446744073709551872_%s",
+		 too_long + strlen("_RCu256_"));
+	CHECK(!form_of(symbol));
+	/* Nothing but part of a name: there are not so many bytes behind it. */
+	CHECK_STR(form_of("_RNvC1a9from_u512"), "a::from_u512");
+	CHECK_STR(form_of("_RNvNvC1a9from_u5121b"), "a::from_u512::b");
 }
 
 /* Bytes that a fixed generator makes, of those that mean something and of all. */
@@ -505,7 +539,9 @@ static const struct tap_test tests[] = {
 	{"a Rust form of terabytes stays mangled", rust_form_that_doubles},
 	{"a symbol that takes too long stays mangled, and takes patience", symbols_without_an_end},
 	{"a form that is too long takes no patience", long_forms_cost_no_patience},
-	{"a long name in Punycode leaves no memory behind", long_punycode},
+	{"a form that is too long leaves no memory behind, in Punycode either",
+	 long_forms_of_punycode},
+	{"a name of more Punycode than anyone has stays mangled", endless_punycode},
 	{"garbage", garbage},
 };
 
