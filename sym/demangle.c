@@ -96,8 +96,7 @@ static bool may_be_mangled(const char *symbol)
 	       !strncmp(symbol, "_GLOBAL_", 8);
 }
 
-/* Whether something in a symbol could be an identifier in Punycode, "u1234_...", that is too long.
- */
+/* Whether a symbol could hold an identifier in Punycode, "u1234_...", that is too long. */
 static bool has_long_punycode(const char *symbol)
 {
 	while ((symbol = strchr(symbol, 'u'))) {
@@ -115,11 +114,7 @@ static bool has_long_punycode(const char *symbol)
 /* The symbol alone, without a version or "@plt" behind it. */
 static bool demangle_plain(const char *symbol, struct output *output)
 {
-	/*
-	 * With its limit on recursion no symbol above 1,024 bytes has a form. The deepest
-	 * ones of DEMANGLED_SIZE take 1 MB of stack.
-	 */
-	const int options = DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT;
+	const int options = DMGL_PARAMS | DMGL_ANSI;
 
 	if (symbol[1] == 'R' && has_long_punycode(symbol))
 		return false;
@@ -129,7 +124,11 @@ static bool demangle_plain(const char *symbol, struct output *output)
 	/* It can fail behind the first piece. */
 	output->is_rust = output->too_long = false;
 	output->used = 0;
-	return cplus_demangle_v3_callback(symbol, options, append, output);
+	/*
+	 * With its limit on recursion no C++ symbol above 1,024 bytes has a form. Without it
+	 * the deepest ones of DEMANGLED_SIZE take 1 MB of stack. Rust's back references need it.
+	 */
+	return cplus_demangle_v3_callback(symbol, options | DMGL_NO_RECURSE_LIMIT, append, output);
 }
 
 /* As demangle(), without a NUL. */

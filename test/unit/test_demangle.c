@@ -236,6 +236,32 @@ static void forms_that_just_fit(void)
 	}
 }
 
+/* A template within itself, again and again, in so many bytes. */
+static char *make_deep_symbol(size_t size)
+{
+	char *symbol = malloc(size + 1);
+	size_t depth = (size - strlen("_Z1f") - strlen("i")) / strlen("1aIE"), used;
+
+	used = (size_t)sprintf(symbol, "_Z1f");
+	for (size_t i = 0; i < depth; i++)
+		used += (size_t)sprintf(symbol + used, "1aI");
+	used += (size_t)sprintf(symbol + used, "i");
+	memset(symbol + used, 'E', depth);
+	symbol[used + depth] = '\0';
+	return symbol;
+}
+
+static void symbols_that_are_long(void)
+{
+	CLEANUP_FREE char *two = make_deep_symbol(2000);
+	CLEANUP_FREE char *four = make_deep_symbol(DEMANGLED_SIZE - 1);
+	const char *form = form_of(two);
+
+	CHECK(form && !strncmp(form, "f(a<a<a<", 8));
+	/* Too deep to be printed, but that is all. */
+	form_of(four);
+}
+
 static void suffixes_that_just_fit(void)
 {
 	for (size_t size = DEMANGLED_SIZE - 7; size < DEMANGLED_SIZE; size++) {
@@ -521,6 +547,7 @@ static void garbage(void)
 static const struct tap_test tests[] = {
 	{"C++ functions", cxx_functions},
 	{"C++ templates", cxx_templates},
+	{"symbols of thousands of bytes", symbols_that_are_long},
 	{"C++ operators", cxx_operators},
 	{"parts and clones of C++ functions say so", parts_of_cxx_functions},
 	{"static constructors are left as they are, unless they are of old compilers",
