@@ -119,8 +119,9 @@ static int watch_thread(pid_t tid, void **page, struct error *error)
 	mapped = fd < 0 ? MAP_FAILED :
 			  mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mapped == MAP_FAILED)
-		return error__set(error, -errno, "-L %d: cannot watch the thread: %s", tid,
-				  strerror(errno));
+		return error__set(error, -errno, "-L %d: cannot watch the thread: %s%s", tid,
+				  strerror(errno),
+				  errno == EACCES || errno == EPERM ? "; run as root" : "");
 	*page = mapped;
 	return TAKE_FD(fd);
 }

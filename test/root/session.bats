@@ -140,4 +140,7 @@ load ../refute
 	[ ! -s out ]
 	[ "$(wc -l <err)" -eq 1 ]
 	grep -Eq '^profile: cannot load BPF programs: .*; run as root' err
+	try setpriv --reuid 65534 --regid 65534 --clear-groups "$PWD/tracekit" profile -L $$ 1 2>err >out
+	[ "$status" -eq 1 ]
+	grep -Eq "^profile: (-L $$: cannot watch the thread|cannot load BPF programs): .*; run as root" err
 }
