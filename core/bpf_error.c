@@ -42,10 +42,12 @@ int bpf_error__load(struct error *error, int code)
 	switch (code) {
 	case -EPERM:
 	case -EACCES:
-		return error__set(error, code,
-				  "cannot load BPF programs: %s; run as root, or with CAP_BPF and "
-				  "CAP_PERFMON (in a container its seccomp profile must allow bpf)",
-				  strerror(-code));
+		return error__set(
+			error, code,
+			"cannot load BPF programs: %s; run as root, or with CAP_BPF and "
+			"CAP_PERFMON, before Linux 5.11 'ulimit -l unlimited' as well (in "
+			"a container its seccomp profile must allow bpf)",
+			strerror(-code));
 	case -ENOSYS:
 		return error__set(error, code,
 				  "cannot load BPF programs: this kernel has no bpf(); it needs "
