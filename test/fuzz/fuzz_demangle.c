@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Input: a symbol. What takes long is given up, each time: -timeout would be hit otherwise. */
+/* Input: a symbol. What would take long has to be given up: if not, -timeout shows it. */
 #include <string.h>
 
 #include "sym/demangle.h"

@@ -459,7 +459,7 @@ static size_t used_memory(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* Identifier number one of so many: "xxx", and then U+0080, in Punycode of length bytes. */
+/* An identifier: "xxx", and then U+0080 again and again, in Punycode of length bytes. */
 static char *append_punycode(char *end, size_t length)
 {
 	end += sprintf(end, "u%zu_xxx_", length);
