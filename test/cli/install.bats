@@ -55,7 +55,9 @@ load ../refute
 }
 
 @test "cmake --install puts pages and completion in place" {
-	grep -q '^CMAKE_INSTALL_DATADIR:PATH=share$' "$BUILD/CMakeCache.txt" || skip "other folders were chosen"
+	for folder in DATAROOTDIR:PATH=share DATADIR:PATH= MANDIR:PATH=; do
+		grep -Fxq "CMAKE_INSTALL_$folder" "$BUILD/CMakeCache.txt" || skip "other folders were chosen"
+	done
 	DESTDIR=$PWD/root cmake --install "$BUILD" --prefix /usr >log
 	cd root/usr/share
 	diff <(tracekit --completion bash) bash-completion/completions/tracekit
