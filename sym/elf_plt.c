@@ -184,6 +184,7 @@ static int give_name(struct plt_pass *pass, const struct plt_use *use, const cha
 	if (!*text) {
 		int length = snprintf(whole, sizeof(whole), "%.*s@plt", NAME_LENGTH_MAX, name);
 
+		work__charge(&pass->work, (uint64_t)length);
 		*text = arena__copy_string(pass->names, whole, (size_t)length);
 	}
 	use->lookup->name = *text;

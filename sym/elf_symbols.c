@@ -411,12 +411,13 @@ static int take_names(struct pass *pass, struct arena *names)
 
 	if (!name)
 		return -ENOMEM;
-	for (size_t i = 0; i < pass->nr; i++) {
+	for (size_t i = 0; i < pass->nr; i++)
+		pass->lookups[i].name = NULL;
+	for (size_t i = 0; i < pass->nr && work__is_left_for_all(&pass->work); i++) {
 		const struct symbol *symbol = &pass->candidates[i].covering;
 		struct elf_lookup *lookup = &pass->lookups[i];
 		ssize_t length;
 
-		lookup->name = NULL;
 		if (!symbol->rank)
 			continue;
 		lookup->start = symbol->start;
@@ -425,8 +426,9 @@ static int take_names(struct pass *pass, struct arena *names)
 			lookup->name = pass->lookups[previous].name;
 			continue;
 		}
-		work__charge(&pass->work, 1);
 		length = read_name(pass->elf, symbol, name, NAME_BYTES_MAX);
+		/* So that names have a bound, too. */
+		work__charge(&pass->work, length < 0 ? 1 : (uint64_t)length);
 		if (length < 0)
 			continue;
 		lookup->name = arena__copy_string(names, name, (size_t)length);

@@ -147,7 +147,7 @@ static int take_names(struct jit_pass *pass, struct arena *names)
 {
 	size_t previous = 0; /* the last lookup that got a name */
 
-	for (size_t i = 0; i < pass->nr; i++) {
+	for (size_t i = 0; i < pass->nr && work__is_left_for_all(&pass->work); i++) {
 		const struct candidate *candidate = &pass->candidates[i];
 		struct jit_lookup *lookup = &pass->lookups[i];
 		char name[NAME_LENGTH_MAX];
@@ -164,6 +164,7 @@ static int take_names(struct jit_pass *pass, struct arena *names)
 		got = pread(pass->fd, name, candidate->name_length, (off_t)candidate->name_offset);
 		if (got <= 0 || name[0] == '\0')
 			continue;
+		work__charge(&pass->work, (uint64_t)got);
 		lookup->name = arena__copy_string(names, name, (size_t)got);
 		if (!lookup->name)
 			return -ENOMEM;

@@ -27,6 +27,7 @@
 #include "sym/process.h"
 #include "sym/sym.h"
 #include "sym/vdso.h"
+#include "sym/work.h"
 
 /*
  * Descriptors that we hold open at most, whatever a process has mapped: a
@@ -344,19 +345,31 @@ static int module_name(struct arena *names, const char *path, const char **modul
 	return length && !*module ? -ENOMEM : 0;
 }
 
+/* The form of a symbol, or the symbol itself; NULL without memory. */
+static const char *demangled(struct user_namer *namer, const char *symbol)
+{
+	const struct work work = work__share(&namer->progress->work, UINT64_MAX);
+	char text[DEMANGLED_SIZE];
+	size_t length;
+
+	if (!work__is_left(&work) || !demangle(symbol, text, &namer->demangle_patience))
+		return symbol;
+	length = strlen(text);
+	work__charge(&work, length);
+	return arena__copy_string(namer->names, text, length);
+}
+
 /* The names of neighbours are often one string. */
 static int demangle_names(struct user_namer *namer, struct elf_lookup *lookups, size_t nr)
 {
 	const char *symbol = NULL, *name = NULL;
-	char text[DEMANGLED_SIZE];
 
 	for (size_t i = 0; i < nr; i++) {
 		if (!lookups[i].name)
 			continue;
 		if (lookups[i].name != symbol) {
-			symbol = name = lookups[i].name;
-			if (demangle(symbol, text, &namer->demangle_patience))
-				name = arena__copy_string(namer->names, text, strlen(text));
+			symbol = lookups[i].name;
+			name = demangled(namer, symbol);
 			if (!name)
 				return -ENOMEM;
 		}

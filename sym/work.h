@@ -25,6 +25,12 @@ static inline bool work__is_left(const struct work *work)
 	return *work->left > work->floor;
 }
 
+/* Beyond the share, too: for what has been found, and is only to be fetched. */
+static inline bool work__is_left_for_all(const struct work *work)
+{
+	return *work->left > 0;
+}
+
 static inline void work__charge(const struct work *work, uint64_t done)
 {
 	*work->left -= done < *work->left ? done : *work->left;

@@ -472,7 +472,8 @@ static void lines_that_all_overlap(void)
 	CHECK_INT(work, 0);
 	seconds = seconds_since(&start);
 	tap_check(seconds < SECONDS_LATE, __FILE__, __LINE__, "it took %.1f seconds", seconds);
-	CHECK(lookups[0].name && lookups[nr - 1].name == lookups[0].name);
+	/* There is no work left to fetch names with. */
+	CHECK_STR(lookups[0].name, NULL);
 }
 
 static const struct tap_test tests[] = {
