@@ -111,7 +111,7 @@ static void reference_gives_the_vector_of_128_bits(void)
 	const struct variant siphash_2_4_128 = {.c = 2, .d = 4, .is_128bit = true};
 	uint64_t out[2];
 
-	reference(siphash_2_4_128, paper_key, NULL, 0, out);
+	reference(siphash_2_4_128, paper_key, (const unsigned char *)"", 0, out);
 	CHECK_INT(out[0], 0xe6a825ba047f81a3);
 	CHECK_INT(out[1], 0x930255c71472f66d);
 }
