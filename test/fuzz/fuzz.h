@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Called by libFuzzer for each input; returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,5 +21,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 			abort();                                                                   \
 		}                                                                                  \
 	} while (0)
+
+/* A descriptor of a file that holds the input: the same for all, it need not be made again. */
+static inline int open_input(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("input", MFD_CLOEXEC);
+	REQUIRE(fd >= 0);
+	REQUIRE(ftruncate(fd, 0) == 0);
+	REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
+	return fd;
+}
 
 #endif

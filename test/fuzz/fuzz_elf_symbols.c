@@ -7,27 +7,12 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/util/array.h"
 #include "sym/elf_plt.h"
 #include "sym/elf_symbols.h"
 #include "test/fuzz/fuzz.h"
 #include "test/unit/elf_image.h"
-
-/* The same file for all inputs: it need not be made again. */
-static int open_input(const uint8_t *data, size_t size)
-{
-	static int fd = -1;
-
-	if (fd < 0)
-		fd = memfd_create("input", MFD_CLOEXEC);
-	REQUIRE(fd >= 0);
-	REQUIRE(ftruncate(fd, 0) == 0);
-	REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
-	return fd;
-}
 
 #define LOOKUPS 128
 

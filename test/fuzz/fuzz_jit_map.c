@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Input: the text of a /tmp/perf-PID.map. */
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/util/array.h"
 #include "sym/jit_map.h"
 #include "test/fuzz/fuzz.h"
 
 #define WORK ((uint64_t)1024 * 1024)
-
-/* The same file for all inputs: it need not be made again. */
-static int open_input(const uint8_t *data, size_t size)
-{
-	static int fd = -1;
-
-	if (fd < 0)
-		fd = memfd_create("input", MFD_CLOEXEC);
-	REQUIRE(fd >= 0);
-	REQUIRE(ftruncate(fd, 0) == 0);
-	REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
-	return fd;
-}
 
 static void check_lookup(int fd, const struct jit_lookup *lookup, const uint8_t *data, size_t size)
 {

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Of the test that is running. */
 static struct {
@@ -101,4 +102,12 @@ bool tap_check_str(const char *actual, const char *expected, const char *file, i
 	return tap_check(equal, file, line, "%s: expected %s, got %s", what,
 			 quote(expected, expected_text, sizeof(expected_text)),
 			 quote(actual, actual_text, sizeof(actual_text)));
+}
+
+double tap_cpu_seconds(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }

@@ -27,6 +27,9 @@ int tap_run(const struct tap_test *tests, size_t nr);
 /* Say that the running test cannot be run here; the test returns then. */
 void tap_skip(const char *reason);
 
+/* CPU time that this program has used, in seconds: what limits of time are measured by. */
+double tap_cpu_seconds(void);
+
 /* A check in words of its own; returns holds. */
 bool tap_check(bool holds, const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

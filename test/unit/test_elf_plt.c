@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/util/array.h"
@@ -669,14 +668,6 @@ static void file_may_shrink_after_it_was_opened(void)
 
 /* ---- files that are made to take long ---- */
 
-static double seconds_since(const struct timespec *start)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
-
 #define SECONDS_LATE   10 /* a second is promised; sanitizers and busy machines take their share */
 #define MANY	       20000
 #define NAMES_OFFSET   0x1000
@@ -741,15 +732,14 @@ static void check_time(int fd, int expected)
 	CLEANUP(arena__release) struct arena names = {0};
 	CLEANUP_FREE struct elf_lookup *lookups = calloc(MANY, sizeof(*lookups));
 	uint64_t work = ELF_SYMBOLS_WORK;
-	struct timespec start;
-	double seconds;
+	double start, seconds;
 
 	for (size_t i = 0; i < MANY; i++)
 		lookups[i].address = CODE_ADDRESS + 16 * i;
 	CHECK_INT(elf_symbols__open(&elf, fd), 0);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+	start = tap_cpu_seconds();
 	CHECK_INT(elf_plt__find(&elf, lookups, MANY, &names, &work), expected);
-	seconds = seconds_since(&start);
+	seconds = tap_cpu_seconds() - start;
 	tap_check(seconds < SECONDS_LATE, __FILE__, __LINE__, "it took %.1f seconds", seconds);
 	CHECK(work >= ELF_SYMBOLS_WORK / 2);
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/util/array.h"
@@ -557,14 +556,6 @@ static void name_that_never_ends_is_bounded(void)
 	elf_image__free(&image);
 }
 
-static double seconds_since(const struct timespec *start)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
-
 /* symbols that all hold all of lookups, looked up together: how long it takes, and that it is
  * bounded. */
 static double time_lookups(const struct image_symbol *symbols, size_t nr_symbols, size_t nr_lookups)
@@ -575,16 +566,16 @@ static double time_lookups(const struct image_symbol *symbols, size_t nr_symbols
 	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
 	CLEANUP(arena__release) struct arena names = {0};
 	CLEANUP_FREE struct elf_lookup *lookups = calloc(nr_lookups, sizeof(*lookups));
-	struct timespec start;
+	double start;
 
 	for (size_t i = 0; i < nr_lookups; i++)
 		lookups[i].address = TEXT + 1 + i;
 	CHECK_INT(elf_symbols__open(&elf, fd), 0);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+	start = tap_cpu_seconds();
 	CHECK_INT(
 		elf_symbols__find(&elf, lookups, nr_lookups, &names, &(uint64_t){ELF_SYMBOLS_WORK}),
 		-EFBIG);
-	return seconds_since(&start);
+	return tap_cpu_seconds() - start;
 }
 
 #define MANY	     ((size_t)20000)
@@ -622,17 +613,16 @@ static void sparse_table_of_terabytes_costs_seconds_at_most(void)
 	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
 	CLEANUP(arena__release) struct arena names = {0};
 	struct elf_lookup lookup = {.address = TEXT};
-	struct timespec start;
-	double seconds;
+	double start, seconds;
 
 	elf_image__shdr(&image, IMAGE_TABLE_SECTION(0))->sh_size = 1ULL << 40;
 	fd = open_image(&image);
 	CHECK_INT(ftruncate(fd, 1LL << 41), 0);
 	CHECK_INT(elf_symbols__open(&elf, fd), 0);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+	start = tap_cpu_seconds();
 	CHECK_INT(elf_symbols__find(&elf, &lookup, 1, &names, &(uint64_t){ELF_SYMBOLS_WORK}), 0);
 	CHECK_STR(lookup.name, "full");
-	seconds = seconds_since(&start);
+	seconds = tap_cpu_seconds() - start;
 	tap_check(seconds < SECONDS_LATE, __FILE__, __LINE__, "it took %.1f seconds", seconds);
 }
 

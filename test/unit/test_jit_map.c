@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/util/array.h"
@@ -382,14 +381,6 @@ static void garbage(void)
 	}
 }
 
-static double seconds_since(const struct timespec *start)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
-
 #define SECONDS_LATE 10 /* sanitizers and busy machines take their share of one */
 
 static void sparse_map_of_a_terabyte(void)
@@ -399,15 +390,14 @@ static void sparse_map_of_a_terabyte(void)
 	struct jit_lookup lookups[] = {
 		{.address = 0x1000}, {.address = 0x2000}, {.address = 0x3000}};
 	struct arena names = {0};
-	struct timespec start;
-	double seconds;
+	double start, seconds;
 
 	CHECK_INT(ftruncate(fd, 1LL << 40), 0);
 	CHECK_INT(pwrite(fd, last, strlen(last), JIT_MAP_BYTES_MAX + BLOCK), strlen(last));
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+	start = tap_cpu_seconds();
 	CHECK_INT(jit_map__find(fd, lookups, ARRAY_SIZE(lookups), &names, &(uint64_t){MUCH_WORK}),
 		  -EFBIG);
-	seconds = seconds_since(&start);
+	seconds = tap_cpu_seconds() - start;
 	tap_check(seconds < SECONDS_LATE, __FILE__, __LINE__, "it took %.1f seconds", seconds);
 	CHECK_STR(lookups[0].name, "first");
 	CHECK_STR(lookups[1].name, NULL);
@@ -459,18 +449,17 @@ static void lines_that_all_overlap(void)
 	CLEANUP(arena__release) struct arena names = {0};
 	CLEANUP_CLOSE int fd = -1;
 	uint64_t work = MUCH_WORK;
-	struct timespec start;
-	double seconds;
+	double start, seconds;
 
 	for (size_t i = 0; i < nr; i++) {
 		lookups[i].address = 0x1000 + i;
 		sprintf(map + 12 * i, "0 fffff %03zu\n", i % 1000);
 	}
 	fd = open_bytes(map, 12 * nr);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+	start = tap_cpu_seconds();
 	CHECK_INT(jit_map__find(fd, lookups, nr, &names, &work), 0);
 	CHECK_INT(work, 0);
-	seconds = seconds_since(&start);
+	seconds = tap_cpu_seconds() - start;
 	tap_check(seconds < SECONDS_LATE, __FILE__, __LINE__, "it took %.1f seconds", seconds);
 	/* There is no work left to fetch names with. */
 	CHECK_STR(lookups[0].name, NULL);
