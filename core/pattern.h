@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What names are matched against: a glob, or a POSIX extended regular expression.
+ *
+ * Names can come from anyone's files, and are matched by the ten thousand, so no
+ * name may cost more than its length warrants:
+ * - a glob takes at most (length of the name) * (length of the pattern) steps;
+ * - an expression is searched for in one pass over the name. libc remembers states
+ *   from name to name, at worst a new one for each byte; we have it forget them
+ *   every so many bytes, which bounds what hostile names can make it hold.
+ *   Only back references would take exponential time: they are refused.
+ * Names above PATTERN_NAME_MAX bytes match nothing.
+ */
+#ifndef TRACEKIT_CORE_PATTERN_H
+#define TRACEKIT_CORE_PATTERN_H
+
+#include <stdbool.h>
+
+struct error;
+struct pattern;
+
+#define PATTERN_NAME_MAX 4096
+
+/*
+ * A glob matches whole names: '*' any bytes, '?' one byte, '[...]' one of a set with
+ * ranges and classes as in [a-z_[:digit:]], '[!...]' and '[^...]' one that is not in
+ * it. All else stands for itself: also a backslash, and a '[' that is never closed.
+ * A regex is matched anywhere in the name, unless anchored.
+ * Returns 0, or -EINVAL (no regular expression, or text is longer than PATTERN_NAME_MAX)
+ * or -ENOMEM with error filled.
+ */
+int pattern__new(struct pattern **out, const char *text, bool regex, struct error *error);
+void pattern__free(struct pattern *pattern);
+void pattern__freep(struct pattern **pattern);
+
+/* A pattern is used by one thread at a time. */
+bool pattern__matches(const struct pattern *pattern, const char *name);
+
+/* Whether it is a glob that matches only the name that is its text. */
+bool pattern__is_literal(const struct pattern *pattern);
+
+/* As given to pattern__new(). */
+const char *pattern__text(const struct pattern *pattern);
+
+/* What is behind the set, as in [a-z], that begins at text; NULL if none does. */
+const char *pattern__skip_set(const char *text, bool regex);
+
+#endif
