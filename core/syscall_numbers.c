@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/syscall_numbers.h"
+
+#include <asm/unistd.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/array.h"
+
+struct syscall_row {
+	const char *name;
+	int number;
+};
+
+/* What the headers know that this was built with, sorted by name. */
+static const struct syscall_row known[] = {
+#include "core/syscall_rows.h"
+};
+
+/*
+ * What came after those of Debian 12 (Linux 6.1). From 424 on all architectures use the
+ * same numbers: scripts/syscall.tbl of the kernel.
+ */
+static const struct syscall_row later[] = {
+	{"cachestat", 451},	    {"fchmodat2", 452},	       {"map_shadow_stack", 453},
+	{"futex_wake", 454},	    {"futex_wait", 455},       {"futex_requeue", 456},
+	{"statmount", 457},	    {"listmount", 458},	       {"lsm_get_self_attr", 459},
+	{"lsm_set_self_attr", 460}, {"lsm_list_modules", 461}, {"mseal", 462},
+	{"setxattrat", 463},	    {"getxattrat", 464},       {"listxattrat", 465},
+	{"removexattrat", 466},	    {"open_tree_attr", 467},   {"file_getattr", 468},
+	{"file_setattr", 469},	    {"listns", 470},	       {"rseq_slice_yield", 471},
+#ifdef __x86_64__
+	{"uretprobe", 335},	    {"uprobe", 336},
+#endif
+};
+
+/* Functions that have another name than their system call: its column "entry point" there. */
+static const struct {
+	const char *function, *name;
+} renamed[] = {
+	{"arm64_personality", "personality"},
+	{"fadvise64_64", "fadvise64"},
+	{"newfstat", "fstat"},
+	{"newlstat", "lstat"},
+	{"newstat", "stat"},
+	{"newuname", "uname"},
+	{"sendfile64", "sendfile"},
+	{"umount", "umount2"},
+};
+
+static int compare_name(const void *name, const void *row)
+{
+	return strcmp(name, ((const struct syscall_row *)row)->name);
+}
+
+int syscall_number(const char *name)
+{
+	const struct syscall_row *row;
+
+	for (size_t i = 0; i < ARRAY_SIZE(renamed); i++) {
+		if (!strcmp(name, renamed[i].function)) {
+			name = renamed[i].name;
+			break;
+		}
+	}
+	row = bsearch(name, known, ARRAY_SIZE(known), sizeof(known[0]), compare_name);
+	for (size_t i = 0; !row && i < ARRAY_SIZE(later); i++)
+		if (!strcmp(name, later[i].name))
+			row = &later[i];
+	return row ? row->number : -1;
+}
