@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/tracepoints.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/near_names.h"
+#include "core/pattern.h"
+#include "core/probespec.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "core/util/number.h"
+
+/*
+ * tracefs makes its entries as they are looked up, which costs more than all else here:
+ * nothing is listed that can be looked up by its name, and nothing that was listed is
+ * looked up.
+ */
+
+/* One call of tracepoint_list__find(). */
+struct search {
+	const struct probespec *spec;
+	struct tracepoint_list *list;
+	const char *category; /* that is being listed, in the list's arena */
+	bool found_category;
+	struct near_names near_categories, near_events;
+};
+
+static void closedirp(DIR *const *directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
+
+/* What is not made by tracepoints, but by the function tracer and its kind. */
+static bool is_real_category(const char *name)
+{
+	return strcmp(name, "ftrace") != 0;
+}
+
+/* A pattern that stands for one entry of a folder, and for nothing outside of it. */
+static bool is_entry(const struct pattern *pattern)
+{
+	const char *text = pattern__text(pattern);
+
+	return pattern__is_literal(pattern) && text[0] != '.' && !strchr(text, '/');
+}
+
+/* Call visit for each folder in the one at fd, which stays open; until one fails. */
+static int for_each_folder(int fd, int (*visit)(struct search *search, const char *name),
+			   struct search *search)
+{
+	CLEANUP(closedirp) DIR *directory = NULL;
+	const struct dirent *entry;
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = 0;
+
+	if (copy < 0)
+		return -errno;
+	directory = fdopendir(copy);
+	if (!directory) {
+		close(copy);
+		return -ENOMEM;
+	}
+	while (!err && (errno = 0, entry = readdir(directory)))
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+			err = visit(search, entry->d_name);
+	return err ? err : -errno;
+}
+
+static int add_tracepoint(struct search *search, const char *name)
+{
+	struct tracepoint_list *list = search->list;
+	const char *copy = arena__copy_string(&list->names, name, strlen(name));
+
+	if (!copy || ARRAY_GROW(list->tracepoints, list->nr, list->capacity))
+		return -ENOMEM;
+	list->tracepoints[list->nr++] =
+		(struct tracepoint){.category = search->category, .name = copy};
+	return 0;
+}
+
+static int visit_event(struct search *search, const char *name)
+{
+	near_names__offer(&search->near_events, name);
+	return pattern__matches(search->spec->name, name) ? add_tracepoint(search, name) : 0;
+}
+
+static int search_folder(struct search *search, int folder)
+{
+	const char *name = pattern__text(search->spec->name);
+	char path[NAME_MAX + 16];
+
+	if (is_entry(search->spec->name) && strlen(name) <= NAME_MAX) {
+		snprintf(path, sizeof(path), "%s/enable", name);
+		if (faccessat(folder, path, F_OK, 0) == 0)
+			return add_tracepoint(search, name);
+	}
+	return for_each_folder(folder, visit_event, search);
+}
+
+/* A category that does not exist, or not any longer, has no tracepoints. */
+static int search_category(struct search *search, const char *category)
+{
+	CLEANUP_CLOSE int folder = openat(search->list->events, category,
+					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (folder < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG ? 0 : -errno;
+	search->found_category = true;
+	search->category = arena__copy_string(&search->list->names, category, strlen(category));
+	return search->category ? search_folder(search, folder) : -ENOMEM;
+}
+
+static int visit_category(struct search *search, const char *name)
+{
+	if (!is_real_category(name))
+		return 0;
+	near_names__offer(&search->near_categories, name);
+	return pattern__matches(search->spec->group, name) ? search_category(search, name) : 0;
+}
+
+static int search_all(struct search *search)
+{
+	const char *category = pattern__text(search->spec->group);
+	int err;
+
+	if (is_entry(search->spec->group) && is_real_category(category)) {
+		err = search_category(search, category);
+		if (err || search->found_category)
+			return err;
+	}
+	return for_each_folder(search->list->events, visit_category, search);
+}
+
+static int not_found(const struct search *search, struct error *error)
+{
+	const struct probespec *spec = search->spec;
+	const struct near_names *near = &search->near_events;
+	char hint[NEAR_NAMES_TEXT_SIZE];
+
+	if (!strcmp(pattern__text(spec->group), "ftrace"))
+		return error__set(error, -ENOENT,
+				  "'%.200s': the events of ftrace are no tracepoints", spec->text);
+	if (!search->found_category)
+		near = &search->near_categories;
+	near_names__text(near, hint, sizeof(hint));
+	return error__set(error, -ENOENT, "'%.200s': no %s '%.100s'%s", spec->text,
+			  search->found_category ? "tracepoint matches" :
+						   "category of tracepoints matches",
+			  pattern__text(search->found_category ? spec->name : spec->group), hint);
+}
+
+/* Open root/folder/events. */
+static int open_events(const char *root, const char *folder)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s/events", root, folder);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int cannot_read(int code, struct error *error)
+{
+	if (code == -EACCES || code == -EPERM)
+		return error__set(error, -EACCES,
+				  "cannot list tracepoints: not permitted; run as root, or with "
+				  "CAP_DAC_READ_SEARCH");
+	if (code == -ENOENT)
+		return error__set(error, code,
+				  "cannot list tracepoints: tracefs is not mounted; 'mount -t "
+				  "tracefs nodev /sys/kernel/tracing'");
+	return error__set(error, code, "cannot list tracepoints: %s", strerror(-code));
+}
+
+/* In tracefs; or, if that is not there, in debugfs, which old systems have it in. */
+static int find_events(const char *root, struct error *error)
+{
+	int fd = open_events(root, "tracing");
+
+	if (fd == -ENOENT)
+		fd = open_events(root, "debug/tracing");
+	return fd < 0 ? cannot_read(fd, error) : fd;
+}
+
+static int compare_tracepoints(const void *a, const void *b)
+{
+	const struct tracepoint *left = a, *right = b;
+	int order = strcmp(left->category, right->category);
+
+	return order ? order : strcmp(left->name, right->name);
+}
+
+int tracepoint_list__find(struct tracepoint_list *list, const struct probespec *spec,
+			  const char *root, struct error *error)
+{
+	CLEANUP(tracepoint_list__release)
+	struct tracepoint_list found = {.events = find_events(root, error)};
+	struct search search = {
+		.spec = spec,
+		.list = &found,
+	};
+	int err;
+
+	if (found.events < 0)
+		return found.events;
+	if (pattern__is_literal(spec->group))
+		search.near_categories.wanted = pattern__text(spec->group);
+	if (pattern__is_literal(spec->name))
+		search.near_events.wanted = pattern__text(spec->name);
+	err = search_all(&search);
+	if (err)
+		return cannot_read(err, error);
+	if (found.nr == 0)
+		return not_found(&search, error);
+	array__sort(found.tracepoints, found.nr, sizeof(*found.tracepoints), compare_tracepoints);
+	*list = found;
+	found = (struct tracepoint_list){.events = -1};
+	return 0;
+}
+
+void tracepoint_list__release(struct tracepoint_list *list)
+{
+	free(list->tracepoints);
+	arena__release(&list->names);
+	cleanup__close(&list->events);
+	*list = (struct tracepoint_list){.events = -1};
+}
+
+int tracepoint_list__read_id(const struct tracepoint_list *list,
+			     const struct tracepoint *tracepoint, uint64_t *id, struct error *error)
+{
+	CLEANUP_CLOSE int fd = -1;
+	char path[2 * NAME_MAX + 8], text[32] = "";
+	int err = 0;
+
+	snprintf(path, sizeof(path), "%s/%s/id", tracepoint->category, tracepoint->name);
+	fd = openat(list->events, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		err = -errno;
+	text[strcspn(text, "\n")] = '\0';
+	if (!err)
+		err = number__parse(text, 1, UINT64_MAX, id);
+	return err ? error__set(error, err, "cannot read the id of tracepoint %s:%s: %s",
+				tracepoint->category, tracepoint->name, strerror(-err)) :
+		     0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's tracepoints, as tracefs shows them: events/CATEGORY/EVENT is a folder
+ * with a file enable. Source of the format: the kernel's Documentation/trace/events.rst.
+ */
+#ifndef TRACEKIT_CORE_TRACEPOINTS_H
+#define TRACEKIT_CORE_TRACEPOINTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/util/arena.h"
+
+struct error;
+struct probespec;
+
+struct tracepoint {
+	const char *category, *name; /* in the list's arena */
+};
+
+struct tracepoint_list {
+	struct tracepoint *tracepoints; /* by category, then by name */
+	size_t nr, capacity;
+	struct arena names;
+	int events; /* descriptor of the folder that they are in */
+};
+
+/* What tracefs and debugfs are mounted below. */
+#define TRACEPOINTS_ROOT "/sys/kernel"
+
+/*
+ * List the tracepoints that spec, of the kind PROBE_TRACEPOINT, matches: at least one.
+ * Those of the category ftrace cannot be attached to, and are left out. root is
+ * TRACEPOINTS_ROOT, or a folder that looks like it.
+ * Returns 0, or with error filled and *list untouched: -ENOENT (none matches, or tracefs
+ * is not mounted), -EACCES, -ENOMEM or another negative errno.
+ */
+int tracepoint_list__find(struct tracepoint_list *list, const struct probespec *spec,
+			  const char *root, struct error *error);
+void tracepoint_list__release(struct tracepoint_list *list);
+
+/*
+ * The number by which perf_event_open(2) knows a tracepoint of the list. Returns 0, or a
+ * negative errno with error filled: -ENOENT if it has gone, with its module.
+ */
+int tracepoint_list__read_id(const struct tracepoint_list *list,
+			     const struct tracepoint *tracepoint, uint64_t *id,
+			     struct error *error);
+
+#endif
