@@ -43,19 +43,13 @@ struct plt_pass {
 
 static bool is_plt(const struct elf_symbols *elf, const struct elf_section *section)
 {
-	const struct elf_section *names;
-	char name[5] = "";
+	char name[6];
 
-	if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR) ||
-	    elf->section_names >= elf->nr_sections)
+	if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR))
 		return false;
-	names = &elf->sections[elf->section_names];
-	if (section->name >= names->size ||
-	    elf_symbols__read(elf, name, sizeof(name), names->offset + section->name) !=
-		    sizeof(name))
-		return false;
+	elf_symbols__section_name(elf, section, name, sizeof(name));
 	/* .plt, .plt.sec, .plt.got; .iplt of static programs */
-	return !memcmp(name, ".plt", 4) || !memcmp(name, ".iplt", 5);
+	return !strncmp(name, ".plt", 4) || !strcmp(name, ".iplt");
 }
 
 /*

@@ -16,10 +16,9 @@
  * Bounds on what a file can make us do. Programs have some tens of sections and
  * segments; the largest browsers about a million symbols.
  */
-#define SECTIONS_MAX   4096
-#define SEGMENTS_MAX   1024
-#define SYMBOLS_MAX    (4 * 1024 * 1024)
-#define NAME_BYTES_MAX 4096
+#define SECTIONS_MAX 4096
+#define SEGMENTS_MAX 1024
+#define SYMBOLS_MAX  (4 * 1024 * 1024)
 /*
  * Symbols can overlap as they like: so many entries are read and comparisons
  * made, each comparison of names counting NAME_COST.
@@ -100,7 +99,11 @@ static int read_segments(struct elf_symbols *elf, Elf *file)
 		if (!gelf_getphdr(file, (int)i, &phdr) || phdr.p_type != PT_LOAD)
 			continue;
 		elf->segments[elf->nr_segments++] = (struct elf_segment){
-			.offset = phdr.p_offset, .size = phdr.p_filesz, .address = phdr.p_vaddr};
+			.offset = phdr.p_offset,
+			.size = phdr.p_filesz,
+			.address = phdr.p_vaddr,
+			.flags = phdr.p_flags,
+		};
 	}
 	return 0;
 }
@@ -207,28 +210,37 @@ bool elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64
 	return false;
 }
 
-/* A function symbol, whichever class its file has. */
-struct symbol {
-	uint64_t start, size;
-	uint32_t name; /* offset among the names of its table */
-	uint16_t section;
-	uint8_t rank; /* the higher the better */
-	uint8_t table;
-};
+bool elf_symbols__offset(const struct elf_symbols *elf, uint64_t address, uint32_t flags,
+			 uint64_t *offset)
+{
+	for (size_t i = 0; i < elf->nr_segments; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
 
-/* What is known about a lookup while the table passes by. */
-struct candidate {
-	struct symbol covering; /* the best whose size covers the address; rank 0: none */
-	struct symbol nearest;	/* the last one that starts at or before it, in any case */
-};
+		if ((segment->flags & flags) == flags && address >= segment->address &&
+		    address - segment->address < segment->size) {
+			*offset = address - segment->address + segment->offset;
+			return true;
+		}
+	}
+	return false;
+}
 
-struct pass {
-	const struct elf_symbols *elf;
-	struct elf_lookup *lookups;
-	struct candidate *candidates;
-	size_t nr;
-	struct work work;
-};
+void elf_symbols__section_name(const struct elf_symbols *elf, const struct elf_section *section,
+			       char *name, size_t size)
+{
+	const struct elf_section *names;
+	size_t room = 0;
+
+	if (elf->section_names < elf->nr_sections) {
+		names = &elf->sections[elf->section_names];
+		if (section->name < names->size)
+			room = names->size - section->name < size - 1 ?
+				       names->size - section->name :
+				       size - 1;
+		room = read_some(elf->fd, name, room, names->offset + section->name);
+	}
+	name[room] = '\0';
+}
 
 static uint8_t rank_of(unsigned int binding)
 {
@@ -245,7 +257,7 @@ static uint8_t rank_of(unsigned int binding)
 
 /* Entry i of a block of the table; false if it is no defined function. */
 static bool decode_symbol(const struct elf_symbols *elf, const void *block, size_t i,
-			  struct symbol *symbol)
+			  struct elf_symbol *symbol)
 {
 	unsigned char info;
 
@@ -254,27 +266,82 @@ static bool decode_symbol(const struct elf_symbols *elf, const void *block, size
 
 		memcpy(&sym, (const char *)block + i * sizeof(sym), sizeof(sym));
 		info = sym.st_info;
-		*symbol = (struct symbol){.start = sym.st_value,
-					  .size = sym.st_size,
-					  .name = sym.st_name,
-					  .section = sym.st_shndx};
+		*symbol = (struct elf_symbol){.start = sym.st_value,
+					      .size = sym.st_size,
+					      .name = sym.st_name,
+					      .section = sym.st_shndx};
 	} else {
 		Elf32_Sym sym;
 
 		memcpy(&sym, (const char *)block + i * sizeof(sym), sizeof(sym));
 		info = sym.st_info;
-		*symbol = (struct symbol){.start = sym.st_value,
-					  .size = sym.st_size,
-					  .name = sym.st_name,
-					  .section = sym.st_shndx};
+		*symbol = (struct elf_symbol){.start = sym.st_value,
+					      .size = sym.st_size,
+					      .name = sym.st_name,
+					      .section = sym.st_shndx};
 	}
 	symbol->rank = rank_of(ELF64_ST_BIND(info));
-	return (ELF64_ST_TYPE(info) == STT_FUNC || ELF64_ST_TYPE(info) == STT_GNU_IFUNC) &&
+	symbol->indirect = ELF64_ST_TYPE(info) == STT_GNU_IFUNC;
+	return (ELF64_ST_TYPE(info) == STT_FUNC || symbol->indirect) &&
 	       symbol->section != SHN_UNDEF && symbol->name != 0;
 }
 
+static int each_function_of(const struct elf_symbols *elf, uint8_t number, const struct work *work,
+			    elf_symbols_visit visit, void *context)
+{
+	const struct elf_symbols_table *table = &elf->tables[number];
+	size_t entry = elf->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	char block[512 * sizeof(Elf64_Sym)];
+	uint64_t per_block = sizeof(block) / entry;
+	int err = 0;
+
+	for (uint64_t done = 0; done < table->entries && work__is_left(work) && !err;) {
+		uint64_t left = table->entries - done;
+		size_t nr = left < per_block ? left : per_block;
+
+		nr = read_some(elf->fd, block, nr * entry, table->offset + done * entry) / entry;
+		if (nr == 0)
+			break;
+		work__charge(work, nr);
+		for (size_t i = 0; i < nr && !err; i++) {
+			struct elf_symbol symbol;
+
+			if (!decode_symbol(elf, block, i, &symbol))
+				continue;
+			symbol.table = number;
+			err = visit(context, &symbol);
+		}
+		done += nr;
+	}
+	return err;
+}
+
+int elf_symbols__each_function(const struct elf_symbols *elf, const struct work *work,
+			       elf_symbols_visit visit, void *context)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < elf->nr_tables && !err; i++)
+		err = each_function_of(elf, (uint8_t)i, work, visit, context);
+	return err;
+}
+
+/* What is known about a lookup while the table passes by. */
+struct candidate {
+	struct elf_symbol covering; /* the best whose size covers the address; rank 0: none */
+	struct elf_symbol nearest;  /* the last one that starts at or before it, in any case */
+};
+
+struct pass {
+	const struct elf_symbols *elf;
+	struct elf_lookup *lookups;
+	struct candidate *candidates;
+	size_t nr;
+	struct work work;
+};
+
 /* Into size bytes at name, with a NUL; cut if longer. The length, or -EIO if it has no name. */
-static ssize_t read_name(const struct elf_symbols *elf, const struct symbol *symbol, char *name,
+static ssize_t read_name(const struct elf_symbols *elf, const struct elf_symbol *symbol, char *name,
 			 size_t size)
 {
 	const struct elf_symbols_table *table = &elf->tables[symbol->table];
@@ -301,31 +368,35 @@ static ssize_t read_name(const struct elf_symbols *elf, const struct symbol *sym
 	return length ? (ssize_t)length : -EIO;
 }
 
+bool elf_symbols__is_better_name(const char *a, const char *b)
+{
+	size_t dashes_a = strspn(a, "_"), dashes_b = strspn(b, "_");
+
+	if (dashes_a != dashes_b)
+		return dashes_a < dashes_b;
+	return strcmp(a, b) < 0;
+}
+
 /* For symbols that differ in nothing else. */
-static bool better_name(struct pass *pass, const struct symbol *a, const struct symbol *b)
+static bool better_name(struct pass *pass, const struct elf_symbol *a, const struct elf_symbol *b)
 {
 	char name_a[256], name_b[256];
-	size_t dashes_a, dashes_b;
 
 	work__charge(&pass->work, NAME_COST);
 	if (read_name(pass->elf, a, name_a, sizeof(name_a)) < 0)
 		return false;
 	if (read_name(pass->elf, b, name_b, sizeof(name_b)) < 0)
 		return true;
-	dashes_a = strspn(name_a, "_");
-	dashes_b = strspn(name_b, "_");
-	if (dashes_a != dashes_b)
-		return dashes_a < dashes_b;
-	return strcmp(name_a, name_b) < 0;
+	return elf_symbols__is_better_name(name_a, name_b);
 }
 
-static bool same_name(const struct symbol *a, const struct symbol *b)
+static bool same_name(const struct elf_symbol *a, const struct elf_symbol *b)
 {
 	return a->name == b->name && a->table == b->table;
 }
 
 /* Whether symbol a names an address better than b; both hold it. */
-static bool better(struct pass *pass, const struct symbol *a, const struct symbol *b)
+static bool better(struct pass *pass, const struct elf_symbol *a, const struct elf_symbol *b)
 {
 	if (b->rank == 0)
 		return true;
@@ -336,13 +407,14 @@ static bool better(struct pass *pass, const struct symbol *a, const struct symbo
 	return !same_name(a, b) && better_name(pass, a, b);
 }
 
-static void offer_symbol(struct pass *pass, const struct symbol *symbol)
+static int offer_symbol(void *context, const struct elf_symbol *symbol)
 {
+	struct pass *pass = context;
 	size_t first =
 		array__lower_bound(pass->lookups, pass->nr, sizeof(*pass->lookups), symbol->start);
 
 	if (first == pass->nr)
-		return;
+		return 0;
 	/* For the lookups behind as well: take_nearest() carries it on. */
 	if (better(pass, symbol, &pass->candidates[first].nearest))
 		pass->candidates[first].nearest = *symbol;
@@ -353,12 +425,13 @@ static void offer_symbol(struct pass *pass, const struct symbol *symbol)
 		if (better(pass, symbol, &pass->candidates[i].covering))
 			pass->candidates[i].covering = *symbol;
 	}
+	return 0;
 }
 
 /* A symbol without a size names what follows it in its section, up to the next symbol. */
 static void take_nearest(struct pass *pass)
 {
-	struct symbol nearest = {0};
+	struct elf_symbol nearest = {0};
 
 	for (size_t i = 0; i < pass->nr; i++) {
 		struct candidate *candidate = &pass->candidates[i];
@@ -374,39 +447,10 @@ static void take_nearest(struct pass *pass)
 	}
 }
 
-/* Whatever can be read of a table is used: a file may be cut short at any time. */
-static void pass_table(struct pass *pass, uint8_t number)
-{
-	const struct elf_symbols_table *table = &pass->elf->tables[number];
-	size_t entry = pass->elf->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	char block[512 * sizeof(Elf64_Sym)];
-	uint64_t per_block = sizeof(block) / entry;
-
-	for (uint64_t done = 0; done < table->entries && work__is_left(&pass->work);) {
-		uint64_t left = table->entries - done;
-		size_t nr = left < per_block ? left : per_block;
-
-		nr = read_some(pass->elf->fd, block, nr * entry, table->offset + done * entry) /
-		     entry;
-		if (nr == 0)
-			break;
-		work__charge(&pass->work, nr);
-		for (size_t i = 0; i < nr; i++) {
-			struct symbol symbol;
-
-			if (!decode_symbol(pass->elf, block, i, &symbol))
-				continue;
-			symbol.table = number;
-			offer_symbol(pass, &symbol);
-		}
-		done += nr;
-	}
-}
-
 /* Lookups side by side that lie in one function share its name. */
 static int take_names(struct pass *pass, struct arena *names)
 {
-	CLEANUP_FREE char *name = malloc(NAME_BYTES_MAX);
+	CLEANUP_FREE char *name = malloc(ELF_SYMBOLS_NAME_MAX + 1);
 	size_t previous = 0; /* the last lookup that got a name */
 
 	if (!name)
@@ -414,7 +458,7 @@ static int take_names(struct pass *pass, struct arena *names)
 	for (size_t i = 0; i < pass->nr; i++)
 		pass->lookups[i].name = NULL;
 	for (size_t i = 0; i < pass->nr && work__is_left_for_all(&pass->work); i++) {
-		const struct symbol *symbol = &pass->candidates[i].covering;
+		const struct elf_symbol *symbol = &pass->candidates[i].covering;
 		struct elf_lookup *lookup = &pass->lookups[i];
 		ssize_t length;
 
@@ -426,7 +470,7 @@ static int take_names(struct pass *pass, struct arena *names)
 			lookup->name = pass->lookups[previous].name;
 			continue;
 		}
-		length = read_name(pass->elf, symbol, name, NAME_BYTES_MAX);
+		length = read_name(pass->elf, symbol, name, ELF_SYMBOLS_NAME_MAX + 1);
 		/* So that names have a bound, too. */
 		work__charge(&pass->work, length < 0 ? 1 : (uint64_t)length);
 		if (length < 0)
@@ -453,8 +497,7 @@ int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups,
 
 	if (!candidates)
 		return -ENOMEM;
-	for (size_t i = 0; i < elf->nr_tables; i++)
-		pass_table(&pass, (uint8_t)i);
+	elf_symbols__each_function(elf, &pass.work, offer_symbol, &pass);
 	take_nearest(&pass);
 	if (take_names(&pass, names))
 		return -ENOMEM;

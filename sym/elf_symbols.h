@@ -15,10 +15,16 @@
 
 #include "core/util/arena.h"
 
+struct work;
+
+/* Longer names are cut. */
+#define ELF_SYMBOLS_NAME_MAX 4095
+
 /* A loadable segment: where a part of the file lies in its own address space. */
 struct elf_segment {
 	uint64_t offset, size; /* in the file */
 	uint64_t address;
+	uint32_t flags; /* PF_X and the like */
 };
 
 /* .symtab and .dynsym: each can have what the other has not. */
@@ -34,6 +40,16 @@ struct elf_section {
 	uint64_t address, offset, size, entry_size;
 	uint64_t flags;
 	uint32_t type, link, name;
+};
+
+/* A function symbol, whichever class its file has. */
+struct elf_symbol {
+	uint64_t start, size;
+	uint32_t name; /* offset among the names of its table */
+	uint16_t section;
+	uint8_t rank; /* a global one above a weak above a local; 0: no symbol */
+	uint8_t table;
+	bool indirect; /* an IFUNC: start is its resolver */
 };
 
 struct elf_symbols {
@@ -61,6 +77,27 @@ size_t elf_symbols__read(const struct elf_symbols *elf, void *buffer, size_t siz
 
 /* From an offset in the file to its address; false if no segment holds it. */
 bool elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64_t *address);
+
+/* From an address to its offset in the file; false if no segment with all of flags holds it. */
+bool elf_symbols__offset(const struct elf_symbols *elf, uint64_t address, uint32_t flags,
+			 uint64_t *offset);
+
+/* Up to size - 1 bytes of a section's name into name, with a NUL; "" if it has none. */
+void elf_symbols__section_name(const struct elf_symbols *elf, const struct elf_section *section,
+			       char *name, size_t size);
+
+/*
+ * Call visit for the functions that are defined in the tables and have a name, in
+ * their order, until it returns other than 0, which is returned, or until no
+ * work is left. Whatever can be read of a table is used: a file may be cut short at
+ * any time.
+ */
+typedef int (*elf_symbols_visit)(void *context, const struct elf_symbol *symbol);
+int elf_symbols__each_function(const struct elf_symbols *elf, const struct work *work,
+			       elf_symbols_visit visit, void *context);
+
+/* Whether, of two names of one rank for one function, a is the better: see elf_symbols__find(). */
+bool elf_symbols__is_better_name(const char *a, const char *b);
 
 struct elf_lookup {
 	uint64_t address; /* first: the key. Wanted; in the file's own address space */
