@@ -29,6 +29,7 @@
 struct output {
 	char *text;
 	size_t used;
+	int options; /* of libiberty */
 	bool is_rust;
 	bool too_long; /* what comes is no longer wanted */
 	sigjmp_buf give_up;
@@ -114,12 +115,10 @@ static bool has_long_punycode(const char *symbol)
 /* The symbol alone, without a version or "@plt" behind it. */
 static bool demangle_plain(const char *symbol, struct output *output)
 {
-	const int options = DMGL_PARAMS | DMGL_ANSI;
-
 	if (symbol[1] == 'R' && has_long_punycode(symbol))
 		return false;
 	output->is_rust = true;
-	if (rust_demangle_callback(symbol, options, append, output))
+	if (rust_demangle_callback(symbol, output->options, append, output))
 		return !output->too_long;
 	/* It can fail behind the first piece. */
 	output->is_rust = output->too_long = false;
@@ -128,7 +127,8 @@ static bool demangle_plain(const char *symbol, struct output *output)
 	 * With its limit on recursion no C++ symbol above 1,024 bytes has a form. Without it
 	 * the deepest ones of DEMANGLED_SIZE take 1 MB of stack. Rust's back references need it.
 	 */
-	return cplus_demangle_v3_callback(symbol, options | DMGL_NO_RECURSE_LIMIT, append, output);
+	return cplus_demangle_v3_callback(symbol, output->options | DMGL_NO_RECURSE_LIMIT, append,
+					  output);
 }
 
 /* As demangle(), without a NUL. */
@@ -147,10 +147,23 @@ static bool demangle_in_time(const char *symbol, struct output *output, unsigned
 	return done && output->used;
 }
 
-bool demangle(const char *symbol, char text[DEMANGLED_SIZE], unsigned int *patience)
+/* Rust's legacy names can have dots within; a hash ends them. */
+static bool may_be_rust(const char *symbol)
 {
-	struct output output = {.text = text};
-	const char *suffix = strchrnul(symbol, '@');
+	return !strncmp(symbol, "_R", 2) || strstr(symbol, "17h");
+}
+
+/* What stands behind the mangled name: a version, "@plt", or if wanted ".cold" and the like. */
+static const char *find_suffix(const char *symbol, const struct output *output)
+{
+	bool has_dots = output->options & DMGL_PARAMS || may_be_rust(symbol);
+
+	return symbol + strcspn(symbol, has_dots ? "@" : "@.");
+}
+
+static bool demangle_with(const char *symbol, struct output *output, unsigned int *patience)
+{
+	const char *suffix = find_suffix(symbol, output);
 	size_t length = (size_t)(suffix - symbol), suffix_length = strlen(suffix);
 	char plain[DEMANGLED_SIZE];
 
@@ -158,9 +171,23 @@ bool demangle(const char *symbol, char text[DEMANGLED_SIZE], unsigned int *patie
 		return false;
 	memcpy(plain, symbol, length);
 	plain[length] = '\0';
-	if (!demangle_in_time(plain, &output, patience) ||
-	    suffix_length >= DEMANGLED_SIZE - output.used)
+	if (!demangle_in_time(plain, output, patience) ||
+	    suffix_length >= DEMANGLED_SIZE - output->used)
 		return false;
-	memcpy(text + output.used, suffix, suffix_length + 1);
+	memcpy(output->text + output->used, suffix, suffix_length + 1);
 	return true;
+}
+
+bool demangle(const char *symbol, char text[DEMANGLED_SIZE], unsigned int *patience)
+{
+	struct output output = {.text = text, .options = DMGL_PARAMS | DMGL_ANSI};
+
+	return demangle_with(symbol, &output, patience);
+}
+
+bool demangle_name(const char *symbol, char text[DEMANGLED_SIZE], unsigned int *patience)
+{
+	struct output output = {.text = text, .options = DMGL_ANSI};
+
+	return demangle_with(symbol, &output, patience);
 }

@@ -22,4 +22,11 @@
  */
 bool demangle(const char *symbol, char text[DEMANGLED_SIZE], unsigned int *patience);
 
+/*
+ * The same, but the name alone, as one would ask for it: no parameters, no type of
+ * what is returned, "std::sort<int*>". A suffix for a part or copy of a function is
+ * kept as it is: "foo::bar.cold".
+ */
+bool demangle_name(const char *symbol, char text[DEMANGLED_SIZE], unsigned int *patience);
+
 #endif

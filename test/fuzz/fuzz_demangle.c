@@ -36,6 +36,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		REQUIRE(!suffix || !strcmp(end - strlen(suffix), suffix));
 		count_pairs(text);
 	}
+	memset(text, 'x', DEMANGLED_SIZE);
+	if (demangle_name(symbol, text, &patience)) {
+		REQUIRE(text[0] && memchr(text, '\0', DEMANGLED_SIZE));
+		count_pairs(text);
+	}
 	free(text);
 	free(symbol);
 	return 0;

@@ -202,6 +202,42 @@ static void names_that_look_mangled(void)
 	CHECK_FORMS(pairs);
 }
 
+/* ---- demangle_name() ---- */
+
+static void names_without_parameters(void)
+{
+	static const char *const pairs[][2] = {
+		{"_Z3addii", "add"},
+		{"_ZNK3foo3bar3bazEv", "foo::bar::baz"},
+		{"_ZSt4sortIPiEvT_S1_", "std::sort<int*>"},
+		{"_ZNSo3putEc@@GLIBCXX_3.4", "std::ostream::put@@GLIBCXX_3.4"},
+		{"_ZN1AC1Ev", "A::A"},
+		{"_ZplRK1AS1_", "operator+"},
+		{"_ZThn8_N1A1fEv", "non-virtual thunk to A::f()"},
+		{"_ZN3foo3barEv.cold", "foo::bar.cold"},
+		{"_ZN3foo3barEv.constprop.0.isra.0", "foo::bar.constprop.0.isra.0"},
+		{"_ZN3foo3barEv.cold@plt", "foo::bar.cold@plt"},
+		{"_RNvC7mycrate3foo", "mycrate::foo"},
+		{"_ZN60_$LT$alloc..string..String$u20$as$u20$core..fmt..Display$GT$"
+		 "3fmt17h1a2b3c4d5e6f7a8bE",
+		 "<alloc::string::String as core::fmt::Display>::fmt"},
+		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE.llvm.42",
+		 "core::fmt::Formatter::pad"},
+		{"_Z", NULL},
+		{"_Z.cold", NULL},
+		{"_ZN3foo", NULL},
+		{"main", NULL},
+		{"", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		char text[DEMANGLED_SIZE];
+		bool done = demangle_name(pairs[i][0], text, &(unsigned int){1});
+
+		CHECK_STR(done ? text : NULL, pairs[i][1]);
+	}
+}
+
 /* ---- sizes ---- */
 
 /*
@@ -557,6 +593,7 @@ static const struct tap_test tests[] = {
 	{"versions and @plt are kept", suffixes},
 	{"names of C are left as they are", names_of_c},
 	{"names that only look mangled are left as they are", names_that_look_mangled},
+	{"names alone, as one would ask for them", names_without_parameters},
 	{"a form of up to 4,095 bytes fits, a longer one stays mangled", forms_that_just_fit},
 	{"so it is with what stands behind the @", suffixes_that_just_fit},
 	{"a version of a megabyte", endless_suffix},
