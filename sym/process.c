@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
@@ -184,6 +185,93 @@ int process__open_file(const struct process *process, const struct mapping *mapp
 	return fd >= 0 || fd == -EINVAL ? fd : open_by_path(process, mapping);
 }
 
+/*
+ * A file of /proc or the like looks regular, and belongs to root; to read it can have
+ * effects, and anyone can mount it over a file in a namespace of their own.
+ */
+static bool is_made_by_kernel(int named)
+{
+	struct statfs fs;
+
+	return fstatfs(named, &fs) || fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC ||
+	       fs.f_type == DEBUGFS_MAGIC || fs.f_type == TRACEFS_MAGIC;
+}
+
+/* Where a link of /proc/PID/ leads, as this program would say it. */
+static int read_link(const struct process *process, const char *link, char target[PATH_MAX])
+{
+	char path[64];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", process->task, link);
+	length = readlink(path, target, PATH_MAX - 1);
+	if (length < 0)
+		return -errno;
+	target[length] = '\0';
+	return 0;
+}
+
+/*
+ * An absolute path in the root of the process for what may be relative to its current
+ * directory: both are links that show paths from our root, or from that of its mount
+ * namespace, so what the second has in front of the first is left away.
+ */
+static int make_absolute(const struct process *process, const char *path, char absolute[PATH_MAX])
+{
+	char root[PATH_MAX], cwd[PATH_MAX];
+	size_t length;
+	int err;
+
+	if (path[0] == '/')
+		return snprintf(absolute, PATH_MAX, "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
+	err = read_link(process, "root", root);
+	if (!err)
+		err = read_link(process, "cwd", cwd);
+	if (err)
+		return err;
+	length = strcmp(root, "/") ? strlen(root) : 0;
+	if (strncmp(cwd, root, length) || (cwd[length] != '/' && cwd[length] != '\0'))
+		return -ENOENT; /* outside */
+	return snprintf(absolute, PATH_MAX, "%s/%s", cwd + length, path) < PATH_MAX ? 0 :
+										      -ENAMETOOLONG;
+}
+
+int process__open_path(const struct process *process, const char *path)
+{
+	CLEANUP_CLOSE int named = -1;
+	char absolute[PATH_MAX];
+	struct stat st;
+	int err = make_absolute(process, path, absolute);
+
+	if (err)
+		return err;
+	named = name_in_root(process, absolute, 0);
+	if (named < 0)
+		return named;
+	return is_made_by_kernel(named) ? -EINVAL : open_regular(named, &st);
+}
+
+int process__open_directory(const struct process *process, const char *path)
+{
+	CLEANUP_CLOSE int named = name_in_root(process, path, O_DIRECTORY);
+	int fd;
+
+	if (named < 0)
+		return named;
+	if (is_made_by_kernel(named))
+		return -EINVAL;
+	fd = openat(named, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int process__open_own_path(const char *path)
+{
+	CLEANUP_CLOSE int named = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+
+	return named < 0 ? -errno : open_regular(named, &st);
+}
+
 /* Of /proc/PID/status: the effective user, and the PID in the innermost PID namespace. */
 static int read_status(pid_t task, uid_t *user, pid_t *inner_pid)
 {
@@ -205,18 +293,6 @@ static int read_status(pid_t task, uid_t *user, pid_t *inner_pid)
 			found++;
 	}
 	return found == 2 ? 0 : -ESRCH;
-}
-
-/*
- * A file of /proc or the like looks regular, and belongs to root; to read it can have
- * effects, and anyone can mount it over a file in a namespace of their own.
- */
-static bool is_made_by_kernel(int named)
-{
-	struct statfs fs;
-
-	return fstatfs(named, &fs) || fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC ||
-	       fs.f_type == DEBUGFS_MAGIC || fs.f_type == TRACEFS_MAGIC;
 }
 
 /*

@@ -34,6 +34,24 @@ void process__release(struct process *process);
 int process__open_file(const struct process *process, const struct mapping *mapping);
 
 /*
+ * Open for reading what path names: in the root of the process, from its current
+ * directory if it is relative, and nowhere else. The same holds for it as for
+ * process__open_file(), and it is none that the kernel makes, as those of /proc. Of
+ * process only task is looked at. Returns a descriptor or a negative errno, -EINVAL
+ * if it is no such file.
+ */
+int process__open_path(const struct process *process, const char *path);
+
+/* A directory by its path there, for reading. Returns a descriptor or a negative errno. */
+int process__open_directory(const struct process *process, const char *path);
+
+/*
+ * The same as process__open_path() for this program itself, wherever path leads: the
+ * kernel may make it, as /proc/PID/exe.
+ */
+int process__open_own_path(const char *path);
+
+/*
  * Open for reading /tmp/perf-PID.map (sym/jit_map.h) as the process sees it: in its
  * root, with its PID in its innermost PID namespace. Not waited for, only if it is
  * a regular file and no symbolic link to one, and only if it belongs to the user

@@ -559,6 +559,133 @@ static void jit_map_that_the_kernel_makes(void)
 	end_child(pid);
 }
 
+/* ---- process__open_path() ---- */
+
+static void own_paths(void)
+{
+	struct stat st;
+
+	make_directory();
+	CHECK_INT(stat("/proc/self/exe", &st), 0);
+	CHECK(is_file(process__open_own_path("/proc/self/exe"), &st));
+	CHECK_INT(process__open_own_path("/nonexistent"), -ENOENT);
+	CHECK_INT(process__open_own_path(""), -ENOENT);
+	CHECK_INT(process__open_own_path("/dev/null"), -EINVAL);
+	CHECK_INT(process__open_own_path(directory), -EINVAL);
+	/* Whoever waits for a FIFO's other end is killed. */
+	alarm(10);
+	CHECK_INT(mkfifo(file_path, 0600), 0);
+	CHECK_INT(process__open_own_path(file_path), -EINVAL);
+	alarm(0);
+	remove_directory();
+}
+
+static void paths_of_a_process(void)
+{
+	const struct process process = {.pid = getpid(), .task = getpid()};
+	const struct process none = {.pid = INT_MAX, .task = INT_MAX};
+	char too_long[PATH_MAX + 16];
+	struct stat st;
+
+	make_directory();
+	close(open(file_path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	CHECK_INT(stat(file_path, &st), 0);
+	CHECK(is_file(process__open_path(&process, file_path), &st));
+	unlink(file_path);
+	CHECK_INT(process__open_path(&process, file_path), -ENOENT);
+	/* Whoever waits for a FIFO's other end is killed. */
+	alarm(10);
+	CHECK_INT(mkfifo(file_path, 0600), 0);
+	CHECK_INT(process__open_path(&process, file_path), -EINVAL);
+	alarm(0);
+	CHECK_INT(process__open_path(&process, directory), -EINVAL);
+	CHECK_INT(process__open_path(&process, "/dev/null"), -EINVAL);
+	CHECK_INT(process__open_path(&process, "/proc/version"), -EINVAL);
+	CHECK_INT(process__open_path(&process, "/proc/self/exe"), -EXDEV);
+	CHECK_INT(process__open_path(&none, "/proc/version"), -ENOENT);
+	CHECK_INT(process__open_path(&none, "file"), -ENOENT);
+	memset(too_long, '/', sizeof(too_long) - 1);
+	too_long[sizeof(too_long) - 1] = '\0';
+	CHECK_INT(process__open_path(&process, too_long), -ENAMETOOLONG);
+	too_long[0] = 'a';
+	CHECK_INT(process__open_path(&process, too_long), -ENAMETOOLONG);
+	CHECK_INT(process__open_directory(&process, "/proc"), -EINVAL);
+	CHECK_INT(process__open_directory(&process, "/dev/null"), -ENOTDIR);
+	remove_directory();
+}
+
+/* A child whose root is directory, in the current directory given (of that root); or -1. */
+static pid_t start_confined_child(const char *cwd)
+{
+	int ends[2];
+	char ready;
+	pid_t pid;
+
+	CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (chroot(directory) || (cwd && chdir(cwd)) || write(ends[1], "r", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	if (read(ends[0], &ready, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = -1;
+		tap_skip("only root can have a root of its own");
+	}
+	close(ends[0]);
+	return pid;
+}
+
+static void check_confined(const struct stat *st)
+{
+	static const char *const paths[] = {"/file",	"file",		 "./kept/../file",
+					    "../file",	"../../../file", "/../file",
+					    "kept/link"};
+	pid_t pid = start_confined_child("/");
+	struct process process = {.pid = pid, .task = pid};
+	CLEANUP_CLOSE int folder = -1;
+
+	if (pid < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		tap_check(is_file(process__open_path(&process, paths[i]), st), __FILE__, __LINE__,
+			  "'%s' is another file", paths[i]);
+	CHECK_INT(process__open_path(&process, "/proc/version"), -ENOENT);
+	folder = process__open_directory(&process, "/kept");
+	CHECK(folder >= 0 && faccessat(folder, "link", F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+	end_child(pid);
+	pid = start_confined_child("/kept");
+	process = (struct process){.pid = pid, .task = pid};
+	CHECK(is_file(process__open_path(&process, "link"), st));
+	CHECK_INT(process__open_path(&process, "file"), -ENOENT);
+	end_child(pid);
+	/* It has stayed outside, where a relative path means nothing to it that we could reach. */
+	pid = start_confined_child(NULL);
+	process = (struct process){.pid = pid, .task = pid};
+	CHECK_INT(process__open_path(&process, file_path), -ENOENT);
+	end_child(pid);
+}
+
+static void paths_in_another_root(void)
+{
+	char link_path[128];
+	struct stat st;
+
+	make_directory();
+	close(open(file_path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	CHECK_INT(stat(file_path, &st), 0);
+	CHECK_INT(mkdir(kept_path, 0700), 0);
+	snprintf(link_path, sizeof(link_path), "%s/link", kept_path);
+	CHECK_INT(symlink("/file", link_path), 0);
+	check_confined(&st);
+	unlink(link_path);
+	rmdir(kept_path);
+	remove_directory();
+}
+
 static const struct tap_test tests[] = {
 	{"this process has its mappings and its start time", this_process},
 	{"a comm that looks like a part of stat does not deceive", names_that_look_like_stat},
@@ -579,6 +706,10 @@ static const struct tap_test tests[] = {
 	{"the JIT map of a process with a /tmp of its own", jit_map_in_another_mount_namespace},
 	{"the JIT map of a process that sees itself as PID 1", jit_map_in_another_pid_namespace},
 	{"a file that the kernel makes is no JIT map", jit_map_that_the_kernel_makes},
+	{"what a path names is opened only if it is a regular file", own_paths},
+	{"so it is in the root of a process, if the kernel does not make it", paths_of_a_process},
+	{"a path, absolute or relative, does not lead out of the root of a process",
+	 paths_in_another_root},
 };
 
 int main(void)
