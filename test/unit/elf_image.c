@@ -46,9 +46,10 @@ static void append_symbol(struct elf_image *image, bool is_32bit, const Elf64_Sy
 		append(image, symbol, sizeof(*symbol));
 }
 
-static void append_section(struct elf_image *image, bool is_32bit, const Elf64_Shdr *section)
+static void append_shdr(struct elf_image *image, bool is_32bit, const Elf64_Shdr *section)
 {
 	Elf32_Shdr narrow = {
+		.sh_name = section->sh_name,
 		.sh_type = section->sh_type,
 		.sh_flags = (Elf32_Word)section->sh_flags,
 		.sh_addr = (Elf32_Addr)section->sh_addr,
@@ -64,29 +65,94 @@ static void append_section(struct elf_image *image, bool is_32bit, const Elf64_S
 		append(image, section, sizeof(*section));
 }
 
-static void append_segment(struct elf_image *image, bool is_32bit)
+static void append_segment(struct elf_image *image, bool is_32bit, const Elf64_Phdr *segment)
 {
-	Elf64_Phdr wide = {
-		.p_type = PT_LOAD,
-		.p_flags = PF_R | PF_X,
-		.p_offset = IMAGE_TEXT_OFFSET,
-		.p_vaddr = IMAGE_TEXT_ADDRESS,
-		.p_filesz = IMAGE_TEXT_SIZE,
-		.p_memsz = IMAGE_TEXT_SIZE,
-	};
 	Elf32_Phdr narrow = {
-		.p_type = PT_LOAD,
-		.p_flags = PF_R | PF_X,
-		.p_offset = IMAGE_TEXT_OFFSET,
-		.p_vaddr = IMAGE_TEXT_ADDRESS,
-		.p_filesz = IMAGE_TEXT_SIZE,
-		.p_memsz = IMAGE_TEXT_SIZE,
+		.p_type = segment->p_type,
+		.p_flags = segment->p_flags,
+		.p_offset = (Elf32_Off)segment->p_offset,
+		.p_vaddr = (Elf32_Addr)segment->p_vaddr,
+		.p_filesz = (Elf32_Word)segment->p_filesz,
+		.p_memsz = (Elf32_Word)segment->p_memsz,
 	};
 
 	if (is_32bit)
 		append(image, &narrow, sizeof(narrow));
 	else
-		append(image, &wide, sizeof(wide));
+		append(image, segment, sizeof(*segment));
+}
+
+static void append_segments(struct elf_image *image, bool is_32bit)
+{
+	const Elf64_Phdr text = {
+		.p_type = PT_LOAD,
+		.p_flags = PF_R | PF_X,
+		.p_offset = IMAGE_TEXT_OFFSET,
+		.p_vaddr = IMAGE_TEXT_ADDRESS,
+		.p_filesz = IMAGE_TEXT_SIZE,
+		.p_memsz = IMAGE_TEXT_SIZE,
+	};
+	const Elf64_Phdr data = {
+		.p_type = PT_LOAD,
+		.p_flags = PF_R | PF_W,
+		.p_offset = IMAGE_DATA_OFFSET,
+		.p_vaddr = IMAGE_DATA_ADDRESS,
+		.p_filesz = IMAGE_DATA_SIZE,
+		.p_memsz = 2 * IMAGE_DATA_SIZE,
+	};
+
+	append_segment(image, is_32bit, &text);
+	append_segment(image, is_32bit, &data);
+}
+
+size_t image_note__append(void *notes, size_t size, uint32_t type, const char *owner,
+			  const void *data, size_t data_size)
+{
+	const Elf64_Nhdr header = {.n_namesz = (Elf64_Word)strlen(owner) + 1,
+				   .n_descsz = (Elf64_Word)data_size,
+				   .n_type = type};
+	unsigned char *at = (unsigned char *)notes + size;
+	size_t owner_room = (header.n_namesz + 3) & ~3U, data_room = (data_size + 3) & ~(size_t)3;
+
+	memset(at, 0, sizeof(header) + owner_room + data_room);
+	memcpy(at, &header, sizeof(header));
+	memcpy(at + sizeof(header), owner, header.n_namesz);
+	memcpy(at + sizeof(header) + owner_room, data, data_size);
+	return size + sizeof(header) + owner_room + data_room;
+}
+
+size_t image_note__append_usdt(void *notes, size_t size, bool is_32bit, const uint64_t addresses[3],
+			       const char *text, size_t text_size)
+{
+	const uint32_t narrow[3] = {(uint32_t)addresses[0], (uint32_t)addresses[1],
+				    (uint32_t)addresses[2]};
+	size_t head = is_32bit ? sizeof(narrow) : 3 * sizeof(addresses[0]);
+	unsigned char data[1024];
+
+	if (head + text_size > sizeof(data))
+		abort();
+	memcpy(data, is_32bit ? (const void *)narrow : addresses, head);
+	memcpy(data + head, text, text_size);
+	return image_note__append(notes, size, 3, "stapsdt", data, head + text_size);
+}
+
+/* Notes, .stapsdt.base, and the names of sections, of which it is the only one. */
+static size_t append_notes(struct elf_image *image, const struct image_spec *spec,
+			   Elf64_Shdr sections[3])
+{
+	static const char names[] = "\0.stapsdt.base";
+
+	sections[0] = (Elf64_Shdr){
+		.sh_type = SHT_NOTE, .sh_offset = image->size, .sh_size = spec->notes_size};
+	append(image, spec->notes, spec->notes_size);
+	sections[1] = (Elf64_Shdr){.sh_name = spec->stapsdt_base ? 1 : 0,
+				   .sh_type = SHT_PROGBITS,
+				   .sh_addr = spec->stapsdt_base,
+				   .sh_size = 1};
+	sections[2] = (Elf64_Shdr){
+		.sh_type = SHT_STRTAB, .sh_offset = image->size, .sh_size = sizeof(names)};
+	append(image, names, sizeof(names));
+	return 3;
 }
 
 /* A table and its names; sections[0] and [1] become theirs, number the first one's. */
@@ -121,7 +187,8 @@ static void append_table(struct elf_image *image, const struct image_spec *spec,
 		append(image, table->symbols[i].name, strlen(table->symbols[i].name) + 1);
 }
 
-static void write_ehdr(struct elf_image *image, bool is_32bit, size_t shoff, size_t sections)
+static void write_ehdr(struct elf_image *image, bool is_32bit, size_t shoff, size_t sections,
+		       size_t names)
 {
 	Elf64_Ehdr wide = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
@@ -134,9 +201,10 @@ static void write_ehdr(struct elf_image *image, bool is_32bit, size_t shoff, siz
 		.e_shoff = shoff,
 		.e_ehsize = sizeof(Elf64_Ehdr),
 		.e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = 1,
+		.e_phnum = 2,
 		.e_shentsize = sizeof(Elf64_Shdr),
 		.e_shnum = (Elf64_Half)sections,
+		.e_shstrndx = (Elf64_Half)names,
 	};
 	Elf32_Ehdr narrow = {
 		.e_type = ET_EXEC,
@@ -146,9 +214,10 @@ static void write_ehdr(struct elf_image *image, bool is_32bit, size_t shoff, siz
 		.e_shoff = (Elf32_Off)shoff,
 		.e_ehsize = sizeof(Elf32_Ehdr),
 		.e_phentsize = sizeof(Elf32_Phdr),
-		.e_phnum = 1,
+		.e_phnum = 2,
 		.e_shentsize = sizeof(Elf32_Shdr),
 		.e_shnum = (Elf32_Half)sections,
+		.e_shstrndx = (Elf32_Half)names,
 	};
 
 	memcpy(narrow.e_ident, wide.e_ident, EI_NIDENT);
@@ -161,7 +230,7 @@ static void write_ehdr(struct elf_image *image, bool is_32bit, size_t shoff, siz
 
 struct elf_image elf_image__make(const struct image_spec *spec)
 {
-	Elf64_Shdr sections[2 + 2 * IMAGE_TABLES] = {
+	Elf64_Shdr sections[2 + 2 * IMAGE_TABLES + 3] = {
 		{0},
 		{.sh_type = SHT_PROGBITS,
 		 .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
@@ -174,14 +243,16 @@ struct elf_image elf_image__make(const struct image_spec *spec)
 	size_t nr = 2, shoff;
 
 	append(&image, &no_header, spec->is_32bit ? sizeof(Elf32_Ehdr) : sizeof(Elf64_Ehdr));
-	append_segment(&image, spec->is_32bit);
+	append_segments(&image, spec->is_32bit);
 	for (size_t i = 0; i < IMAGE_TABLES && spec->tables[i].type; i++, nr += 2)
 		append_table(&image, spec, &spec->tables[i], &sections[nr], nr);
+	if (spec->notes)
+		nr += append_notes(&image, spec, &sections[nr]);
 	append(&image, &no_header, -image.size % sizeof(uint64_t));
 	shoff = image.size;
 	for (size_t i = 0; i < nr; i++)
-		append_section(&image, spec->is_32bit, &sections[i]);
-	write_ehdr(&image, spec->is_32bit, shoff, nr);
+		append_shdr(&image, spec->is_32bit, &sections[i]);
+	write_ehdr(&image, spec->is_32bit, shoff, nr, spec->notes ? nr - 1 : 0);
 	/* Nothing behind its end, so that sanitizers see who reads there. */
 	resize(&image, image.size);
 	return image;

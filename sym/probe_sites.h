@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What can be probed in an ELF file: its functions and its USDT probes, as offsets
+ * in the file, which is how uprobes are told their place.
+ *
+ * The file is anyone's: what it can make us do is bounded, and nothing of it is
+ * mapped. USDT probes are notes as SystemTap's <sys/sdt.h> writes them
+ * (sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
+ */
+#ifndef TRACEKIT_SYM_PROBE_SITES_H
+#define TRACEKIT_SYM_PROBE_SITES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/util/arena.h"
+
+struct probe_site {
+	uint64_t offset;  /* first: the key. In the file: where the breakpoint goes */
+	const char *name; /* of the function or USDT probe; unchecked bytes, in the list's arena */
+	const char *provider; /* of a USDT probe; NULL: a function */
+	uint64_t semaphore;   /* in the file: counts who watches a USDT probe; 0: it has none */
+	bool indirect;	      /* an IFUNC: the resolver lies there, not the function */
+};
+
+struct probe_site_list {
+	struct probe_site *sites; /* by offset */
+	size_t nr;
+	/* USDT probes that were wanted, but have no place, or no semaphore, in the file. */
+	size_t nr_misplaced;
+	struct arena names;
+};
+
+/* Whether the caller wants what has this name; provider is NULL for functions. */
+typedef bool (*probe_site_wanted)(void *context, const char *provider, const char *name);
+
+/*
+ * The functions of the file at fd that are wanted, one site for each address: of
+ * aliases that are wanted elf_symbols__find() says which one names it. Those of
+ * C++ and Rust are wanted by their symbol or, if demangles, by their name without
+ * parameters, as "std::sort<int*>"; they have the name that was wanted. debug_fd: a
+ * file with further symbols of it, which binary__open_debug() finds, or -1.
+ * Returns 0, -ENOEXEC if it is no ELF file that this machine could run, -EFBIG if it
+ * asks for far more work than any program, or another negative errno. *list, whatever
+ * it was, is filled only if 0 is returned.
+ */
+int probe_sites__functions(struct probe_site_list *list, int fd, int debug_fd, bool demangles,
+			   probe_site_wanted wanted, void *context);
+
+/*
+ * The USDT probes that are wanted: a name has as many sites as the compiler made.
+ * Returns the same.
+ */
+int probe_sites__usdt(struct probe_site_list *list, int fd, probe_site_wanted wanted,
+		      void *context);
+
+void probe_site_list__release(struct probe_site_list *list);
+
+#endif
