@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/binary.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "sym/elf_notes.h"
+#include "sym/elf_symbols.h"
+#include "sym/ld_cache.h"
+#include "sym/machine.h"
+#include "sym/process.h"
+
+/* Systems with thousands of libraries have caches of some 100 KB, and folders of some thousand. */
+#define LD_CACHE	   "/etc/ld.so.cache"
+#define LD_CACHE_MAX	   (4 * 1024 * 1024)
+#define FOLDER_ENTRIES_MAX 65536
+
+#define DEBUG_FILES  "/usr/lib/debug/.build-id"
+#define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* Where the loaders of glibc and musl look without a cache. */
+static const char *const library_folders[] = {
+	"/lib64", "/usr/lib64", "/lib/" MACHINE_TRIPLET, "/usr/lib/" MACHINE_TRIPLET,
+	"/lib",	  "/usr/lib",	"/usr/local/lib",
+};
+
+struct search {
+	const char *name;
+	const struct process *process; /* NULL: the host */
+	struct binary found;
+};
+
+/* ---- files ---- */
+
+static int open_path(const struct process *process, const char *path)
+{
+	return process ? process__open_path(process, path) : process__open_own_path(path);
+}
+
+static int open_folder(const struct process *process, const char *path)
+{
+	int fd;
+
+	if (process)
+		return process__open_directory(process, path);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static bool is_elf(int fd, bool for_this_machine)
+{
+	const unsigned char class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+	Elf32_Ehdr header; /* as far as e_machine both classes are the same */
+
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG))
+		return false;
+	return !for_this_machine ||
+	       (header.e_ident[EI_CLASS] == class && header.e_machine == MACHINE_ELF);
+}
+
+static bool is_executable(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH);
+}
+
+static int take_file(struct search *search, int fd, const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy)
+		return -ENOMEM;
+	binary__close(&search->found);
+	search->found = (struct binary){.fd = fd, .path = copy};
+	return 0;
+}
+
+/* Take what has this path if it is a library for this machine; -ENOENT if not. */
+static int take_library(struct search *search, const char *path)
+{
+	CLEANUP_CLOSE int fd = open_path(search->process, path);
+	int err;
+
+	if (fd < 0 || !is_elf(fd, true))
+		return -ENOENT;
+	err = take_file(search, fd, path);
+	if (!err)
+		TAKE_FD(fd);
+	return err;
+}
+
+/* ---- names ---- */
+
+/* musl is its own loader; distributions give it a second name. */
+static bool is_musl(const char *file)
+{
+	return !strcmp(file, "ld-musl-" MACHINE_MUSL ".so.1") ||
+	       !strcmp(file, "libc.musl-" MACHINE_MUSL ".so.1");
+}
+
+/* libNAME.so, libNAME.so.6, libNAME-2.31.so */
+static bool is_library(const char *file, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (!strcmp(name, "c") && is_musl(file))
+		return true;
+	if (strncmp(file, "lib", 3) || strncmp(file + 3, name, length))
+		return false;
+	file += 3 + length;
+	if (file[0] == '-' && file[1] >= '0' && file[1] <= '9')
+		file += strlen(file) > 3 ? strlen(file) - 3 : 0;
+	return !strncmp(file, ".so", 3) && (file[3] == '\0' || file[3] == '.');
+}
+
+static bool is_exactly(const char *file, const char *name)
+{
+	return !strcmp(file, name);
+}
+
+/* ---- where to look: 0, -ENOENT: look elsewhere, or another negative errno ---- */
+
+/* The last part of the path of a mapping, without what the kernel says behind it. */
+static void mapped_file(const char *path, char file[NAME_MAX + 1])
+{
+	static const char deleted[] = " (deleted)";
+	const char *slash = strrchr(path, '/');
+	size_t length;
+
+	snprintf(file, NAME_MAX + 1, "%s", slash ? slash + 1 : path);
+	length = strlen(file);
+	if (length >= sizeof(deleted) && !strcmp(file + length - strlen(deleted), deleted))
+		file[length - strlen(deleted)] = '\0';
+}
+
+static int search_mappings(struct search *search,
+			   bool (*is_meant)(const char *file, const char *name))
+{
+	const struct mapping_list *list = &search->process->mappings;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		CLEANUP_CLOSE int fd = -1;
+		char file[NAME_MAX + 1];
+		int err;
+
+		mapped_file(list->mappings[i].path, file);
+		if (!is_meant(file, search->name))
+			continue;
+		fd = process__open_file(search->process, &list->mappings[i]);
+		if (fd < 0 || !is_elf(fd, false))
+			continue;
+		err = take_file(search, fd, list->mappings[i].path);
+		if (!err)
+			TAKE_FD(fd);
+		return err;
+	}
+	return -ENOENT;
+}
+
+static int search_process(struct search *search)
+{
+	int err = search_mappings(search, is_library);
+
+	return err == -ENOENT ? search_mappings(search, is_exactly) : err;
+}
+
+/* All of the loader's cache, allocated; NULL if it cannot be read. */
+static char *read_cache(const struct process *process, size_t *size)
+{
+	CLEANUP_CLOSE int fd = open_path(process, LD_CACHE);
+	CLEANUP_FREE char *bytes = NULL;
+	struct stat st;
+	ssize_t got;
+
+	if (fd < 0 || fstat(fd, &st) || st.st_size <= 0 || st.st_size > LD_CACHE_MAX)
+		return NULL;
+	bytes = malloc((size_t)st.st_size);
+	got = bytes ? pread(fd, bytes, (size_t)st.st_size, 0) : -1;
+	if (got <= 0)
+		return NULL;
+	*size = (size_t)got;
+	return TAKE_POINTER(bytes);
+}
+
+static int search_entries(struct search *search, const struct ld_cache *cache,
+			  bool (*is_meant)(const char *file, const char *name))
+{
+	int err = -ENOENT;
+
+	for (uint32_t i = 0; i < cache->nr && err == -ENOENT; i++) {
+		const char *soname, *path;
+
+		if (ld_cache__entry(cache, i, &soname, &path) && is_meant(soname, search->name))
+			err = take_library(search, path);
+	}
+	return err;
+}
+
+static int search_cache(struct search *search)
+{
+	size_t size = 0;
+	CLEANUP_FREE char *bytes = read_cache(search->process, &size);
+	struct ld_cache cache;
+	int err;
+
+	if (!bytes || ld_cache__open(&cache, bytes, size))
+		return -ENOENT;
+	err = search_entries(search, &cache, is_exactly);
+	return err == -ENOENT ? search_entries(search, &cache, is_library) : err;
+}
+
+static void closedirp(DIR *const *directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
+
+/* Whether file is to be taken rather than best, "": nothing yet; the newest version if any. */
+static bool is_better(const struct search *search, const char *file, const char *best)
+{
+	if (is_exactly(best, search->name))
+		return false;
+	if (is_exactly(file, search->name))
+		return true;
+	return is_library(file, search->name) && strverscmp(file, best) > 0;
+}
+
+static int search_folder(struct search *search, const char *folder)
+{
+	CLEANUP_CLOSE int fd = open_folder(search->process, folder);
+	CLEANUP(closedirp) DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	char best[NAME_MAX + 1] = "", path[PATH_MAX];
+	const struct dirent *entry;
+	int err = -ENOENT;
+
+	if (!directory)
+		return -ENOENT;
+	TAKE_FD(fd);
+	for (int i = 0; i < FOLDER_ENTRIES_MAX && (entry = readdir(directory)); i++) {
+		if (!is_better(search, entry->d_name, best))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		err = take_library(search, path);
+		if (!err)
+			snprintf(best, sizeof(best), "%s", entry->d_name);
+		else if (err != -ENOENT)
+			return err;
+	}
+	return best[0] ? 0 : -ENOENT;
+}
+
+static int search_folders(struct search *search)
+{
+	int err = -ENOENT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(library_folders) && err == -ENOENT; i++)
+		err = search_folder(search, library_folders[i]);
+	return err;
+}
+
+static int take_program(struct search *search, const char *path)
+{
+	CLEANUP_CLOSE int fd = open_path(search->process, path);
+	int err;
+
+	if (fd < 0 || !is_elf(fd, false) || !is_executable(fd))
+		return -ENOENT;
+	err = take_file(search, fd, path);
+	if (!err)
+		TAKE_FD(fd);
+	return err;
+}
+
+static int search_programs(struct search *search)
+{
+	const char *folders = getenv("PATH");
+	int err = -ENOENT;
+
+	for (folders = folders ? folders : PATH_DEFAULT; *folders && err == -ENOENT;) {
+		int length = (int)strcspn(folders, ":");
+		char path[PATH_MAX];
+
+		/* An empty one is the current folder to a shell; nobody means that. */
+		if (length && snprintf(path, sizeof(path), "%.*s/%s", length, folders,
+				       search->name) < (int)sizeof(path))
+			err = take_program(search, path);
+		folders += length;
+		folders += *folders == ':';
+	}
+	return err;
+}
+
+static int search_everywhere(struct search *search)
+{
+	int err = search->process ? search_process(search) : -ENOENT;
+
+	if (err == -ENOENT)
+		err = search_cache(search);
+	if (err == -ENOENT)
+		err = search_folders(search);
+	return err == -ENOENT ? search_programs(search) : err;
+}
+
+/* ---- what is said ---- */
+
+/* The file of a path, whatever machine it is for. */
+static int take_path(struct search *search, struct error *error)
+{
+	CLEANUP_CLOSE int fd = open_path(search->process, search->name);
+	char where[64] = "";
+	int err;
+
+	if (search->process)
+		snprintf(where, sizeof(where), " in process %d", search->process->pid);
+	if (fd == -EINVAL)
+		return error__set(error, fd, "'%s'%s is no regular file", search->name, where);
+	if (fd < 0)
+		return error__set(error, fd, "'%s'%s: %s", search->name, where, strerror(-fd));
+	if (!is_elf(fd, false))
+		return error__set(error, -ENOEXEC, "'%s'%s is no ELF file", search->name, where);
+	err = take_file(search, fd, search->name);
+	if (!err)
+		TAKE_FD(fd);
+	return err ? error__set(error, err, "'%s'%s: %s", search->name, where, strerror(-err)) : 0;
+}
+
+static int take_name(struct search *search, struct error *error)
+{
+	int err = search_everywhere(search);
+
+	if (err && err != -ENOENT)
+		return error__set(error, err, "'%s': %s", search->name, strerror(-err));
+	if (err && search->process)
+		return error__set(error, err,
+				  "'%s' is nothing that process %d has mapped, no library that its "
+				  "loader finds, and no program in PATH; give a path",
+				  search->name, search->process->pid);
+	if (err)
+		return error__set(error, err,
+				  "'%s' is no library that the loader finds, and no program in "
+				  "PATH; give a path",
+				  search->name);
+	return 0;
+}
+
+int binary__open(struct binary *binary, const char *name, pid_t pid, struct error *error)
+{
+	CLEANUP(process__release) struct process process = {0};
+	struct search search = {.name = name, .found = {.fd = -1}};
+	int err;
+
+	if (pid) {
+		err = process__read(&process, pid);
+		if (err)
+			return error__set(error, err, "process %d: %s", pid, strerror(-err));
+		search.process = &process;
+	}
+	err = strchr(name, '/') ? take_path(&search, error) : take_name(&search, error);
+	if (err)
+		return err;
+	*binary = search.found;
+	return 0;
+}
+
+void binary__close(struct binary *binary)
+{
+	cleanup__close(&binary->fd);
+	free(binary->path);
+	*binary = (struct binary){.fd = -1};
+}
+
+/* ---- debug files ---- */
+
+/* The build ID of the file at fd: its size, or a negative errno. */
+static int read_build_id(int fd, unsigned char id[ELF_BUILD_ID_MAX])
+{
+	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	int err = elf_symbols__open(&elf, fd);
+
+	return err ? err : elf_notes__build_id(&elf, id);
+}
+
+/* The file at path if it has that build ID. */
+static int open_same(const struct process *process, const char *path, const unsigned char *id,
+		     int size)
+{
+	CLEANUP_CLOSE int fd = open_path(process, path);
+	unsigned char found[ELF_BUILD_ID_MAX];
+
+	if (fd < 0 || read_build_id(fd, found) != size || memcmp(found, id, (size_t)size))
+		return -ENOENT;
+	return TAKE_FD(fd);
+}
+
+int binary__open_debug(const struct binary *binary, pid_t pid)
+{
+	const struct process process = {.pid = pid, .task = pid};
+	char path[sizeof(DEBUG_FILES) + 2 * ELF_BUILD_ID_MAX + 16];
+	unsigned char id[ELF_BUILD_ID_MAX];
+	int size = read_build_id(binary->fd, id), fd = -ENOENT;
+	char *end = path;
+
+	if (size == -ENOMEM)
+		return size;
+	if (size < 2)
+		return -ENOENT;
+	end += sprintf(end, DEBUG_FILES "/%02x/", id[0]);
+	for (int i = 1; i < size; i++)
+		end += sprintf(end, "%02x", id[i]);
+	strcpy(end, ".debug");
+	if (pid)
+		fd = open_same(&process, path, id, size);
+	return fd >= 0 ? fd : open_same(NULL, path, id, size);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which program or library a user means by a name, of the host or of a process. */
+#ifndef TRACEKIT_SYM_BINARY_H
+#define TRACEKIT_SYM_BINARY_H
+
+#include <sys/types.h>
+
+struct error;
+
+struct binary {
+	int fd;	    /* of an ELF file, for reading */
+	char *path; /* for messages: as it is seen from the host or the process; allocated */
+};
+
+/*
+ * Open the ELF file that is meant by name. pid: the process that it is looked for in,
+ * or 0.
+ *
+ * With a '/' it is a path: with a pid in the root of that process, from its current
+ * directory. Else the first of these is taken:
+ *  - what the process has mapped: a library ("c": libc.so.6, libc-2.31.so, musl), then
+ *    whatever has just this name;
+ *  - what the dynamic loader would find: by soname in its cache, then as a library
+ *    there, then in the usual folders;
+ *  - an executable file in PATH, our own, in the root of the process.
+ * What is no regular file is never waited for, and what is no ELF file (a linker script
+ * named libc.so) never taken.
+ *
+ * Returns 0, or a negative errno with error filled and *binary untouched.
+ */
+int binary__open(struct binary *binary, const char *name, pid_t pid, struct error *error);
+
+/*
+ * The separate file of its symbols, which has its build ID, among the debug files of
+ * the process, if there is one, or of the host. Returns a descriptor, -ENOENT, or
+ * another negative errno.
+ */
+int binary__open_debug(const struct binary *binary, pid_t pid);
+
+void binary__close(struct binary *binary);
+
+#endif
