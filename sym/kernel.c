@@ -42,15 +42,7 @@ bool kernel_symbol__parse(const char *text, struct kernel_symbol *symbol)
  */
 #define MODULE_FUNCTION_MAX 65536
 
-struct kallsyms_line {
-	uint64_t address;
-	char type;
-	char *name;
-	char *module; /* or NULL */
-};
-
-/* "ffffffffc0a01000 t ext4_sync_fs\t[ext4]"; the strings lie in line. */
-static bool parse_kallsyms(char *line, struct kallsyms_line *symbol)
+bool kallsyms_line__parse(char *line, struct kallsyms_line *symbol)
 {
 	char *end, *module;
 
@@ -69,6 +61,11 @@ static bool parse_kallsyms(char *line, struct kallsyms_line *symbol)
 	}
 	*end = '\0';
 	return symbol->name[0] != '\0';
+}
+
+bool kallsyms_line__is_function(const struct kallsyms_line *symbol)
+{
+	return strchr("tTwW", symbol->type);
 }
 
 /* The nearest symbol so far at or below a lookup, for it and those behind it. */
@@ -158,14 +155,14 @@ int kallsyms__find(FILE *file, struct kallsyms_lookup *lookups, size_t nr, struc
 		struct kallsyms_line symbol;
 		size_t first;
 
-		if (!parse_kallsyms(line, &symbol))
+		if (!kallsyms_line__parse(line, &symbol))
 			continue;
 		if (symbol.address > highest)
 			highest = symbol.address;
 		if (!strcmp(symbol.name, "_etext"))
 			text_end = symbol.address;
 		first = array__lower_bound(lookups, nr, sizeof(*lookups), symbol.address);
-		if (first == nr || !strchr("tTwW", symbol.type))
+		if (first == nr || !kallsyms_line__is_function(&symbol))
 			continue;
 		if (offer_symbol(&nearest.items[first], &symbol))
 			return -ENOMEM;

@@ -25,6 +25,21 @@ struct kernel_symbol {
  */
 bool kernel_symbol__parse(const char *text, struct kernel_symbol *symbol);
 
+/* A line of /proc/kallsyms. */
+struct kallsyms_line {
+	uint64_t address;
+	char type; /* as nm(1) has it */
+	char *name;
+	char *module; /* or NULL */
+};
+
+/*
+ * Parse "ffffffffc0a01000 t ext4_sync_fs\t[ext4]"; the strings of *symbol lie in
+ * line. False if it is no such line.
+ */
+bool kallsyms_line__parse(char *line, struct kallsyms_line *symbol);
+bool kallsyms_line__is_function(const struct kallsyms_line *symbol);
+
 struct kallsyms_lookup {
 	uint64_t address; /* first: the key. Wanted */
 	const char *name; /* found, or NULL; in the arena */

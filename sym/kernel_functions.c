@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/kernel_functions.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "sym/kernel.h"
+
+void kernel_function_list__release(struct kernel_function_list *list)
+{
+	arena__release(&list->names);
+	free(list->functions);
+	*list = (struct kernel_function_list){0};
+}
+
+static int add(struct kernel_function_list *list, uint64_t address, const char *name)
+{
+	struct kernel_function function = {.address = address};
+
+	if (ARRAY_GROW(list->functions, list->nr, list->capacity))
+		return -ENOMEM;
+	function.name = arena__copy_string(&list->names, name, strlen(name));
+	if (!function.name)
+		return -ENOMEM;
+	list->functions[list->nr++] = function;
+	return 0;
+}
+
+static int compare_addresses(const void *left, const void *right)
+{
+	const struct kernel_function *a = left, *b = right;
+	int order = COMPARE(a->address, b->address);
+
+	return order ? order : strcmp(a->name, b->name);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct kernel_function *a = left, *b = right;
+	int order = strcmp(a->name, b->name);
+
+	return order ? order : COMPARE(a->address, b->address);
+}
+
+/* Of several names of one address the first is kept; without addresses, of one name. */
+static void sort(struct kernel_function_list *list)
+{
+	size_t kept = 0;
+
+	array__sort(list->functions, list->nr, sizeof(*list->functions), compare_addresses);
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct kernel_function *last = &list->functions[kept - (kept > 0)];
+		const struct kernel_function *next = &list->functions[i];
+
+		if (kept && last->address == next->address &&
+		    (next->address || !strcmp(last->name, next->name)))
+			continue;
+		list->functions[kept++] = *next;
+	}
+	list->nr = kept;
+	array__sort(list->functions, list->nr, sizeof(*list->functions), compare_names);
+}
+
+/* ftrace lists what it has found no name for in this way. */
+static bool is_name(const char *name)
+{
+	return name[0] && strncmp(name, "__ftrace_invalid_address", 24);
+}
+
+/* A list of ftrace. Returns 0 or a negative errno. */
+static int read_traceable(struct kernel_function_list *list, const char *path, bool with_addresses,
+			  kernel_function_wanted wanted, void *context)
+{
+	CLEANUP_FCLOSE FILE *file = path ? fopen(path, "re") : NULL;
+	CLEANUP_FREE char *line = NULL;
+	size_t size = 0;
+
+	if (!file)
+		return path ? -errno : -ENOENT;
+	while (getline(&line, &size, file) >= 0) {
+		uint64_t address = 0;
+		char *name = line;
+		int err;
+
+		if (with_addresses) {
+			address = strtoull(line, &name, 16);
+			if (*name++ != ' ')
+				continue;
+		}
+		name[strcspn(name, " \t\n")] = '\0';
+		if (!is_name(name) || !wanted(context, name))
+			continue;
+		err = add(list, address, name);
+		if (err)
+			return err;
+	}
+	return ferror(file) ? -EIO : 0;
+}
+
+/* Returns 0 or a negative errno. */
+static int read_symbols(struct kernel_function_list *list, const char *path,
+			kernel_function_wanted wanted, void *context)
+{
+	CLEANUP_FCLOSE FILE *file = path ? fopen(path, "re") : NULL;
+	CLEANUP_FREE char *line = NULL;
+	size_t size = 0;
+
+	if (!file)
+		return path ? -errno : -ENOENT;
+	while (getline(&line, &size, file) >= 0) {
+		struct kallsyms_line symbol;
+		int err;
+
+		if (!kallsyms_line__parse(line, &symbol) || !kallsyms_line__is_function(&symbol) ||
+		    !wanted(context, symbol.name))
+			continue;
+		err = add(list, symbol.address, symbol.name);
+		if (err)
+			return err;
+	}
+	return ferror(file) ? -EIO : 0;
+}
+
+static bool is_in_list(void *context, const char *name)
+{
+	const struct kernel_function_list *list = context;
+	struct kernel_function key = {.name = name};
+	size_t low = 0, high = list->nr;
+
+	/* The first that does not come before (name, address 0). */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_names(&list->functions[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < list->nr && !strcmp(list->functions[low].name, name);
+}
+
+/* What kallsyms lists beside functions of the kernel, and what compilers add to them. */
+static bool is_probeable_name(const char *name)
+{
+	static const char *const others[] = {"__pfx_", "__cfi_", "bpf_prog_", "bpf_trampoline_"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strncmp(name, others[i], strlen(others[i])))
+			return false;
+	return !strstr(name, ".cold");
+}
+
+/* A filter in front of the caller's own. */
+struct probeable {
+	const struct kernel_function_list *blacklist; /* by name */
+	kernel_function_wanted wanted;
+	void *context;
+};
+
+static bool is_probeable(void *context, const char *name)
+{
+	const struct probeable *probeable = context;
+
+	return is_probeable_name(name) && probeable->wanted(probeable->context, name) &&
+	       !is_in_list((void *)probeable->blacklist, name);
+}
+
+/* Where it cannot be read, what is in it is found out when it is probed. */
+static void read_blacklist(struct kernel_function_list *list, const char *path)
+{
+	CLEANUP_FCLOSE FILE *file = path ? fopen(path, "re") : NULL;
+	char name[512];
+
+	while (file && fscanf(file, "0x%*x-0x%*x %511s\n", name) == 1)
+		if (add(list, 0, name))
+			break;
+	sort(list);
+}
+
+static int find_among_symbols(struct kernel_function_list *list,
+			      const struct kernel_function_sources *sources,
+			      kernel_function_wanted wanted, void *context)
+{
+	CLEANUP(kernel_function_list__release) struct kernel_function_list blacklist = {0};
+	struct probeable probeable = {&blacklist, wanted, context};
+
+	read_blacklist(&blacklist, sources->blacklist);
+	return read_symbols(list, sources->symbols, is_probeable, &probeable);
+}
+
+/* The list without addresses: kallsyms has those, of all functions that have one name. */
+static int find_traceable(struct kernel_function_list *list,
+			  const struct kernel_function_sources *sources,
+			  kernel_function_wanted wanted, void *context)
+{
+	CLEANUP(kernel_function_list__release) struct kernel_function_list names = {0};
+	int err = read_traceable(&names, sources->traceable, false, wanted, context);
+
+	if (err || !names.nr)
+		return err;
+	sort(&names);
+	return read_symbols(list, sources->symbols, is_in_list, &names);
+}
+
+int kernel_functions__find_in(struct kernel_function_list *list,
+			      const struct kernel_function_sources *sources,
+			      kernel_function_wanted wanted, void *context)
+{
+	CLEANUP(kernel_function_list__release) struct kernel_function_list found = {0};
+	int err = read_traceable(&found, sources->traceable_with_addresses, true, wanted, context);
+
+	if (err && err != -ENOMEM)
+		err = find_traceable(&found, sources, wanted, context);
+	if (err && err != -ENOMEM)
+		err = find_among_symbols(&found, sources, wanted, context);
+	if (err)
+		return err;
+	sort(&found);
+	*list = found;
+	found = (struct kernel_function_list){0};
+	return 0;
+}
+
+int kernel_functions__find(struct kernel_function_list *list, kernel_function_wanted wanted,
+			   void *context)
+{
+	static const struct kernel_function_sources sources = {
+		.traceable_with_addresses = "/sys/kernel/tracing/available_filter_functions_addrs",
+		.traceable = "/sys/kernel/tracing/available_filter_functions",
+		.symbols = "/proc/kallsyms",
+		.blacklist = "/sys/kernel/debug/kprobes/blacklist",
+	};
+
+	return kernel_functions__find_in(list, &sources, wanted, context);
+}
