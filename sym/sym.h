@@ -19,7 +19,7 @@
 
 struct symbolizer;
 
-/* The question and its answer. Strings are valid as long as the symbolizer. */
+/* The question and its answer. Strings are valid until symbolizer__forget_names(). */
 struct sym_query {
 	pid_t pid; /* in the caller's PID namespace; not looked at for kernel addresses */
 	uint64_t address;
@@ -82,6 +82,9 @@ int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *que
  * long, see symbolizer__unanswered(). Returns 0 or a negative errno.
  */
 int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr);
+
+/* Free the strings of all answers so far; the queries that they were given to are void. */
+void symbolizer__forget_names(struct symbolizer *symbolizer);
 
 /*
  * Read the mappings of a process now and hold its files open, so that its

@@ -166,6 +166,11 @@ int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queri
 	return err ? err : worker__name(symbolizer->worker, queries, nr, &symbolizer->names);
 }
 
+void symbolizer__forget_names(struct symbolizer *symbolizer)
+{
+	arena__release(&symbolizer->names);
+}
+
 int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid)
 {
 	int err = start_worker(symbolizer);

@@ -183,8 +183,7 @@ static int close_from(unsigned int first)
 
 /*
  * Whatever the parent had open, BPF programs and perf events among it, must not
- * live on in a child that cannot be killed. The names are never freed: they
- * are as long-lived as the child.
+ * live on in a child that cannot be killed.
  */
 static _Noreturn void run_child(const struct worker *worker, int socket)
 {
@@ -203,8 +202,9 @@ static _Noreturn void run_child(const struct worker *worker, int socket)
 	if (!out ||
 	    user_namer__new(&namer, &names, &worker->avoided, worker->progress, worker->demangles))
 		_exit(1);
+	/* The names have been sent. */
 	while (serve(namer, worker->progress, out, 0))
-		;
+		arena__release(&names);
 	_exit(0);
 }
 
