@@ -175,12 +175,15 @@ static int print_report(const struct profile_settings *settings, const struct re
 		.out = stdout,
 		.layout = &layout,
 		.names = &report->names,
+		.comms = true,
+		.processes = true,
 		.folded = settings->trace.folded,
 		.delimited = settings->trace.delimited,
 		.offsets = settings->trace.offsets,
 		.verbose = settings->trace.verbose,
 		.annotations = settings->annotations,
 	};
+	struct report_said said = {0};
 	int err;
 
 	if (!settings->trace.folded)
@@ -189,7 +192,7 @@ static int print_report(const struct profile_settings *settings, const struct re
 	err = output__flush(stdout);
 	if (err)
 		return output__failed(err, error);
-	report__say_what_is_missing(report, settings->trace.stats);
+	report__say_what_is_missing(report, settings->trace.stats, &said);
 	return 0;
 }
 
@@ -226,7 +229,7 @@ static int load(struct profile *profile, const struct profile_settings *settings
 	config->skip_idle = !settings->include_idle;
 	err = session__configure(profile->session, profile->skeleton->obj, config, error);
 	if (!err)
-		err = session__load(profile->session, profile->skeleton->obj, error);
+		err = session__load(profile->session, profile->skeleton->obj, NULL, error);
 	if (!err)
 		err = naming__new(&profile->naming, &settings->trace, error);
 	return err;
@@ -237,7 +240,7 @@ static int read_report(struct profile *profile, struct error *error)
 {
 	uint64_t expected;
 	bool known = sampler__stop(&profile->sampler, &expected);
-	int err = report__read(&profile->report, session__maps(profile->session),
+	int err = report__read(&profile->report, session__maps(profile->session), 0,
 			       naming__symbolizer(profile->naming), error);
 
 	if (!err && known)

@@ -56,20 +56,38 @@ struct stack {
 	__u64 frames[STACK_SLOTS];
 };
 
-/* A keyed 128-bit hash over the frames; {0, 0} is the stack without frames. */
+/*
+ * Reports that come at intervals are of epochs, 0 and 1 in turn. An event belongs
+ * to the epoch that it read when it began, in everything that it leaves behind:
+ * while the tables of one epoch are read and emptied, events count in the other.
+ */
+#define NR_EPOCHS 2
+
+/*
+ * A keyed 128-bit hash over the frames, with the epoch in the lowest bit of lo;
+ * {0, 0} is the stack without frames.
+ */
 struct stack_id {
 	__u64 lo;
 	__u64 hi;
 };
 
+static inline __u32 stack_id__epoch(struct stack_id id)
+{
+	return id.lo % NR_EPOCHS;
+}
+
 #define COMM_LEN 16
 
-/* What events are counted by: comm and tgid of the thread that ran, and where it was. */
+/*
+ * What events are counted by: where the thread was and, if trace_config asks for
+ * it, its comm and tgid, which are empty and 0 else.
+ */
 struct stack_key {
 	struct stack_id kernel;
 	struct stack_id user;
 	__u32 tgid; /* in the PID namespace of the caller */
-	__u32 reserved;
+	__u32 epoch;
 	char comm[COMM_LEN];
 };
 
@@ -112,6 +130,14 @@ struct task_layout {
 	__u32 reserved;
 };
 
+/* More than any architecture has native system calls (470 by Linux 7). */
+#define SYSTEM_CALLS 1024
+
+/* A bit for each. */
+struct system_call_set {
+	__u64 bits[SYSTEM_CALLS / 64];
+};
+
 /*
  * Settings, written between open and load: they are constants to the verifier,
  * which then drops the branches that they switch off.
@@ -122,6 +148,7 @@ struct trace_config {
 	__u64 pidns_ino;
 	struct task_layout task;
 	__u32 max_frames; /* what one bpf_get_stack() returns at most */
+	__u32 cpu;	  /* filter all others; or ALL_CPUS */
 	__u8 kernel_stacks;
 	__u8 user_stacks;
 	__u8 skip_idle;		      /* filter the idle task */
@@ -130,13 +157,20 @@ struct trace_config {
 	__u8 filter_cgroup;	      /* ... below the cgroup in the map cgroup */
 	__u8 filter_mount_namespaces; /* ... in the map mount_namespaces */
 	__u8 has_task_layout;
-	__u32 reserved;
+	__u8 key_by_process;
+	__u8 at_function_entry; /* user functions: the breakpoint is on their first instruction */
+	__u16 reserved;
+	__u32 reserved2;
+	struct system_call_set entered_calls; /* those whose entry is traced */
+	struct system_call_set left_calls;    /* ... whose return is */
 };
+
+#define ALL_CPUS ((__u32)-1)
 
 _Static_assert(sizeof(struct stack) == 8 + 8 * STACK_SLOTS, "no padding");
 _Static_assert(sizeof(struct stack_key) == 56, "no padding: every byte is compared");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
-_Static_assert(sizeof(struct trace_config) == 96, "no padding");
+_Static_assert(sizeof(struct trace_config) == 104 + 2 * SYSTEM_CALLS / 8, "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((STACK_SLOTS & (STACK_SLOTS - 1)) == 0, "used as a mask");
 

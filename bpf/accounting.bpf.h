@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * seen = counted + filtered + lost, exactly.
+ * seen = counted + filtered + lost, exactly, in each epoch.
  *
  * One set of counters per CPU, so that CPUs do not share cache lines; added to
  * atomically all the same, since a program can be interrupted by another one
@@ -13,15 +13,31 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, NR_EPOCHS);
 	__type(key, __u32);
 	__type(value, struct event_counters);
 } event_counters SEC(".maps");
 
-static __always_inline void count_event(enum event_counter which)
+/* The epoch that begins; written by user space only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} epoch SEC(".maps");
+
+/* Read once for each event. */
+static __always_inline __u32 current_epoch(void)
 {
 	__u32 zero = 0;
-	struct event_counters *counters = bpf_map_lookup_elem(&event_counters, &zero);
+	const __u32 *current = bpf_map_lookup_elem(&epoch, &zero);
+
+	return current ? READ_ONCE(*current) % NR_EPOCHS : 0;
+}
+
+static __always_inline void count_event(__u32 in_epoch, enum event_counter which)
+{
+	struct event_counters *counters = bpf_map_lookup_elem(&event_counters, &in_epoch);
 
 	if (counters)
 		__sync_fetch_and_add(&counters->n[which & (NR_EVENT_COUNTERS - 1)], 1);

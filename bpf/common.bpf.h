@@ -17,6 +17,13 @@
 
 #include "abi.h"
 
-#define READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define READ_ONCE(x)	  (*(const volatile typeof(x) *)&(x))
+
+/* The idle task of a CPU is the only one without an ID; it is in no PID namespace, either. */
+static __always_inline bool is_idle(void)
+{
+	return (__u32)bpf_get_current_pid_tgid() == 0;
+}
 
 #endif

@@ -90,11 +90,12 @@ static __always_inline bool current_ids(__u32 *tgid, __u32 *tid)
  */
 static __always_inline enum event_counter filter_current(__u32 *tgid)
 {
-	/* The idle task is in no PID namespace: told by its host ID, before that is looked at. */
-	bool idle = (__u32)bpf_get_current_pid_tgid() == 0;
+	bool idle = is_idle();
 	__u32 tid = 0;
 
 	*tgid = 0;
+	if (config.cpu != ALL_CPUS && config.cpu != bpf_get_smp_processor_id())
+		return EVENTS_FILTERED;
 	if ((idle && config.skip_idle) || !in_wanted_groups())
 		return EVENTS_FILTERED;
 	if (!idle && !current_ids(tgid, &tid))

@@ -18,6 +18,7 @@
 #include "common.bpf.h"
 #include "compat.bpf.h"
 #include "config.bpf.h"
+#include "filter.bpf.h"
 #include "siphash.bpf.h"
 #include "unwind.bpf.h"
 
@@ -117,11 +118,11 @@ __noinline int hash_stack(__u32 number, __u32 kind)
 }
 
 /*
- * Put a walked stack into the table and its id into *id; {0, 0} without frames.
- * EVENTS_COUNTED if it is in the table now, else the reason of the loss.
+ * Put a walked stack into the table of an epoch and its id into *id; {0, 0} without
+ * frames. EVENTS_COUNTED if it is in the table now, else the reason of the loss.
  */
 static __always_inline enum event_counter store_stack(struct scratch *scratch, enum stack_kind kind,
-						      struct stack_id *id)
+						      __u32 in_epoch, struct stack_id *id)
 {
 	const struct stack *stack = &scratch->stacks[kind];
 	int err;
@@ -129,7 +130,8 @@ static __always_inline enum event_counter store_stack(struct scratch *scratch, e
 	if (stack->nr == 0)
 		return EVENTS_COUNTED;
 	hash_stack(scratch->number, kind);
-	*id = scratch->ids[kind];
+	id->lo = (scratch->ids[kind].lo & ~1ULL) | in_epoch;
+	id->hi = scratch->ids[kind].hi;
 	if (bpf_map_lookup_elem(&stacks, id))
 		return EVENTS_COUNTED;
 	err = map_update(&stacks, id, stack, BPF_NOEXIST);
@@ -162,38 +164,58 @@ static __always_inline enum event_counter count_key(const struct stack_key *key)
  * Walk the stacks of this context, store them, and count the event under key,
  * whose ids are filled in on the way. What became of it is for count_event().
  */
-static __always_inline enum event_counter count_in_slot(void *ctx, struct scratch *scratch,
-							struct stack_key *key)
+static __always_inline enum event_counter
+count_in_slot(void *ctx, enum user_walk user_walk, struct scratch *scratch, struct stack_key *key)
 {
 	enum event_counter outcome;
 
 	if (config.kernel_stacks) {
 		if (!unwind_kernel(ctx, &scratch->stacks[KERNEL_STACK]))
 			return EVENTS_LOST_BUSY;
-		outcome = store_stack(scratch, KERNEL_STACK, &key->kernel);
+		outcome = store_stack(scratch, KERNEL_STACK, key->epoch, &key->kernel);
 		if (outcome != EVENTS_COUNTED)
 			return outcome;
 	}
 	if (config.user_stacks) {
-		if (!unwind_user(ctx, &scratch->stacks[USER_STACK]))
+		if (!unwind_user(ctx, user_walk, &scratch->stacks[USER_STACK]))
 			return EVENTS_LOST_BUSY;
-		outcome = store_stack(scratch, USER_STACK, &key->user);
+		outcome = store_stack(scratch, USER_STACK, key->epoch, &key->user);
 		if (outcome != EVENTS_COUNTED)
 			return outcome;
 	}
 	return count_key(key);
 }
 
-static __always_inline enum event_counter count_stacks(void *ctx, struct stack_key *key)
+static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk user_walk,
+						       struct stack_key *key)
 {
 	struct scratch *scratch = scratch__claim();
 	enum event_counter outcome;
 
 	if (!scratch)
 		return EVENTS_LOST_BUSY;
-	outcome = count_in_slot(ctx, scratch, key);
+	outcome = count_in_slot(ctx, user_walk, scratch, key);
 	scratch__release(scratch);
 	return outcome;
+}
+
+/* All that one event of an applet that counts stacks does. */
+static __always_inline void count_current(void *ctx, enum user_walk user_walk)
+{
+	struct stack_key key = {.epoch = current_epoch()};
+	enum event_counter outcome;
+	__u32 tgid;
+
+	count_event(key.epoch, EVENTS_SEEN);
+	outcome = filter_current(&tgid);
+	if (outcome == EVENTS_SEEN) {
+		if (config.key_by_process) {
+			key.tgid = tgid;
+			bpf_get_current_comm(key.comm, sizeof(key.comm));
+		}
+		outcome = count_stacks(ctx, user_walk, &key);
+	}
+	count_event(key.epoch, outcome);
 }
 
 #endif

@@ -13,6 +13,7 @@
 #ifndef TRACEKIT_BPF_UNWIND_H
 #define TRACEKIT_BPF_UNWIND_H
 
+#include "arch.bpf.h"
 #include "common.bpf.h"
 #include "config.bpf.h"
 
@@ -27,39 +28,95 @@ static __always_inline bool unwind__get_stack(void *ctx, struct stack *stack, __
 	return true;
 }
 
-static __always_inline void unwind__mark_cut(struct stack *stack)
+/* A walk that found most frames, the most that it could find, was perhaps not at the root. */
+static __always_inline void unwind__mark_cut(struct stack *stack, __u32 most)
 {
-	if (stack->nr >= config.max_frames) {
-		/* max_frames is 1 to STACK_SLOTS; the mask is for the verifier. */
-		__u32 kept = (config.max_frames > MAX_FRAMES ? MAX_FRAMES : config.max_frames) &
-			     (STACK_SLOTS - 1);
+	if (stack->nr >= most) {
+		/* most is 1 to STACK_SLOTS; the mask is for the verifier. */
+		__u32 kept = (most > MAX_FRAMES ? MAX_FRAMES : most) & (STACK_SLOTS - 1);
 
 		stack->frames[kept] = frame_mark(MARK_CUT, kept);
 		stack->nr = kept + 1;
 	}
 }
 
+/* 0 for what is not a user address (abi.h); a branch would double the verifier's states. */
+static __always_inline __u64 unwind__user_frame(__u64 address)
+{
+	return address & (__s64)((__u64)frame_tag(address) - 1) >> 63;
+}
+
 static __always_inline bool unwind_kernel(void *ctx, struct stack *stack)
 {
 	if (!unwind__get_stack(ctx, stack, 0))
 		return false;
-	unwind__mark_cut(stack);
+	unwind__mark_cut(stack, config.max_frames);
 	return true;
 }
 
-static __always_inline bool unwind_user(void *ctx, struct stack *stack)
+static __always_inline bool unwind__user_by_kernel(void *ctx, struct stack *stack)
 {
+	/* Kernels take all idle tasks but the first for programs, and fail (seen on 6.18). */
+	if (is_idle()) {
+		stack->nr = 0;
+		return true;
+	}
 	if (!unwind__get_stack(ctx, stack, BPF_F_USER_STACK))
 		return false;
 	for (__u32 i = 0; i < STACK_SLOTS; i++) {
-		__u64 frame = stack->frames[i];
-
 		if (i >= READ_ONCE(stack->nr))
 			break;
-		/* 0 for what is not a user address (abi.h); a branch would double the states. */
-		stack->frames[i] = frame & (__s64)((__u64)frame_tag(frame) - 1) >> 63;
+		stack->frames[i] = unwind__user_frame(stack->frames[i]);
 	}
-	unwind__mark_cut(stack);
+	unwind__mark_cut(stack, config.max_frames);
+	return true;
+}
+
+/* What a function that keeps a frame pointer has on the stack, on x86-64 and arm64. */
+struct frame_record {
+	__u64 caller; /* the frame pointer of the calling function */
+	__u64 return_address;
+};
+
+/*
+ * At its first instruction a function has not set up its frame yet: the frame
+ * pointer is that of its caller, so whoever follows it, as the kernel did before
+ * 6.12 (cfa7f3d2c526) and does since for some first instructions only, loses the
+ * caller. But the return address is known.
+ */
+static __always_inline void unwind__user_at_entry(const user_regs *regs, struct stack *stack)
+{
+	__u64 next = user_regs__frame_pointer(regs);
+	struct frame_record record;
+	__u64 return_address;
+
+	stack->frames[0] = unwind__user_frame(user_regs__pc(regs));
+	stack->nr = 1;
+	if (!user_regs__return_address(regs, &return_address))
+		return;
+	stack->frames[1] = unwind__user_frame(return_address);
+	stack->nr = 2;
+	for (__u32 i = 2; i < STACK_SLOTS; i++) {
+		if (bpf_probe_read_user(&record, sizeof(record), (const void *)next))
+			break;
+		stack->frames[i] = unwind__user_frame(record.return_address);
+		stack->nr = i + 1;
+		next = record.caller;
+	}
+	unwind__mark_cut(stack, STACK_SLOTS);
+}
+
+/* Where the thread is when its user stack is walked. */
+enum user_walk {
+	USER_WALK_FROM_ANYWHERE,
+	USER_WALK_FROM_FUNCTION_ENTRY, /* and the context is its struct pt_regs */
+};
+
+static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct stack *stack)
+{
+	if (walk == USER_WALK_FROM_ANYWHERE || !user_regs__is_64bit(ctx))
+		return unwind__user_by_kernel(ctx, stack);
+	unwind__user_at_entry(ctx, stack);
 	return true;
 }
 

@@ -24,14 +24,13 @@ static const struct {
 	{EVENTS_LOST_REFUSED, "table update refused"},
 };
 
-int accounting__read(struct accounting *accounting, const struct trace_maps *maps,
+int accounting__read(struct accounting *accounting, const struct trace_maps *maps, uint32_t epoch,
 		     struct error *error)
 {
 	int fd = bpf_map__fd(maps->event_counters);
 	int cpus = libbpf_num_possible_cpus();
 	CLEANUP_FREE struct event_counters *each = NULL;
 	struct event_counters sum = {0};
-	uint32_t zero = 0;
 	int err;
 
 	if (cpus < 0)
@@ -40,7 +39,7 @@ int accounting__read(struct accounting *accounting, const struct trace_maps *map
 	each = calloc((size_t)cpus, sizeof(*each));
 	if (!each)
 		return error__set(error, -ENOMEM, "cannot read the event counters: out of memory");
-	err = bpf_map_lookup_elem(fd, &zero, each);
+	err = bpf_map_lookup_elem(fd, &epoch, each);
 	if (err)
 		return error__set(error, err, "cannot read the event counters: %s", strerror(-err));
 	for (int cpu = 0; cpu < cpus; cpu++)
@@ -55,8 +54,13 @@ void accounting__set_expected(struct accounting *accounting, uint64_t expected)
 	uint64_t seen = accounting->events.n[EVENTS_SEEN];
 
 	/* The last sample of a CPU can be seen just before its clock says that it is due. */
+	accounting__set_missed(accounting, expected > seen ? expected - seen : 0);
+}
+
+void accounting__set_missed(struct accounting *accounting, uint64_t missed)
+{
 	accounting->missed_known = true;
-	accounting->missed = expected > seen ? expected - seen : 0;
+	accounting->missed = missed;
 }
 
 uint64_t accounting__lost(const struct accounting *accounting)

@@ -19,14 +19,17 @@ struct accounting {
 };
 
 /*
- * Add up the map event_counters; the programs that write it must have stopped.
+ * Add up the counters of an epoch that has ended, or whose programs have stopped.
  * Returns 0 or a negative errno with error filled.
  */
-int accounting__read(struct accounting *accounting, const struct trace_maps *maps,
+int accounting__read(struct accounting *accounting, const struct trace_maps *maps, uint32_t epoch,
 		     struct error *error);
 
 /* Samples that were due and never seen are what the kernel withheld. */
 void accounting__set_expected(struct accounting *accounting, uint64_t expected);
+
+/* What the kernel itself has counted as withheld. */
+void accounting__set_missed(struct accounting *accounting, uint64_t missed);
 
 uint64_t accounting__lost(const struct accounting *accounting);
 uint64_t accounting__filtered(const struct accounting *accounting);
@@ -39,7 +42,7 @@ void accounting__format_loss(const struct accounting *accounting, char *line, si
 
 /*
  * "5120 seen = 5100 counted + 12 filtered + 8 lost; 3 missed by the kernel", or
- * "...; what the kernel missed is not known" until accounting__set_expected().
+ * "...; what the kernel missed is not known" until one of the above has been called.
  */
 void accounting__format_stats(const struct accounting *accounting, char *line, size_t size);
 

@@ -42,6 +42,13 @@ int output__failed(int code, struct error *error)
 	return code;
 }
 
+int output__finish(FILE *out, struct error *error)
+{
+	int err = output__flush(out);
+
+	return err ? output__failed(err, error) : 0;
+}
+
 static void print_mark(FILE *out, uint64_t mark)
 {
 	fprintf(out, "[cut at %" PRIu32 " frames]", (uint32_t)mark);
@@ -135,7 +142,8 @@ static void clean_comm(const struct counted_stack *item, bool folded, char clean
 
 static bool wants_delimiter(const struct stack_writer *writer, const struct counted_stack *item)
 {
-	return writer->delimited && item->kernel->nr && item->user->nr;
+	return writer->delimited &&
+	       (writer->layout->delimits_always || (item->kernel->nr && item->user->nr));
 }
 
 /* A mark has no address, but the names stay in their column. */
@@ -148,9 +156,9 @@ static void print_address(FILE *out, uint64_t frame)
 }
 
 static void print_lines(const struct stack_writer *writer, const struct frames *frames,
-			uint32_t tgid)
+			uint32_t hidden, uint32_t tgid)
 {
-	for (uint32_t i = 0; i < frames->nr; i++) {
+	for (uint32_t i = hidden; i < frames->nr; i++) {
 		fputs(writer->layout->frame_indent, writer->out);
 		if (writer->verbose)
 			print_address(writer->out, frames->frames[i]);
@@ -163,21 +171,31 @@ static void print_text(const struct stack_writer *writer, const struct counted_s
 {
 	char comm[COMM_LEN + 1];
 
-	print_lines(writer, item->kernel, item->key.tgid);
+	print_lines(writer, item->kernel, item->hidden, item->key.tgid);
 	if (wants_delimiter(writer, item))
 		fputs("    --\n", writer->out);
-	print_lines(writer, item->user, item->key.tgid);
-	clean_comm(item, false, comm);
-	writer->layout->print_process(writer->out, comm, item->key.tgid);
+	print_lines(writer, item->user, 0, item->key.tgid);
+	if (writer->processes) {
+		clean_comm(item, false, comm);
+		writer->layout->print_process(writer->out, comm, item->key.tgid);
+	}
 	fprintf(writer->out, "%s%" PRIu64 "\n\n", writer->layout->count_indent, item->count);
 }
 
-/* Root first, each behind a semicolon. */
-static void print_folded_frames(const struct stack_writer *writer, const struct frames *frames,
-				uint32_t tgid)
+/* What comes in front of the next word of a folded line; "" before the first. */
+static void print_separator(const struct stack_writer *writer, bool *first)
 {
-	for (uint32_t i = frames->nr; i-- > 0;) {
+	if (!*first)
 		fputc(';', writer->out);
+	*first = false;
+}
+
+/* Root first. */
+static void print_folded_frames(const struct stack_writer *writer, const struct frames *frames,
+				uint32_t hidden, uint32_t tgid, bool *first)
+{
+	for (uint32_t i = frames->nr; i-- > hidden;) {
+		print_separator(writer, first);
 		print_frame(writer, frames, i, tgid);
 	}
 }
@@ -185,13 +203,21 @@ static void print_folded_frames(const struct stack_writer *writer, const struct 
 static void print_folded(const struct stack_writer *writer, const struct counted_stack *item)
 {
 	char comm[COMM_LEN + 1];
+	bool first = true;
 
-	clean_comm(item, true, comm);
-	fputs(comm, writer->out);
-	print_folded_frames(writer, item->user, item->key.tgid);
-	if (wants_delimiter(writer, item))
-		fputs(";-", writer->out);
-	print_folded_frames(writer, item->kernel, item->key.tgid);
+	if (writer->comms) {
+		clean_comm(item, true, comm);
+		print_separator(writer, &first);
+		fputs(comm, writer->out);
+	}
+	print_folded_frames(writer, item->user, 0, item->key.tgid, &first);
+	if (wants_delimiter(writer, item)) {
+		print_separator(writer, &first);
+		fputc('-', writer->out);
+	}
+	print_folded_frames(writer, item->kernel, item->hidden, item->key.tgid, &first);
+	if (first)
+		fputs("[unknown]", writer->out); /* nothing is known but that it was */
 	fprintf(writer->out, " %" PRIu64 "\n", item->count);
 }
 

@@ -19,12 +19,15 @@ struct stack_layout {
 	const char *count_indent;
 	/* The line that names the process, from a comm that is safe to print. */
 	void (*print_process)(FILE *out, const char *comm, uint32_t tgid);
+	bool delimits_always; /* with delimited: also where one of the stacks is empty */
 };
 
 struct stack_writer {
 	FILE *out;
 	const struct stack_layout *layout;
 	const struct frame_names *names;
+	bool comms;	/* keys have a comm; folded lines begin with it */
+	bool processes; /* print the line that names the process */
 	bool folded;
 	bool delimited; /* mark the border of kernel and user frames, where there are both */
 	bool offsets;
@@ -47,5 +50,8 @@ int output__flush(FILE *out);
  * not: then error is left empty. Returns code.
  */
 int output__failed(int code, struct error *error);
+
+/* Both of these: 0, or a negative errno with error filled as by output__failed(). */
+int output__finish(FILE *out, struct error *error);
 
 #endif

@@ -6,16 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/util/array.h"
 #include "core/util/error.h"
 #include "core/util/message.h"
+#include "sym/sym.h"
 
-int report__read(struct report *report, const struct trace_maps *maps,
+int report__read(struct report *report, const struct trace_maps *maps, uint32_t epoch,
 		 struct symbolizer *symbolizer, struct error *error)
 {
-	int err = accounting__read(&report->accounting, maps, error);
+	int err = accounting__read(&report->accounting, maps, epoch, error);
 
 	if (!err)
-		err = stack_counts__read(&report->counts, maps, error);
+		err = stack_counts__read(&report->counts, maps, epoch, error);
 	if (err)
 		return err;
 	if (frame_names__find_all(&report->names, &report->counts, symbolizer))
@@ -29,37 +31,64 @@ void report__release(struct report *report)
 	frame_names__release(&report->names);
 }
 
-static void say_kernel_error(int code)
+/* The BPF program of a raw tracepoint, and how the kernel comes to call it. */
+static bool is_tracing(const void *context, uint64_t frame, bool return_address)
 {
+	static const char *const names[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",
+					    "__traceiter_"};
+	const char *name;
+
+	if (frame_tag(frame) == FRAME_MARK)
+		return false;
+	name = frame_names__get(context, frame, 0, return_address)->name;
+	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+void report__hide_tracing(struct report *report)
+{
+	stack_counts__hide(&report->counts, is_tracing, &report->names);
+}
+
+static void say_kernel_error(int code, struct report_said *said)
+{
+	if (!code || said->kernel_error)
+		return;
+	said->kernel_error = true;
 	if (code == -EACCES)
 		message("kernel functions have no names: the kernel hides its addresses; "
 			"set kernel.kptr_restrict to 0, or run with CAP_SYSLOG");
-	else if (code)
+	else
 		message("kernel functions have no names: %s; is /proc mounted?", strerror(-code));
 }
 
-static void say_user_errors(const struct frame_names *names)
+static void say_user_errors(const struct frame_names *names, struct report_said *said)
 {
-	if (names->user_error)
+	if (names->user_error && !said->user_error)
 		message("functions of programs have no names: %s", strerror(-names->user_error));
-	if (names->unanswered)
+	said->user_error |= names->user_error != 0;
+	if (names->unanswered > said->unanswered)
 		message("some of what processes have mapped was too large or too slow to read, or "
 			"did not answer (%zu %s); functions there lack names",
 			names->unanswered, names->unanswered == 1 ? "time" : "times");
+	said->unanswered = names->unanswered;
 }
 
-void report__say_what_is_missing(const struct report *report, bool stats)
+void report__say_what_is_missing(const struct report *report, bool stats, struct report_said *said)
 {
 	const struct accounting *accounting = &report->accounting;
 	uint64_t hidden = accounting->events.n[EVENTS_FILTERED_PIDNS];
 	char line[512];
 
-	say_kernel_error(report->names.kernel_error);
-	say_user_errors(&report->names);
-	if (hidden)
+	say_kernel_error(report->names.kernel_error, said);
+	say_user_errors(&report->names, said);
+	if (hidden && !said->hidden)
 		message("%" PRIu64 " events are of processes that this PID namespace does not "
 			"see, and are not shown; run in the host's to see them",
 			hidden);
+	said->hidden |= hidden != 0;
 	if (accounting__lost(accounting)) {
 		accounting__format_loss(accounting, line, sizeof(line));
 		fprintf(stderr, "WARNING: %s\n", line);

@@ -20,18 +20,27 @@ struct report {
 };
 
 /*
- * Read what the programs left in their maps, and name it. They must have stopped. Returns 0 or a
- * negative errno with error filled; either way report__release() is due.
+ * Read what an epoch that has ended, or whose programs have stopped, left in the maps, and name it.
+ * Returns 0 or a negative errno with error filled; either way report__release() is due.
  */
-int report__read(struct report *report, const struct trace_maps *maps,
+int report__read(struct report *report, const struct trace_maps *maps, uint32_t epoch,
 		 struct symbolizer *symbolizer, struct error *error);
 void report__release(struct report *report);
+
+/* Show the kernel stacks of raw tracepoints from where the tracepoint is. */
+void report__hide_tracing(struct report *report);
+
+/* What has been said once, and is not repeated at each interval. */
+struct report_said {
+	bool kernel_error, user_error, hidden;
+	size_t unanswered;
+};
 
 /*
  * Say on stderr what the report does not show and why: losses, what could not
  * be named, and with stats what became of every event. The only function here
  * that speaks, for applets to call when stdout is done.
  */
-void report__say_what_is_missing(const struct report *report, bool stats);
+void report__say_what_is_missing(const struct report *report, bool stats, struct report_said *said);
 
 #endif

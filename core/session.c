@@ -14,7 +14,6 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bpf/abi.h"
@@ -23,8 +22,10 @@
 #include "core/trace_maps.h"
 #include "core/trace_options.h"
 #include "core/util/cleanup.h"
+#include "core/util/clock.h"
 #include "core/util/error.h"
 #include "core/util/number.h"
+#include "core/verifier_log.h"
 
 struct session {
 	const struct trace_options *options;
@@ -234,6 +235,8 @@ int session__configure(struct session *session, struct bpf_object *object,
 		       struct trace_config *config, struct error *error)
 {
 	const struct trace_options *options = session->options;
+	/* An interval's events come while those of the one before are still in the tables. */
+	uint32_t epochs = options->interval ? NR_EPOCHS : 1;
 	int err = trace_maps__find(&session->maps, object);
 
 	if (err)
@@ -241,18 +244,29 @@ int session__configure(struct session *session, struct bpf_object *object,
 	if (getrandom(config->hash_seed, sizeof(config->hash_seed), 0) != sizeof(config->hash_seed))
 		return error__set(error, -errno, "cannot get random bytes: %s", strerror(errno));
 	config->max_frames = read_max_frames();
+	config->cpu = ALL_CPUS;
+	config->key_by_process = true;
 	config->kernel_stacks = !options->user_stacks_only;
 	config->user_stacks = !options->kernel_stacks_only;
 	/* Cannot fail before the load. */
-	bpf_map__set_max_entries(session->maps.stacks, (uint32_t)options->stack_storage_size);
-	bpf_map__set_max_entries(session->maps.counts, (uint32_t)options->hash_storage_size);
+	bpf_map__set_max_entries(session->maps.stacks,
+				 (uint32_t)options->stack_storage_size * epochs);
+	bpf_map__set_max_entries(session->maps.counts,
+				 (uint32_t)options->hash_storage_size * epochs);
 	return filter__configure(options, &session->maps, config, error);
 }
 
-int session__load(struct session *session, struct bpf_object *object, struct error *error)
+int session__load(struct session *session, struct bpf_object *object, FILE *verifier_log,
+		  struct error *error)
 {
-	int err = bpf_object__load(object);
+	CLEANUP(verifier_log__freep) struct verifier_log *log = NULL;
+	int err = verifier_log ? verifier_log__new(&log, object, error) : 0;
 
+	if (err)
+		return err;
+	err = bpf_object__load(object);
+	if (log)
+		verifier_log__print(log, verifier_log);
 	if (err)
 		return filter__explains(&session->maps, err, error) ? err :
 								      bpf_error__load(error, err);
@@ -269,14 +283,6 @@ bool session__stopping(const struct session *session)
 	struct pollfd stop = session->polled[POLL_STOP];
 
 	return poll(&stop, 1, 0) == 1;
-}
-
-static uint64_t monotonic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec;
 }
 
 /*

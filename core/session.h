@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct bpf_object;
 struct error;
@@ -39,8 +40,12 @@ void session__closep(struct session **session);
 int session__configure(struct session *session, struct bpf_object *object,
 		       struct trace_config *config, struct error *error);
 
-/* Load object, and put into its maps what can only go there now. */
-int session__load(struct session *session, struct bpf_object *object, struct error *error);
+/*
+ * Load object, and put into its maps what can only go there now. What the kernel's
+ * verifier says goes to verifier_log, if that is not NULL.
+ */
+int session__load(struct session *session, struct bpf_object *object, FILE *verifier_log,
+		  struct error *error);
 
 /* The maps of the object, valid as long as it and the session are. */
 const struct trace_maps *session__maps(const struct session *session);

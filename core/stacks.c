@@ -33,16 +33,36 @@ static int compare_uses(const void *a, const void *b)
 	return compare_ids(((const struct stack_use *)a)->id, ((const struct stack_use *)b)->id);
 }
 
-/* Root first: stacks that share their callers come together. */
-static int compare_frames(const struct frames *a, const struct frames *b)
+/*
+ * Root first: stacks that share their callers come together. The first frames of each
+ * that are hidden do not count.
+ */
+static int compare_frames(const struct frames *a, uint32_t hidden_a, const struct frames *b,
+			  uint32_t hidden_b)
 {
-	for (uint32_t i = 1; i <= a->nr && i <= b->nr; i++) {
+	uint32_t shown_a = a->nr - hidden_a, shown_b = b->nr - hidden_b;
+
+	for (uint32_t i = 1; i <= shown_a && i <= shown_b; i++) {
 		int order = COMPARE(a->frames[a->nr - i], b->frames[b->nr - i]);
 
 		if (order)
 			return order;
 	}
-	return COMPARE(a->nr, b->nr);
+	return COMPARE(shown_a, shown_b);
+}
+
+static int compare_shown(const void *left, const void *right)
+{
+	const struct counted_stack *a = left, *b = right;
+	int order = strncmp(a->key.comm, b->key.comm, COMM_LEN);
+
+	if (!order)
+		order = COMPARE(a->key.tgid, b->key.tgid);
+	if (!order)
+		order = compare_frames(a->user, 0, b->user, 0);
+	if (!order)
+		order = compare_frames(a->kernel, a->hidden, b->kernel, b->hidden);
+	return order;
 }
 
 static int compare_counted(const void *left, const void *right)
@@ -50,15 +70,7 @@ static int compare_counted(const void *left, const void *right)
 	const struct counted_stack *a = left, *b = right;
 	int order = COMPARE(a->count, b->count);
 
-	if (!order)
-		order = strncmp(a->key.comm, b->key.comm, COMM_LEN);
-	if (!order)
-		order = COMPARE(a->key.tgid, b->key.tgid);
-	if (!order)
-		order = compare_frames(a->user, b->user);
-	if (!order)
-		order = compare_frames(a->kernel, b->kernel);
-	return order;
+	return order ? order : compare_shown(a, b);
 }
 
 static int append(struct stack_counts *counts, size_t *capacity, const struct stack_key *key,
@@ -71,8 +83,11 @@ static int append(struct stack_counts *counts, size_t *capacity, const struct st
 	return 0;
 }
 
-/* Returns 0 or a negative errno. */
-static int read_keys(struct stack_counts *counts, int fd)
+/*
+ * Returns 0 or a negative errno. Keys that programs add in the other epoch hide none
+ * of this one: see list_keys() in core/epochs.c.
+ */
+static int read_keys(struct stack_counts *counts, int fd, uint32_t epoch)
 {
 	struct stack_key key, *previous = NULL;
 	size_t capacity = 0;
@@ -81,12 +96,14 @@ static int read_keys(struct stack_counts *counts, int fd)
 	while (!(err = bpf_map_get_next_key(fd, previous, &key))) {
 		uint64_t count;
 
+		previous = &key;
+		if (key.epoch != epoch)
+			continue;
 		err = bpf_map_lookup_elem(fd, &key, &count);
 		if (!err)
 			err = append(counts, &capacity, &key, count);
 		if (err)
 			return err;
-		previous = &key;
 	}
 	return err == -ENOENT ? 0 : err;
 }
@@ -147,13 +164,13 @@ static int read_stacks(struct stack_counts *counts, int fd)
 	return 0;
 }
 
-int stack_counts__read(struct stack_counts *counts, const struct trace_maps *maps,
+int stack_counts__read(struct stack_counts *counts, const struct trace_maps *maps, uint32_t epoch,
 		       struct error *error)
 {
 	int err;
 
 	*counts = (struct stack_counts){0};
-	err = read_keys(counts, bpf_map__fd(maps->counts));
+	err = read_keys(counts, bpf_map__fd(maps->counts), epoch);
 	if (!err)
 		err = read_stacks(counts, bpf_map__fd(maps->stacks));
 	if (err) {
@@ -162,6 +179,31 @@ int stack_counts__read(struct stack_counts *counts, const struct trace_maps *map
 	}
 	array__sort(counts->items, counts->nr, sizeof(*counts->items), compare_counted);
 	return 0;
+}
+
+void stack_counts__hide(struct stack_counts *counts,
+			bool (*is_own)(const void *context, uint64_t frame, bool return_address),
+			const void *context)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < counts->nr; i++) {
+		struct counted_stack *item = &counts->items[i];
+		const struct frames *kernel = item->kernel;
+
+		while (item->hidden < kernel->nr && is_own(context, kernel->frames[item->hidden],
+							   frames__return_address(item->hidden)))
+			item->hidden++;
+	}
+	array__sort(counts->items, counts->nr, sizeof(*counts->items), compare_shown);
+	for (size_t i = 0; i < counts->nr; i++) {
+		if (kept && !compare_shown(&counts->items[kept - 1], &counts->items[i]))
+			counts->items[kept - 1].count += counts->items[i].count;
+		else
+			counts->items[kept++] = counts->items[i];
+	}
+	counts->nr = kept;
+	array__sort(counts->items, counts->nr, sizeof(*counts->items), compare_counted);
 }
 
 void stack_counts__release(struct stack_counts *counts)

@@ -30,6 +30,7 @@ struct counted_stack {
 	uint64_t count;
 	const struct frames *kernel; /* never NULL */
 	const struct frames *user;   /* never NULL */
+	uint32_t hidden; /* how many of kernel, at the leaf, are not shown: the probe's own */
 };
 
 struct stack_counts {
@@ -39,12 +40,22 @@ struct stack_counts {
 };
 
 /*
- * Read the maps counts and stacks; the programs that write them must have stopped. Sorted as they
- * are printed: by count, least first, then by comm, tgid and addresses, so that the order is the
- * same whenever the data is. Returns 0 or a negative errno with error filled and counts empty.
+ * Read what an epoch that has ended, or whose programs have stopped, left in the maps counts and
+ * stacks. Sorted as it is printed: by count, least first, then by comm, tgid and addresses, so that
+ * the order is the same whenever the data is. Returns 0 or a negative errno with error filled and
+ * counts empty.
  */
-int stack_counts__read(struct stack_counts *counts, const struct trace_maps *maps,
+int stack_counts__read(struct stack_counts *counts, const struct trace_maps *maps, uint32_t epoch,
 		       struct error *error);
+
+/*
+ * Hide the frames that is_own() is true for at the leaf of kernel stacks: what a probe
+ * puts on top of where it is. Stacks that then look the same are one, and the order
+ * is made anew.
+ */
+void stack_counts__hide(struct stack_counts *counts,
+			bool (*is_own)(const void *context, uint64_t frame, bool return_address),
+			const void *context);
 void stack_counts__release(struct stack_counts *counts);
 
 #endif

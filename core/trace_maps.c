@@ -14,6 +14,7 @@ int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object)
 		struct bpf_map **map;
 	} wanted[] = {
 		{"event_counters", &found.event_counters},
+		{"epoch", &found.epoch},
 		{"stacks", &found.stacks},
 		{"counts", &found.counts},
 		{"targets", &found.targets},

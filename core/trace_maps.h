@@ -9,6 +9,7 @@ struct bpf_object;
 /* Of an object that was opened; as they are called in bpf/. */
 struct trace_maps {
 	struct bpf_map *event_counters;
+	struct bpf_map *epoch;
 	struct bpf_map *stacks;
 	struct bpf_map *counts;
 	struct bpf_map *targets;

@@ -24,6 +24,7 @@ struct trace_options {
 	bool verbose;
 	bool mangled;
 	bool stats;
+	uint64_t interval;	     /* nanoseconds from report to report; 0: one at the end */
 	uint64_t hash_storage_size;  /* keys */
 	uint64_t stack_storage_size; /* stacks */
 };

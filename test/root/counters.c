@@ -81,7 +81,7 @@ static bool trace__run(struct trace *trace, uint64_t nanoseconds, struct account
 	session__wait(trace->session, nanoseconds);
 	CHECK(sampler__stop(&trace->sampler, &expected));
 	sampler__close(&trace->sampler);
-	return CHECK_INT(accounting__read(accounting, session__maps(trace->session), &error), 0);
+	return CHECK_INT(accounting__read(accounting, session__maps(trace->session), 0, &error), 0);
 }
 
 static void check_balance(const struct accounting *accounting)
@@ -123,7 +123,7 @@ static void no_free_slot(void)
 		return;
 	}
 	if (!trace__open(&trace) ||
-	    !CHECK_INT(session__load(trace.session, trace.skeleton->obj, &error), 0) ||
+	    !CHECK_INT(session__load(trace.session, trace.skeleton->obj, NULL, &error), 0) ||
 	    !occupy_slots(&trace, true) || !trace__run(&trace, NANOSECONDS / 2, &before))
 		return;
 	check_balance(&before);
@@ -148,7 +148,7 @@ static bool run_without_preallocation(struct accounting *accounting)
 	if (!trace__open(&trace) ||
 	    !CHECK_INT(bpf_map__set_map_flags(trace.skeleton->maps.stacks, BPF_F_NO_PREALLOC), 0))
 		return false;
-	if (session__load(trace.session, trace.skeleton->obj, &error)) {
+	if (session__load(trace.session, trace.skeleton->obj, NULL, &error)) {
 		tap_skip("before 6.1 samples need preallocated tables");
 		return false;
 	}

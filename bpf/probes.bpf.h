@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The programs that probes of all kinds run, for applets that trace events. An
+ * applet defines on_event() before it includes this. core/attach.c finds the
+ * programs by their names, has those loaded that are needed, and attaches them.
+ */
+#ifndef TRACEKIT_BPF_PROBES_H
+#define TRACEKIT_BPF_PROBES_H
+
+#include "arch.bpf.h"
+#include "common.bpf.h"
+#include "config.bpf.h"
+#include "unwind.bpf.h"
+
+static __always_inline bool system_call_set__has(const volatile struct system_call_set *set,
+						 __u64 number)
+{
+	return number < SYSTEM_CALLS &&
+	       set->bits[number / 64 % ARRAY_SIZE(set->bits)] >> (number % 64) & 1;
+}
+
+/* One kprobe, or many by one link of the type kprobe.multi. */
+SEC("?kprobe")
+int probe_kernel_function(void *ctx)
+{
+	on_event(ctx, USER_WALK_FROM_ANYWHERE);
+	return 0;
+}
+
+/* User functions and USDT probes: one uprobe, or many by one link of the type uprobe.multi. */
+SEC("?kprobe")
+int probe_user_code(void *ctx)
+{
+	if (config.at_function_entry)
+		on_event(ctx, USER_WALK_FROM_FUNCTION_ENTRY);
+	else
+		on_event(ctx, USER_WALK_FROM_ANYWHERE);
+	return 0;
+}
+
+SEC("?raw_tp")
+int probe_raw_tracepoint(void *ctx)
+{
+	on_event(ctx, USER_WALK_FROM_ANYWHERE);
+	return 0;
+}
+
+/* Of perf, for what is no tracepoint in the kernel's code: slow to attach and to detach. */
+SEC("?tp")
+int probe_perf_tracepoint(void *ctx)
+{
+	on_event(ctx, USER_WALK_FROM_ANYWHERE);
+	return 0;
+}
+
+/*
+ * The tracepoints syscalls:* are made of raw_syscalls:sys_enter and sys_exit by
+ * the kernel's tracing, one for each call; here any number of them are one link.
+ */
+SEC("?raw_tp/sys_enter")
+int probe_sys_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	if (system_call_set__has(&config.entered_calls,
+				 system_call_number((const void *)ctx->args[0])))
+		on_event(ctx, USER_WALK_FROM_ANYWHERE);
+	return 0;
+}
+
+SEC("?raw_tp/sys_exit")
+int probe_sys_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	if (system_call_set__has(&config.left_calls,
+				 system_call_number((const void *)ctx->args[0])))
+		on_event(ctx, USER_WALK_FROM_ANYWHERE);
+	return 0;
+}
+
+#endif

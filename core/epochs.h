@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reports at intervals that neither lose nor count twice (bpf/abi.h): to end an
+ * epoch is to have all further events count in the other one, and to wait until
+ * every program that began in the old one is done. Then its part of the tables is
+ * at rest, and can be read and emptied while events go on.
+ */
+#ifndef TRACEKIT_CORE_EPOCHS_H
+#define TRACEKIT_CORE_EPOCHS_H
+
+#include <stdint.h>
+
+struct error;
+struct trace_maps;
+
+struct epochs {
+	const struct trace_maps *maps; /* borrowed */
+	uint32_t current;
+	int grace_fds[2]; /* a map of maps, and what is put into it; or -1 */
+};
+
+/* The first epoch is 0. Returns 0 or a negative errno with error filled. */
+int epochs__open(struct epochs *epochs, const struct trace_maps *maps, struct error *error);
+void epochs__close(struct epochs *epochs);
+
+/*
+ * End the current epoch: *ended is its number, and no program counts in it any
+ * more. Returns 0 or a negative errno with error filled.
+ */
+int epochs__turn(struct epochs *epochs, uint32_t *ended, struct error *error);
+
+/* Empty the tables of an epoch that has ended. Returns 0 or a negative errno with error filled. */
+int epochs__clear(const struct epochs *epochs, uint32_t ended, struct error *error);
+
+#endif
