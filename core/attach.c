@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/attach.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "core/multi_link.h"
+#include "core/options.h"
+#include "core/session.h"
+#include "core/syscall_numbers.h"
+#include "core/targets.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/error.h"
+
+/*
+ * Where each function is a perf event of its own, attaching to this many takes half
+ * a minute, and detaching more. Who asks for more has most likely not meant it.
+ */
+#define ONE_BY_ONE_MAX 2000
+
+/* Links that are tried to find out what in a list cannot be probed. */
+#define TRIES_MAX 1000
+
+/* The programs of bpf/probes.bpf.h. */
+enum probe_program {
+	KERNEL_FUNCTION,
+	USER_CODE,
+	RAW_TRACEPOINT,
+	PERF_TRACEPOINT,
+	SYS_ENTER,
+	SYS_EXIT,
+	NR_PROBE_PROGRAMS,
+};
+
+static const char *const program_names[NR_PROBE_PROGRAMS] = {
+	[KERNEL_FUNCTION] = "probe_kernel_function",
+	[USER_CODE] = "probe_user_code",
+	[RAW_TRACEPOINT] = "probe_raw_tracepoint",
+	[PERF_TRACEPOINT] = "probe_perf_tracepoint",
+	[SYS_ENTER] = "probe_sys_enter",
+	[SYS_EXIT] = "probe_sys_exit",
+};
+
+/* What keeps something attached. */
+struct hook {
+	int fd;
+	bool slow; /* a perf event: the kernel waits for each that is closed */
+	enum {
+		MISSES_IN_PROGRAM, /* what the program misses is counted by it alone */
+		MISSES_IN_LINK,	   /* ... and by the link */
+		MISSES_UNKNOWN,
+	} misses;
+};
+
+struct attachment {
+	const struct target_list *targets;
+	const struct pid_list *pids;
+	bool multi;	/* functions and user code: by links of many */
+	bool multi_pid; /* such a link can be of one process */
+	int perf_type;	/* else: of the perf events that probe */
+	struct bpf_program *programs[NR_PROBE_PROGRAMS];
+	size_t attached; /* targets */
+	unsigned int tries;
+	uint64_t missed; /* as last taken */
+	struct hook *hooks;
+	size_t nr_hooks, hooks_capacity;
+	struct attach_failure *failures;
+	size_t nr_failures, failures_capacity;
+};
+
+static bool is_user_code(const struct target_list *list)
+{
+	return list->kind == PROBE_USER_FUNCTION || list->kind == PROBE_USDT;
+}
+
+/* ---- what the kernel has ---- */
+
+/* The type of perf events that probe, or a negative errno if the kernel has none. */
+static int read_perf_type(const char *kind)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char path[64];
+	int type;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", kind);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	return fscanf(file, "%d", &type) == 1 ? type : -EIO;
+}
+
+static int choose_for_kernel_functions(struct attachment *attachment, struct error *error)
+{
+	attachment->multi = multi_link__has_kernel();
+	if (attachment->multi)
+		return 0;
+	attachment->perf_type = read_perf_type("kprobe");
+	if (attachment->perf_type < 0)
+		return error__set(error, -EOPNOTSUPP,
+				  "cannot probe kernel functions: this kernel is built without "
+				  "kprobes (CONFIG_KPROBES), or /sys is not mounted; tracepoints "
+				  "may do: -l 't:*:*' lists them");
+	if (attachment->targets->nr > ONE_BY_ONE_MAX)
+		return error__set(error, -E2BIG,
+				  "the pattern matches %zu functions, and this kernel attaches to "
+				  "them one by one (it lacks kprobe.multi), to %d at most; give a "
+				  "narrower one",
+				  attachment->targets->nr, ONE_BY_ONE_MAX);
+	return 0;
+}
+
+static int choose_for_user_code(struct attachment *attachment, struct error *error)
+{
+	size_t events = attachment->targets->nr * (attachment->pids->nr ? attachment->pids->nr : 1);
+
+	attachment->multi = multi_link__has_user();
+	if (attachment->multi) {
+		attachment->multi_pid = attachment->pids->nr && multi_link__has_user_pid();
+		return 0;
+	}
+	attachment->perf_type = read_perf_type("uprobe");
+	if (attachment->perf_type < 0)
+		return error__set(error, -EOPNOTSUPP,
+				  "cannot probe programs: this kernel is built without uprobes "
+				  "(CONFIG_UPROBE_EVENTS), or /sys is not mounted");
+	if (events > ONE_BY_ONE_MAX)
+		return error__set(error, -E2BIG,
+				  "the pattern and -p make %zu probes, and this kernel attaches "
+				  "them one by one (it lacks uprobe.multi), %d at most; give a "
+				  "narrower one",
+				  events, ONE_BY_ONE_MAX);
+	return 0;
+}
+
+int attachment__new(struct attachment **out, const struct target_list *targets,
+		    const struct pid_list *pids, struct error *error)
+{
+	struct attachment *attachment = calloc(1, sizeof(*attachment));
+	int err = 0;
+
+	if (!attachment)
+		return error__set(error, -ENOMEM, "cannot attach: out of memory");
+	attachment->targets = targets;
+	attachment->pids = pids;
+	if (targets->kind == PROBE_KERNEL_FUNCTION)
+		err = choose_for_kernel_functions(attachment, error);
+	else if (is_user_code(targets))
+		err = choose_for_user_code(attachment, error);
+	if (err)
+		attachment__free(attachment);
+	else
+		*out = attachment;
+	return err;
+}
+
+void attachment__free(struct attachment *attachment)
+{
+	if (!attachment)
+		return;
+	for (size_t i = 0; i < attachment->nr_hooks; i++)
+		close(attachment->hooks[i].fd);
+	free(attachment->hooks);
+	free(attachment->failures);
+	free(attachment);
+}
+
+/* ---- between open and load ---- */
+
+/* "syscalls:sys_enter_read": the number of the call, and whether its entry is meant. */
+static int system_call_of(const struct target *target, bool *entry)
+{
+	static const char enter[] = "syscalls:sys_enter_", leave[] = "syscalls:sys_exit_";
+
+	*entry = !strncmp(target->name, enter, strlen(enter));
+	if (*entry)
+		return syscall_number(target->name + strlen(enter));
+	if (!strncmp(target->name, leave, strlen(leave)))
+		return syscall_number(target->name + strlen(leave));
+	return -1;
+}
+
+static void need(struct attachment *attachment, enum probe_program program)
+{
+	bpf_program__set_autoload(attachment->programs[program], true);
+}
+
+static void configure_tracepoints(struct attachment *attachment, struct trace_config *config)
+{
+	for (size_t i = 0; i < attachment->targets->nr; i++) {
+		bool entry;
+		int number = system_call_of(&attachment->targets->targets[i], &entry);
+
+		if (number >= 0) {
+			struct system_call_set *set =
+				entry ? &config->entered_calls : &config->left_calls;
+
+			need(attachment, entry ? SYS_ENTER : SYS_EXIT);
+			set->bits[number / 64] |= 1ULL << number % 64;
+		} else {
+			/* Which of the two it will be is known only when it is tried. */
+			need(attachment, RAW_TRACEPOINT);
+			need(attachment, PERF_TRACEPOINT);
+		}
+	}
+}
+
+int attachment__configure(struct attachment *attachment, struct bpf_object *object,
+			  struct trace_config *config, struct error *error)
+{
+	for (size_t i = 0; i < NR_PROBE_PROGRAMS; i++) {
+		attachment->programs[i] =
+			bpf_object__find_program_by_name(object, program_names[i]);
+		if (!attachment->programs[i])
+			return error__set(error, -ENOENT, "cannot find the BPF program %s",
+					  program_names[i]);
+	}
+	switch (attachment->targets->kind) {
+	case PROBE_KERNEL_FUNCTION:
+		need(attachment, KERNEL_FUNCTION);
+		if (attachment->multi)
+			bpf_program__set_expected_attach_type(
+				attachment->programs[KERNEL_FUNCTION],
+				(enum bpf_attach_type)ATTACH_TYPE_KPROBE_MULTI);
+		break;
+	case PROBE_USER_FUNCTION:
+	case PROBE_USDT:
+		need(attachment, USER_CODE);
+		config->at_function_entry = attachment->targets->kind == PROBE_USER_FUNCTION;
+		if (attachment->multi)
+			bpf_program__set_expected_attach_type(
+				attachment->programs[USER_CODE],
+				(enum bpf_attach_type)ATTACH_TYPE_UPROBE_MULTI);
+		break;
+	case PROBE_TRACEPOINT:
+		configure_tracepoints(attachment, config);
+		break;
+	}
+	return 0;
+}
+
+/* ---- attaching ---- */
+
+static int program_fd(const struct attachment *attachment, enum probe_program program)
+{
+	return bpf_program__fd(attachment->programs[program]);
+}
+
+/* Takes over fd. Returns 0 or -ENOMEM. */
+static int keep(struct attachment *attachment, int fd, struct hook hook, size_t targets)
+{
+	if (ARRAY_GROW(attachment->hooks, attachment->nr_hooks, attachment->hooks_capacity)) {
+		close(fd);
+		return -ENOMEM;
+	}
+	hook.fd = fd;
+	attachment->hooks[attachment->nr_hooks++] = hook;
+	attachment->attached += targets;
+	return 0;
+}
+
+static int fail(struct attachment *attachment, const struct target *target, int code)
+{
+	if (ARRAY_GROW(attachment->failures, attachment->nr_failures,
+		       attachment->failures_capacity))
+		return -ENOMEM;
+	attachment->failures[attachment->nr_failures++] =
+		(struct attach_failure){.name = target->name, .code = code};
+	return 0;
+}
+
+/* Whether an error of the kernel is about us rather than about what we want to probe. */
+static bool is_ours(int code)
+{
+	return code == -ENOMEM || code == -EPERM || code == -EACCES || code == -EMFILE ||
+	       code == -ENFILE;
+}
+
+/* One link for targets [first, end), whose places are in addresses and semaphores. */
+struct multi_request {
+	const uint64_t *addresses;
+	const uint64_t *semaphores; /* or NULL */
+	int file_fd;		    /* of user code; -1: kernel functions */
+	pid_t pid;		    /* or 0 */
+	bool counts;		    /* its targets have not been counted for another process */
+	bool gone;		    /* set if that process has ended */
+};
+
+static int make_multi_link(const struct attachment *attachment, const struct multi_request *request,
+			   size_t first, size_t nr)
+{
+	if (request->file_fd < 0)
+		return multi_link__kernel(program_fd(attachment, KERNEL_FUNCTION),
+					  request->addresses + first, nr);
+	return multi_link__user(
+		program_fd(attachment, USER_CODE), request->file_fd, request->addresses + first,
+		request->semaphores ? request->semaphores + first : NULL, nr, request->pid);
+}
+
+/*
+ * One target that cannot be probed fails a link of many: then the halves are tried,
+ * until it stands alone.
+ */
+static int attach_multi(struct attachment *attachment, struct multi_request *request,
+			const struct session *session, size_t first, size_t nr)
+{
+	int fd, err;
+
+	if (nr == 0 || session__stopping(session))
+		return 0;
+	fd = attachment->tries++ < TRIES_MAX ? make_multi_link(attachment, request, first, nr) :
+					       -E2BIG;
+	if (fd >= 0)
+		return keep(attachment, fd,
+			    (struct hook){.misses = request->file_fd < 0 ? MISSES_IN_LINK :
+									   MISSES_IN_PROGRAM},
+			    request->counts ? nr : 0);
+	request->gone |= fd == -ESRCH && request->pid;
+	if (is_ours(fd) || request->gone)
+		return is_ours(fd) ? fd : 0;
+	if (fd != -E2BIG && nr > 1) {
+		err = attach_multi(attachment, request, session, first, nr / 2);
+		return err ? err :
+			     attach_multi(attachment, request, session, first + nr / 2,
+					  nr - nr / 2);
+	}
+	for (size_t i = first; i < first + nr && request->counts; i++) {
+		err = fail(attachment, &attachment->targets->targets[i], fd);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The addresses of all targets, side by side, and their semaphores. */
+struct places {
+	uint64_t *addresses;
+	uint64_t *semaphores;
+	bool any_semaphore;
+};
+
+static void places__release(struct places *places)
+{
+	free(places->addresses);
+	free(places->semaphores);
+}
+
+static int places__read(struct places *places, const struct target_list *list)
+{
+	places->addresses = calloc(list->nr + 1, sizeof(*places->addresses));
+	places->semaphores = calloc(list->nr + 1, sizeof(*places->semaphores));
+	if (!places->addresses || !places->semaphores)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->nr; i++) {
+		places->addresses[i] = list->targets[i].address;
+		places->semaphores[i] = list->targets[i].semaphore;
+		places->any_semaphore |= list->targets[i].semaphore != 0;
+	}
+	return 0;
+}
+
+static int attach_kernel_multi(struct attachment *attachment, const struct session *session)
+{
+	CLEANUP(places__release) struct places places = {0};
+	struct multi_request request = {.file_fd = -1, .counts = true};
+	int err = places__read(&places, attachment->targets);
+
+	request.addresses = places.addresses;
+	return err ? err : attach_multi(attachment, &request, session, 0, attachment->targets->nr);
+}
+
+/* The targets of one file, of all processes or of each that is named. */
+static int attach_file_multi(struct attachment *attachment, const struct session *session,
+			     struct multi_request *request, size_t first, size_t nr)
+{
+	size_t pids = attachment->multi_pid ? attachment->pids->nr : 0;
+	int err = 0;
+
+	request->counts = true;
+	if (!pids)
+		return attach_multi(attachment, request, session, first, nr);
+	for (size_t i = 0; i < pids && !err; i++) {
+		request->pid = attachment->pids->pids[i];
+		request->gone = false;
+		err = attach_multi(attachment, request, session, first, nr);
+		request->counts &= request->gone;
+	}
+	return err;
+}
+
+static int attach_user_multi(struct attachment *attachment, const struct session *session)
+{
+	const struct target_list *list = attachment->targets;
+	CLEANUP(places__release) struct places places = {0};
+	struct multi_request request = {0};
+	int err = places__read(&places, list);
+
+	request.addresses = places.addresses;
+	request.semaphores = places.any_semaphore ? places.semaphores : NULL;
+	for (size_t first = 0, end; first < list->nr && !err; first = end) {
+		for (end = first + 1; end < list->nr; end++)
+			if (list->targets[end].file != list->targets[first].file)
+				break;
+		request.file_fd = list->files[list->targets[first].file].fd;
+		err = attach_file_multi(attachment, session, &request, first, end - first);
+	}
+	return err;
+}
+
+/* A perf event with a program behind it, or a negative errno. */
+static int open_perf_event(struct perf_event_attr *attr, pid_t pid, int program)
+{
+	CLEANUP_CLOSE int fd = -1;
+
+	attr->size = sizeof(*attr);
+	/* Of a process: in its memory, on whatever CPU; else on all, whichever is named here. */
+	fd = (int)syscall(SYS_perf_event_open, attr, pid ? pid : -1, pid ? -1 : 0, -1,
+			  PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+/* A perf event's fd, or why there is none. */
+static int keep_event(struct attachment *attachment, const struct target *target, int fd,
+		      bool counts)
+{
+	if (fd >= 0)
+		return keep(attachment, fd,
+			    (struct hook){.slow = true,
+					  .misses = is_user_code(attachment->targets) ?
+							    MISSES_IN_PROGRAM :
+							    MISSES_UNKNOWN},
+			    counts);
+	if (is_ours(fd))
+		return fd;
+	return counts ? fail(attachment, target, fd) : 0;
+}
+
+static int attach_kernel_one(struct attachment *attachment, const struct target *target)
+{
+	struct perf_event_attr attr = {.type = (uint32_t)attachment->perf_type};
+
+	if (target->address)
+		attr.kprobe_addr = target->address;
+	else
+		attr.kprobe_func = (uintptr_t)target->name;
+	return keep_event(attachment, target,
+			  open_perf_event(&attr, 0, program_fd(attachment, KERNEL_FUNCTION)), true);
+}
+
+/* The upper half of a uprobe's config is the place of its semaphore (4.20, a6ca88b241d5). */
+#define SEMAPHORE_SHIFT 32
+
+static int attach_user_one(struct attachment *attachment, const struct target *target)
+{
+	struct perf_event_attr attr = {.type = (uint32_t)attachment->perf_type};
+	const struct pid_list *pids = attachment->pids;
+	char path[64];
+	bool counts = true;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d",
+		 attachment->targets->files[target->file].fd);
+	attr.config = target->semaphore << SEMAPHORE_SHIFT;
+	attr.uprobe_path = (uintptr_t)path;
+	attr.probe_offset = target->address;
+	for (size_t i = 0; i < (pids->nr ? pids->nr : 1) && !err; i++) {
+		int fd = open_perf_event(&attr, pids->nr ? pids->pids[i] : 0,
+					 program_fd(attachment, USER_CODE));
+
+		if (fd == -ESRCH)
+			continue; /* it has ended */
+		err = keep_event(attachment, target, fd, counts);
+		counts = false;
+	}
+	return err;
+}
+
+static int attach_perf_tracepoint(struct attachment *attachment, const struct target *target)
+{
+	const struct tracepoint_list *list = &attachment->targets->tracepoints;
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT};
+	struct error error;
+	uint64_t id = 0;
+	int err = tracepoint_list__read_id(
+		list, &list->tracepoints[target - attachment->targets->targets], &id, &error);
+
+	attr.config = id;
+	return keep_event(attachment, target,
+			  err ? err :
+				open_perf_event(&attr, 0, program_fd(attachment, PERF_TRACEPOINT)),
+			  true);
+}
+
+/* Some events have no tracepoint of their name in the code: new system calls, dynamic ones. */
+static int attach_tracepoint(struct attachment *attachment, const struct target *target)
+{
+	const char *event = strchr(target->name, ':') + 1;
+	bool entry;
+	int fd;
+
+	if (system_call_of(target, &entry) >= 0) {
+		attachment->attached++; /* by attach_system_calls() */
+		return 0;
+	}
+	fd = bpf_raw_tracepoint_open(event, program_fd(attachment, RAW_TRACEPOINT));
+	if (fd >= 0)
+		return keep(attachment, fd, (struct hook){0}, 1);
+	return is_ours(fd) ? fd : attach_perf_tracepoint(attachment, target);
+}
+
+static int attach_system_calls(struct attachment *attachment)
+{
+	static const struct {
+		enum probe_program program;
+		const char *tracepoint;
+	} sides[] = {{SYS_ENTER, "sys_enter"}, {SYS_EXIT, "sys_exit"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
+		int fd = program_fd(attachment, sides[i].program);
+
+		if (fd < 0)
+			continue; /* not needed, not loaded */
+		fd = bpf_raw_tracepoint_open(sides[i].tracepoint, fd);
+		if (fd < 0)
+			return fd;
+		fd = keep(attachment, fd, (struct hook){0}, 0);
+		if (fd)
+			return fd;
+	}
+	return 0;
+}
+
+static int attach_each(struct attachment *attachment, const struct session *session,
+		       int (*attach)(struct attachment *attachment, const struct target *target))
+{
+	int err = 0;
+
+	for (size_t i = 0; i < attachment->targets->nr && !err; i++) {
+		if (session__stopping(session))
+			break;
+		err = attach(attachment, &attachment->targets->targets[i]);
+	}
+	return err;
+}
+
+static int attach_all(struct attachment *attachment, const struct session *session)
+{
+	int err;
+
+	switch (attachment->targets->kind) {
+	case PROBE_KERNEL_FUNCTION:
+		return attachment->multi ? attach_kernel_multi(attachment, session) :
+					   attach_each(attachment, session, attach_kernel_one);
+	case PROBE_TRACEPOINT:
+		err = attach_system_calls(attachment);
+		return err ? err : attach_each(attachment, session, attach_tracepoint);
+	default:
+		return attachment->multi ? attach_user_multi(attachment, session) :
+					   attach_each(attachment, session, attach_user_one);
+	}
+}
+
+static int refused(const struct attachment *attachment, int code, struct error *error)
+{
+	switch (code) {
+	case -EPERM:
+	case -EACCES:
+		return error__set(error, code,
+				  "cannot attach: %s; run as root, or with CAP_BPF, CAP_PERFMON "
+				  "and, for programs, CAP_SYS_ADMIN (kernel.perf_event_paranoid, "
+				  "lockdown and seccomp can forbid it, too)",
+				  strerror(-code));
+	case -EMFILE:
+	case -ENFILE:
+		return error__set(error, code,
+				  "cannot attach to more than %zu of %zu: %s; raise 'ulimit -n', "
+				  "or give a narrower pattern",
+				  attachment->attached, attachment->targets->nr, strerror(-code));
+	default:
+		return error__set(error, code, "cannot attach: %s", strerror(-code));
+	}
+}
+
+int attachment__attach(struct attachment *attachment, const struct session *session,
+		       struct error *error)
+{
+	int err = attach_all(attachment, session);
+
+	if (err)
+		return refused(attachment, err, error);
+	if (attachment->attached || session__stopping(session))
+		return 0;
+	if (!attachment->nr_failures)
+		return error__set(error, -ESRCH, "cannot attach: the process has ended");
+	return error__set(error, attachment->failures[0].code,
+			  "cannot probe %s: %s; the kernel refuses what its own tracing uses, and "
+			  "code that is marked as not to be traced",
+			  attachment->failures[0].name, strerror(-attachment->failures[0].code));
+}
+
+size_t attachment__attached(const struct attachment *attachment)
+{
+	return attachment->attached;
+}
+
+size_t attachment__failures(const struct attachment *attachment,
+			    const struct attach_failure **failures)
+{
+	*failures = attachment->failures;
+	return attachment->nr_failures;
+}
+
+/* ---- while it runs, and the end ---- */
+
+/* Of events that came while a program was running on their CPU (5.12+). */
+static uint64_t recursion_misses(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+	int fd = bpf_program__fd(program);
+
+	return fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.recursion_misses;
+}
+
+bool attachment__take_missed(struct attachment *attachment, uint64_t *missed)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < NR_PROBE_PROGRAMS; i++)
+		sum += recursion_misses(attachment->programs[i]);
+	for (size_t i = 0; i < attachment->nr_hooks; i++) {
+		const struct hook *hook = &attachment->hooks[i];
+		uint64_t of_link = 0;
+
+		if (hook->misses == MISSES_UNKNOWN ||
+		    (hook->misses == MISSES_IN_LINK && !multi_link__missed(hook->fd, &of_link)))
+			return false;
+		sum += of_link;
+	}
+	*missed = sum - attachment->missed;
+	attachment->missed = sum;
+	return true;
+}
+
+uint64_t attachment__begin_detach(struct attachment *attachment, size_t *left)
+{
+	uint64_t start = monotonic_now();
+	struct hook *first = NULL;
+
+	*left = 0;
+	for (size_t i = 0; i < attachment->nr_hooks; i++) {
+		if (!attachment->hooks[i].slow)
+			continue;
+		*left += first != NULL;
+		first = first ? first : &attachment->hooks[i];
+	}
+	if (!first)
+		return 0;
+	close(first->fd);
+	*first = attachment->hooks[--attachment->nr_hooks];
+	return (monotonic_now() - start) * *left;
+}

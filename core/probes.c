@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/probes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/util/cleanup.h"
+#include "core/util/message.h"
+#include "core/util/text.h"
+
+int probe_options__check(const struct probe_options *options, struct error *error)
+{
+	CLEANUP(probespec__release) struct probespec spec = {0};
+
+	return probespec__parse(&spec, options->pattern, options->regexp, error);
+}
+
+static int find(struct probes *probes, const struct probe_options *options,
+		const struct pid_list *pids, struct error *error)
+{
+	int err = probespec__parse(&probes->spec, options->pattern, options->regexp, error);
+
+	return err ? err : target_list__find(&probes->targets, &probes->spec, pids, error);
+}
+
+int probes__find(struct probes *probes, const struct probe_options *options,
+		 const struct pid_list *pids, struct error *error)
+{
+	int err = find(probes, options, pids, error);
+
+	return err ? err : attachment__new(&probes->attachment, &probes->targets, pids, error);
+}
+
+int probes__list(const struct probe_options *options, const struct pid_list *pids, FILE *out,
+		 struct error *error)
+{
+	CLEANUP(probes__release) struct probes probes = {0};
+	int err = find(&probes, options, pids, error);
+
+	if (!err)
+		target_list__print(&probes.targets, out);
+	return err;
+}
+
+void probes__release(struct probes *probes)
+{
+	attachment__free(probes->attachment);
+	target_list__release(&probes->targets);
+	probespec__release(&probes->spec);
+}
+
+static void say_failures(const struct probes *probes, bool verbose)
+{
+	const struct attach_failure *failures;
+	size_t nr = attachment__failures(probes->attachment, &failures);
+
+	if (!nr)
+		return;
+	message("attached %zu of %zu functions; %zu cannot be probed%s",
+		attachment__attached(probes->attachment), probes->targets.nr, nr,
+		verbose ? ":" : " (-v lists them)");
+	for (size_t i = 0; i < nr && verbose; i++) {
+		char name[256];
+
+		text__clean(failures[i].name, strlen(failures[i].name), false, name, sizeof(name));
+		fprintf(stderr, "  %s: %s\n", name, strerror(-failures[i].code));
+	}
+}
+
+void probes__say_what_is_left_out(const struct probes *probes, bool verbose)
+{
+	const struct target_list *targets = &probes->targets;
+
+	say_failures(probes, verbose);
+	if (targets->without_place)
+		message("%zu USDT probes are left out: what their notes say is in no place of the "
+			"file",
+			targets->without_place);
+	if (targets->indirect)
+		message("%zu of the functions are indirect (IFUNC): seen is the choice of their "
+			"implementation, not each call; implementations have names of their own, "
+			"like __strlen_avx2, if the file's debug symbols are installed",
+			targets->indirect);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a pattern to attached programs: what applets that trace events share. */
+#ifndef TRACEKIT_CORE_PROBES_H
+#define TRACEKIT_CORE_PROBES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "core/attach.h"
+#include "core/options.h"
+#include "core/probespec.h"
+#include "core/targets.h"
+
+struct error;
+
+struct probe_options {
+	const char *pattern;
+	bool regexp;
+	bool list;
+	bool debug;
+};
+
+/* The rows, for an applet whose settings hold a struct probe_options called probe. */
+#define PROBE_OPTION_(settings, field) offsetof(settings, probe.field)
+/* clang-format off */
+#define PROBE_OPTION_ROWS(settings)                                                              \
+	{.value = "pattern", .type = OPTION_TEXT, .required = true,                              \
+	 .offset = PROBE_OPTION_(settings, pattern),                                             \
+	 .help = "what to trace: FUNCTION of the kernel, FILE:FUNCTION of a program or library, " \
+		 "t:CATEGORY:EVENT, u:FILE:PROBE; with * ? and [] as wildcards"},                \
+	{.letter = 'r', .name = "regexp", .type = OPTION_FLAG,                                   \
+	 .offset = PROBE_OPTION_(settings, regexp),                                              \
+	 .help = "the last part of the pattern is a regular expression (POSIX, extended)"},      \
+	{.letter = 'l', .name = "list", .type = OPTION_FLAG,                                     \
+	 .offset = PROBE_OPTION_(settings, list),                                                \
+	 .help = "print what the pattern matches, and leave"},                                   \
+	{.name = "debug", .type = OPTION_FLAG,                                                   \
+	 .offset = PROBE_OPTION_(settings, debug),                                               \
+	 .help = "print what the kernel's verifier says about the BPF programs on stderr"}
+/* clang-format on */
+
+/* Whether there is such a pattern: 0, or -EINVAL or -ENOMEM with error filled. */
+int probe_options__check(const struct probe_options *options, struct error *error);
+
+/* All zero is nothing. */
+struct probes {
+	struct probespec spec;
+	struct target_list targets;
+	struct attachment *attachment; /* NULL: nothing is to be attached */
+};
+
+/*
+ * Find what the pattern matches, in the files of pids if there are any, and choose how
+ * to attach to it. options and pids are borrowed. Returns 0 or a negative errno with
+ * error filled; either way probes__release() is due.
+ */
+int probes__find(struct probes *probes, const struct probe_options *options,
+		 const struct pid_list *pids, struct error *error);
+
+/* Detaches. */
+void probes__release(struct probes *probes);
+
+/*
+ * Say on stderr what was matched and is not traced, and why; verbose: each by its name.
+ * For applets to call when all is attached.
+ */
+void probes__say_what_is_left_out(const struct probes *probes, bool verbose);
+
+/*
+ * -l: print what the pattern matches, one on a line, each of which is a pattern. Errors
+ * of writing stay in out. Returns 0 or a negative errno with error filled.
+ */
+int probes__list(const struct probe_options *options, const struct pid_list *pids, FILE *out,
+		 struct error *error);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a probe spec to what it means on this machine: the list of what is to be probed. */
+#ifndef TRACEKIT_CORE_TARGETS_H
+#define TRACEKIT_CORE_TARGETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/probespec.h"
+#include "core/tracepoints.h"
+#include "core/util/arena.h"
+
+struct error;
+struct pid_list;
+
+struct target {
+	const char *name; /* function; "category:event"; "provider:probe" */
+	uint64_t address; /* of a kernel function, 0: not known; of user code: offset in its file */
+	uint64_t semaphore; /* of a USDT probe: offset in the file; 0: has none */
+	uint32_t file;	    /* of user code: index into the list's files */
+};
+
+/* A program or library whose code is probed. */
+struct target_file {
+	int fd;
+	char *path; /* for people: where it was found */
+};
+
+/* All zero is an empty list. */
+struct target_list {
+	enum probe_kind kind;
+	struct target *targets; /* user code: file by file */
+	size_t nr, capacity;
+	size_t probes; /* how many there are for the user: the sites of one USDT probe are one */
+	struct target_file *files;
+	size_t nr_files, files_capacity;
+	struct tracepoint_list tracepoints; /* of the targets, in their order */
+	size_t indirect;      /* how many are functions that only choose another one (IFUNC) */
+	size_t without_place; /* USDT probes left out: their semaphore is in no place of the file */
+	struct arena names;
+};
+
+/*
+ * Find all that spec matches; user code in the files that the processes of pids see
+ * or, if that is empty, we. Returns 0, -ENOENT if nothing matches, or another
+ * negative errno; then error is filled and says what was searched.
+ */
+int target_list__find(struct target_list *list, const struct probespec *spec,
+		      const struct pid_list *pids, struct error *error);
+void target_list__release(struct target_list *list);
+
+/* A line for each, as it can be given as a pattern: -l. Errors stay in the FILE. */
+void target_list__print(const struct target_list *list, FILE *out);
+
+#endif
