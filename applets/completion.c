@@ -68,6 +68,7 @@ void script__print_value(const struct script *script, const struct option_spec *
 	case OPTION_FLAG:
 	case OPTION_NUMBER:
 	case OPTION_SECONDS:
+	case OPTION_TEXT:
 		fputs(shell->nothing, script->out);
 		break;
 	case OPTION_PATH:

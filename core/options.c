@@ -159,6 +159,9 @@ static int store_value(const struct command *command, const struct option_spec *
 	case OPTION_PIDS:
 		err = parse_pids(text, field);
 		break;
+	case OPTION_TEXT:
+		*(const char **)field = text;
+		break;
 	case OPTION_PATH:
 		*(const char **)field = text;
 		err = text[0] ? 0 : -EINVAL;
@@ -262,8 +265,12 @@ static int parse_positional(const struct command *command, const struct option_r
 {
 	char what[256];
 
-	if (optind == argc)
-		return 0;
+	if (optind == argc) {
+		if (!all->positional || !all->positional->required)
+			return 0;
+		snprintf(what, sizeof(what), "needs a %s", all->positional->value);
+		return usage_error(command, error, what);
+	}
 	if (all->positional && optind + 1 == argc)
 		return store_value(command, all->positional, argv[optind], settings, error);
 	snprintf(what, sizeof(what), "'%.200s': too many arguments",
@@ -360,7 +367,8 @@ static void print_usage(const struct command *command, const struct option_rows 
 		print_wrapped(out, word, indent, &column);
 	}
 	if (all->positional) {
-		snprintf(word, sizeof(word), "[%s]", all->positional->value);
+		snprintf(word, sizeof(word), all->positional->required ? "%s" : "[%s]",
+			 all->positional->value);
 		print_wrapped(out, word, indent, &column);
 	}
 	fputc('\n', out);

@@ -9,6 +9,7 @@
 #ifndef TRACEKIT_CORE_OPTIONS_H
 #define TRACEKIT_CORE_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ enum option_type {
 	OPTION_SECONDS, /* uint64_t, nanoseconds */
 	OPTION_PIDS,	/* struct pid_list, comma-separated */
 	OPTION_PATH,	/* const char *, the word itself, which argv keeps */
+	OPTION_TEXT,	/* likewise */
 	OPTION_CHOICE,	/* size_t, index into choices */
 };
 
@@ -37,6 +39,7 @@ struct option_spec {
 	enum option_type type;
 	size_t offset; /* of its field in the applet's struct of settings */
 	uint64_t min, max;
+	bool required;		    /* of the positional argument */
 	const char *const *choices; /* of OPTION_CHOICE; ends with NULL */
 	const char *help;
 };
