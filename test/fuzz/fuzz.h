@@ -3,6 +3,7 @@
 #ifndef TRACEKIT_TEST_FUZZ_H
 #define TRACEKIT_TEST_FUZZ_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,19 @@ static inline int open_input(const uint8_t *data, size_t size)
 	REQUIRE(ftruncate(fd, 0) == 0);
 	REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
 	return fd;
+}
+
+/*
+ * Repetitions of repetitions multiply, and libc compiles what that comes to: who types
+ * (a{99}){99} means it. No matter for a fuzzer.
+ */
+static inline bool is_costly_regex(const char *regex)
+{
+	int repetitions = 0;
+
+	for (; *regex && *regex != '{'; regex++)
+		repetitions += *regex == '*' || *regex == '+' || *regex == '?';
+	return *regex || repetitions > 4;
 }
 
 #endif
