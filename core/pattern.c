@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <regex.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,17 +63,27 @@ static void set__invert(struct byte_set *set)
 		set->words[i] = ~set->words[i];
 }
 
-/* "[:digit:]", and in a regex "[.a.]" and "[=a=]": what is behind it, or NULL. */
-static const char *skip_class(const char *text, bool regex)
+/* "[:digit:]": what is behind it, or NULL. */
+static const char *skip_class(const char *text)
 {
-	const char *kind = text + 1, *rest;
+	size_t length;
 
-	if (*text != '[' || !*kind || !strchr(regex ? ":.=" : ":", *kind))
+	if (text[0] != '[' || text[1] != ':')
 		return NULL;
-	for (rest = kind + 1; *rest; rest++)
-		if (*rest == *kind && rest[1] == ']')
-			return rest + 2;
-	return NULL;
+	length = strspn(text + 2, "abcdefghijklmnopqrstuvwxyz");
+	return text[2 + length] == ':' && text[3 + length] == ']' ? text + length + 4 : NULL;
+}
+
+/* In a regex also "[.a.]" and "[=a=]", with anything between. */
+static const char *skip_regex_class(const char *text)
+{
+	const char end[] = {text[1], ']', '\0'};
+	const char *found;
+
+	if (text[0] != '[' || !text[1] || !strchr(":.=", text[1]))
+		return NULL;
+	found = strstr(text + 2, end);
+	return found ? found + 2 : NULL;
 }
 
 /* Behind '[', and what negates the set. */
@@ -92,7 +103,7 @@ const char *pattern__skip_set(const char *text, bool regex)
 	first = skip_opening(text, regex, &negated);
 	/* A ']' that comes first is one of the set. */
 	for (rest = first; *rest && (*rest != ']' || rest == first);) {
-		const char *behind = skip_class(rest, regex);
+		const char *behind = regex ? skip_regex_class(rest) : skip_class(rest);
 
 		rest = behind ? behind : rest + 1;
 	}
@@ -139,7 +150,7 @@ static struct byte_set parse_set(const char *text, const char *behind)
 
 	text = skip_opening(text, false, &negated);
 	while (text < end) {
-		const char *rest = skip_class(text, false);
+		const char *rest = skip_class(text);
 
 		if (rest)
 			add_class(&set, text, rest);

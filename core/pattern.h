@@ -9,7 +9,8 @@
  *   from name to name, at worst a new one for each byte; we have it forget them
  *   every so many bytes, which bounds what hostile names can make it hold.
  *   Only back references would take exponential time: they are refused.
- * Names above PATTERN_NAME_MAX bytes match nothing.
+ * Longer names than PATTERN_NAME_MAX match nothing. What an expression costs to compile is
+ * not bounded: (a{99}){99} takes what it takes, at the expense of who typed it.
  */
 #ifndef TRACEKIT_CORE_PATTERN_H
 #define TRACEKIT_CORE_PATTERN_H

@@ -124,6 +124,8 @@ static void sets(void)
 		{"[[:nonsense:]]", "n", false},
 		{"[[:nonsense:]a]", "a", true},
 		{"[[:a]", ":", true},
+		{"[[:a]x:]", "ax:]", true},
+		{"[[:a]x:]", "x", false},
 		{"*[0-9]", "loop12", true},
 		{"*[0-9]x", "loop12", false},
 	};
@@ -333,6 +335,8 @@ static void sets_end(void)
 	CHECK_STR(pattern__skip_set("[!]a]x", true), "a]x");
 	CHECK_STR(pattern__skip_set("[[.].]a]x", true), "x");
 	CHECK_STR(pattern__skip_set("[[.].]a]x", false), ".]a]x");
+	CHECK_STR(pattern__skip_set("[[:a]x:]]", false), "x:]]");
+	CHECK_STR(pattern__skip_set("[[=a]x=]]y", true), "y");
 	CHECK_STR(pattern__skip_set("[abc", false), NULL);
 	CHECK_STR(pattern__skip_set("[[:alpha:]", false), NULL);
 	CHECK_STR(pattern__skip_set("x[a]", false), NULL);
