@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * make_elf_seeds DIRECTORY: write the seeds of fuzz_elf_symbols, which are better not
- * kept as binary files. Those with a PLT are copies of what the linker made for the
- * unit tests, in FIXTURES.
+ * make_elf_seeds DIRECTORY: write the seeds of fuzz_elf_symbols and fuzz_probe_sites,
+ * which are better not kept as binary files. Those with a PLT, and with USDT probes, are
+ * copies of what the linker made for the unit tests, in FIXTURES.
  */
 #include <stdio.h>
 
@@ -15,6 +15,9 @@ static const struct image_symbol symbols[] = {
 	{"malloc", TEXT, 0x20, GLOBAL_FUNCTION, 0},
 	{"__libc_malloc", TEXT, 0x20, GLOBAL_FUNCTION, 0},
 	{"weak", TEXT, 0x20, WEAK_FUNCTION, 0},
+	{"_ZNSo3putEc@@GLIBCXX_3.4", TEXT + 0x30, 8, WEAK_FUNCTION, 0},
+	{"_RNvC7mycrate3foo", TEXT + 0x38, 8, LOCAL_FUNCTION, 0},
+	{"pick", TEXT + 0x3c, 2, ELF64_ST_INFO(STB_GLOBAL, STT_GNU_IFUNC), 0},
 	{"open_ended", TEXT + 0x40, 0, LOCAL_FUNCTION, 0},
 	{"outer", TEXT + 0x80, 0x40, LOCAL_FUNCTION, 0},
 	{"inner", TEXT + 0x90, 0x10, LOCAL_FUNCTION, 0},
@@ -57,7 +60,20 @@ static int write_seed(const char *directory, const char *name, const struct imag
 	return err;
 }
 
-#ifdef FIXTURES
+/* Two USDT probes, one with a semaphore, and a build ID. */
+static int write_usdt_seed(const char *directory, const char *name, bool is_32bit)
+{
+	static const char text[] = "provider\0probe\0-4@%edi";
+	const uint64_t plain[3] = {TEXT, 0x402000}, watched[3] = {TEXT + 8, 0, IMAGE_DATA_ADDRESS};
+	unsigned char notes[256];
+	size_t size = image_note__append(notes, 0, NT_GNU_BUILD_ID, "GNU", "build", 5);
+	struct image_spec spec = {.is_32bit = is_32bit, .notes = notes, .stapsdt_base = 0x402000};
+
+	size = image_note__append_usdt(notes, size, is_32bit, plain, text, sizeof(text));
+	size = image_note__append_usdt(notes, size, is_32bit, watched, text, sizeof(text));
+	spec.notes_size = size;
+	return write_seed(directory, name, &spec);
+}
 
 static int copy_fixture(const char *directory, const char *name)
 {
@@ -80,19 +96,14 @@ static int copy_fixture(const char *directory, const char *name)
 
 static int copy_fixtures(const char *directory)
 {
-	return copy_fixture(directory, "plt_lazy") | copy_fixture(directory, "plt_now") |
+	int err = copy_fixture(directory, "usdt_program");
+
+#ifdef HAS_PLT_FIXTURES
+	err |= copy_fixture(directory, "plt_lazy") | copy_fixture(directory, "plt_now") |
 	       copy_fixture(directory, "plt_ibt");
-}
-
-#else
-
-static int copy_fixtures(const char *directory)
-{
-	(void)directory;
-	return 0;
-}
-
 #endif
+	return err;
+}
 
 int main(int argc, char **argv)
 {
@@ -102,5 +113,7 @@ int main(int argc, char **argv)
 		return 2;
 	for (size_t i = 0; i < ARRAY_SIZE(seeds); i++)
 		err |= write_seed(argv[1], seeds[i].name, &seeds[i].spec);
+	err |= write_usdt_seed(argv[1], "usdt", false);
+	err |= write_usdt_seed(argv[1], "usdt32", true);
 	return err | copy_fixtures(argv[1]);
 }
