@@ -37,8 +37,8 @@ only() {
 	includes sym | only ':(core/util|sym)/'
 }
 
-@test "core includes core, sym's one header, bpf/abi.h and skeletons" {
-	includes core | only ':(core/|sym/sym\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
+@test "core includes core, sym's three headers, bpf/abi.h and skeletons" {
+	includes core | only ':(core/|sym/(sym|probe_sites|binary)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
 }
 
 @test "bpf includes only bpf" {
