@@ -16,6 +16,7 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "sym/elf_needed.h"
 #include "sym/elf_notes.h"
 #include "sym/elf_symbols.h"
 #include "sym/ld_cache.h"
@@ -304,15 +305,43 @@ static int search_programs(struct search *search)
 	return err;
 }
 
+/* Whether the ELF file at fd is linked with a library of that name. */
+static bool needs_library(int fd, const char *name)
+{
+	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+
+	return elf_symbols__open(&elf, fd) == 0 && elf_needed__any(&elf, is_library, name);
+}
+
+/*
+ * A library comes before a program: "curl" means libcurl, which curl itself is linked
+ * with. But Debian's python3.11 has all that libpython3.11 has in itself: probes in the
+ * library would never be hit by it, and nobody would know why.
+ */
+static int search_root(struct search *search)
+{
+	struct search program = {
+		.name = search->name, .process = search->process, .found = {.fd = -1}};
+	int err = search_cache(search);
+
+	if (err == -ENOENT)
+		err = search_folders(search);
+	if (err && err != -ENOENT)
+		return err;
+	if (search_programs(&program) || (!err && needs_library(program.found.fd, search->name))) {
+		binary__close(&program.found);
+		return err;
+	}
+	binary__close(&search->found);
+	search->found = program.found;
+	return 0;
+}
+
 static int search_everywhere(struct search *search)
 {
 	int err = search->process ? search_process(search) : -ENOENT;
 
-	if (err == -ENOENT)
-		err = search_cache(search);
-	if (err == -ENOENT)
-		err = search_folders(search);
-	return err == -ENOENT ? search_programs(search) : err;
+	return err == -ENOENT ? search_root(search) : err;
 }
 
 /* ---- what is said ---- */

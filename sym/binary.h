@@ -21,7 +21,8 @@ struct binary {
  *  - what the process has mapped: a library ("c": libc.so.6, libc-2.31.so, musl), then
  *    whatever has just this name;
  *  - what the dynamic loader would find: by soname in its cache, then as a library
- *    there, then in the usual folders;
+ *    there, then in the usual folders; but not if the program below has this name
+ *    and is not linked with the library;
  *  - an executable file in PATH, our own, in the root of the process.
  * What is no regular file is never waited for, and what is no ELF file (a linker script
  * named libc.so) never taken.

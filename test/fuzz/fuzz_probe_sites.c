@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Input: an ELF file, which is its own debug file, too. Wanted are most names; others
- * are wanted demangled.
+ * Input: an ELF file, which is its own debug file, too. Wanted are some names; others
+ * are wanted demangled. What else is asked of such files: build IDs, needed libraries.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "sym/demangle.h"
+#include "sym/elf_needed.h"
+#include "sym/elf_notes.h"
+#include "sym/elf_symbols.h"
 #include "sym/probe_sites.h"
 #include "test/fuzz/fuzz.h"
 
@@ -37,6 +40,25 @@ static void require_known(int err)
 	REQUIRE(err == -ENOEXEC || err == -EFBIG);
 }
 
+static bool is_long(const char *soname, const char *name)
+{
+	return strlen(soname) > strlen(name);
+}
+
+static void check_rest(int fd)
+{
+	unsigned char id[ELF_BUILD_ID_MAX];
+	struct elf_symbols elf;
+	int size;
+
+	if (elf_symbols__open(&elf, fd))
+		return;
+	size = elf_notes__build_id(&elf, id);
+	REQUIRE(size == -ENOENT || (size > 0 && size <= ELF_BUILD_ID_MAX));
+	elf_needed__any(&elf, is_long, "libc.so.6.6.6");
+	elf_symbols__close(&elf);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct probe_site_list list = {0};
@@ -53,5 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_list(&list, true);
 	else
 		require_known(err);
+	check_rest(fd);
 	return 0;
 }

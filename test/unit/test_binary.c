@@ -259,6 +259,24 @@ static void programs_in_path(void)
 	remove_folder();
 }
 
+/* "m" is libm; usdt_program is linked with it. */
+static void programs_and_libraries_of_one_name(void)
+{
+	CLEANUP_BINARY struct binary binary = {.fd = -1};
+	char expected[2 * PATH_MAX];
+
+	make_folder();
+	CHECK_INT(setenv("PATH", folder, 1), 0);
+	CHECK_INT(symlink(FIXTURES "/usdt_program", in_folder("/m")), 0);
+	CHECK_INT(binary__open(&binary, "m", 0, &(struct error){""}), 0);
+	CHECK(binary.path && strstr(binary.path, "/libm.so"));
+	CHECK_INT(unlink(in_folder("/m")), 0);
+	write_program("/m");
+	strcpy(expected, in_folder("/m"));
+	CHECK_OPENS("m", 0, expected, expected);
+	remove_folder();
+}
+
 /* ---- what a process has mapped ---- */
 
 /* Map a page of a new file; NULL if that is not allowed. */
@@ -398,13 +416,15 @@ static void names_in_another_root(void)
 	CHECK_INT(symlink("/opt/libtracekit_a.so.3", in_folder("/usr/lib/libtracekit_l.so")), 0);
 	write_library("/lib/ld-musl-" MACHINE_MUSL ".so.1");
 	write_program("/tools/tracekit_tool");
-	write_program("/tools/tracekit_a");
+	write_program("/tools/tracekit_b");
 	CHECK_INT(setenv("PATH", "/nonexistent:/tools", 1), 0);
 	pid = start_confined_child();
 	if (pid > 0) {
 		check_confined("tracekit_a", pid, "/opt/libtracekit_a.so.3");
 		check_confined("libtracekit_a.so.3", pid, "/opt/libtracekit_a.so.3");
 		check_confined("libtracekit_a.so.4", pid, "/usr/lib/libtracekit_a.so.4");
+		check_confined("tracekit_b", pid, "/tools/tracekit_b");
+		CHECK_INT(unlink(in_folder("/tools/tracekit_b")), 0);
 		check_confined("tracekit_b", pid, "/usr/lib/libtracekit_b.so.10");
 		check_confined("libtracekit_b.so.9", pid, "/usr/lib/libtracekit_b.so.9");
 		check_confined("tracekit_tool", pid, "/tools/tracekit_tool");
@@ -501,6 +521,8 @@ static const struct tap_test tests[] = {
 	{"'c' is libc", c_is_libc},
 	{"programs are found in PATH; scripts and what is not executable are not",
 	 programs_in_path},
+	{"a library comes before a program that is linked with it, and no other",
+	 programs_and_libraries_of_one_name},
 	{"what a process has mapped comes first", mapped_libraries},
 	{"what only looks like the name is not taken", mapped_files_that_are_not_meant},
 	{"a process that has ended has nothing", processes_that_have_ended},

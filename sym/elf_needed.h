@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The libraries that an ELF file is linked with. Format: System V ABI, chapter 5. */
+#ifndef TRACEKIT_SYM_ELF_NEEDED_H
+#define TRACEKIT_SYM_ELF_NEEDED_H
+
+#include <stdbool.h>
+
+struct elf_symbols;
+
+/*
+ * Whether is_meant() holds for the soname of one of them and name. Of what no program
+ * has (more than one dynamic section, thousands of entries) the rest is not looked at.
+ */
+bool elf_needed__any(const struct elf_symbols *elf,
+		     bool (*is_meant)(const char *soname, const char *name), const char *name);
+
+#endif
