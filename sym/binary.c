@@ -399,8 +399,10 @@ int binary__open(struct binary *binary, const char *name, pid_t pid, struct erro
 		search.process = &process;
 	}
 	err = strchr(name, '/') ? take_path(&search, error) : take_name(&search, error);
-	if (err)
+	if (err) {
+		binary__close(&search.found);
 		return err;
+	}
 	*binary = search.found;
 	return 0;
 }

@@ -9,8 +9,11 @@
 #include "sym/file_window.h"
 #include "sym/work.h"
 
+/* To take a note apart, and have it looked at, takes as much work as so many symbols. */
+#define NOTE_COST 16
+
 /* No file has so many notes that its build ID is not found with so much work. */
-#define BUILD_ID_WORK (64 * 1024)
+#define BUILD_ID_WORK (1024 * 1024)
 
 struct note_pass {
 	struct file_window window;
@@ -42,7 +45,7 @@ static int pass_section(struct note_pass *pass, const struct elf_section *sectio
 		uint64_t size;
 		size_t got;
 
-		work__charge(pass->window.work, 1);
+		work__charge(pass->window.work, NOTE_COST);
 		bytes = file_window__at(&pass->window, section->offset + at, sizeof(header), &got);
 		if (got < sizeof(header))
 			break;

@@ -122,8 +122,8 @@ static int take_sites(struct site_pass *pass, struct probe_site_list *list)
 struct function_pass {
 	struct site_pass sites;
 	const struct elf_symbols *symbols; /* the file whose symbols pass */
-	struct elf_symbol *batch;	   /* room for BATCH; start is the offset in the file */
-	size_t nr_batch;
+	struct elf_symbol *batch;	   /* at most BATCH; start is the offset in the file */
+	size_t nr_batch, batch_capacity;
 	unsigned int patience; /* 0: names stay as they are */
 	struct file_window window;
 };
@@ -217,6 +217,8 @@ static int note_function(void *context, const struct elf_symbol *symbol)
 
 	if (!elf_symbols__offset(pass->sites.elf, symbol->start, PF_X, &offset))
 		return 0;
+	if (ARRAY_GROW(pass->batch, pass->nr_batch, pass->batch_capacity))
+		return -ENOMEM;
 	pass->batch[pass->nr_batch] = *symbol;
 	pass->batch[pass->nr_batch++].start = offset;
 	return pass->nr_batch == BATCH ? offer_batch(pass) : 0;
@@ -270,15 +272,13 @@ int probe_sites__functions(struct probe_site_list *list, int fd, int debug_fd, b
 {
 	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
 	CLEANUP_FREE struct function_pass *pass = NULL;
-	CLEANUP_FREE struct elf_symbol *batch = NULL;
 	uint64_t left = WORK_MAX;
 	int err = elf_symbols__open(&elf, fd);
 
 	if (err)
 		return err;
 	pass = calloc(1, sizeof(*pass));
-	batch = calloc(BATCH, sizeof(*batch));
-	if (!pass || !batch)
+	if (!pass)
 		return -ENOMEM;
 	pass->sites = (struct site_pass){
 		.elf = &elf,
@@ -286,10 +286,10 @@ int probe_sites__functions(struct probe_site_list *list, int fd, int debug_fd, b
 		.wanted = wanted,
 		.context = context,
 	};
-	pass->batch = batch;
 	pass->patience = demangles ? DEMANGLE_PATIENCE : 0;
 	pass->window.work = &pass->sites.work;
 	err = find_functions(pass, &elf, debug_fd, list);
+	free(pass->batch);
 	release_pass(&pass->sites);
 	return err;
 }

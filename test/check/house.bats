@@ -38,7 +38,7 @@ only() {
 }
 
 @test "core includes core, sym's three headers, bpf/abi.h and skeletons" {
-	includes core | only ':(core/|sym/(sym|probe_sites|binary)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
+	includes core | only ':(core/|sym/(sym|binary|probe_sites|kernel_functions)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
 }
 
 @test "bpf includes only bpf" {
