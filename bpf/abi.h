@@ -80,6 +80,13 @@ static inline __u32 stack_id__epoch(struct stack_id id)
 #define COMM_LEN 16
 
 /*
+ * Scratch slots of each CPU: for programs that only interrupts can interrupt, and for
+ * those that can be preempted, where each thread that is holds one.
+ */
+#define SCRATCH_SLOTS_NESTED	4
+#define SCRATCH_SLOTS_PREEMPTED 32
+
+/*
  * What events are counted by: where the thread was and, if trace_config asks for
  * it, its comm and tgid, which are empty and 0 else.
  */

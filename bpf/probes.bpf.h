@@ -23,7 +23,7 @@ static __always_inline bool system_call_set__has(const volatile struct system_ca
 SEC("?kprobe")
 int probe_kernel_function(void *ctx)
 {
-	on_event(ctx, USER_WALK_FROM_ANYWHERE);
+	on_event(ctx, USER_WALK_BY_KERNEL);
 	return 0;
 }
 
@@ -34,14 +34,14 @@ int probe_user_code(void *ctx)
 	if (config.at_function_entry)
 		on_event(ctx, USER_WALK_FROM_FUNCTION_ENTRY);
 	else
-		on_event(ctx, USER_WALK_FROM_ANYWHERE);
+		on_event(ctx, USER_WALK_FROM_WITHIN);
 	return 0;
 }
 
 SEC("?raw_tp")
 int probe_raw_tracepoint(void *ctx)
 {
-	on_event(ctx, USER_WALK_FROM_ANYWHERE);
+	on_event(ctx, USER_WALK_BY_KERNEL);
 	return 0;
 }
 
@@ -49,7 +49,7 @@ int probe_raw_tracepoint(void *ctx)
 SEC("?tp")
 int probe_perf_tracepoint(void *ctx)
 {
-	on_event(ctx, USER_WALK_FROM_ANYWHERE);
+	on_event(ctx, USER_WALK_BY_KERNEL);
 	return 0;
 }
 
@@ -62,7 +62,7 @@ int probe_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 {
 	if (system_call_set__has(&config.entered_calls,
 				 system_call_number((const void *)ctx->args[0])))
-		on_event(ctx, USER_WALK_FROM_ANYWHERE);
+		on_event(ctx, USER_WALK_BY_KERNEL);
 	return 0;
 }
 
@@ -71,7 +71,7 @@ int probe_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	if (system_call_set__has(&config.left_calls,
 				 system_call_number((const void *)ctx->args[0])))
-		on_event(ctx, USER_WALK_FROM_ANYWHERE);
+		on_event(ctx, USER_WALK_BY_KERNEL);
 	return 0;
 }
 

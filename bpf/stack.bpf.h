@@ -47,8 +47,12 @@ struct {
  * both additions stand, the later reader sees at least 2. Two that race can
  * both fail and go to the next slot, which costs a slot's use, never a stack.
  * A context stays on its CPU from claim to release.
+ *
+ * The key is in the slot for another reason as well: from 6.13 on (a76ab5731e32) the
+ * kernel gives programs with 64 bytes of stack or more one of their own for each CPU,
+ * which the next thread overwrites when a uprobe program is preempted (seen on 7.2).
+ * So each function of programs that can be preempted uses less.
  */
-#define SCRATCH_SLOTS 4
 
 enum stack_kind { KERNEL_STACK, USER_STACK, NR_STACK_KINDS };
 
@@ -56,13 +60,14 @@ struct scratch {
 	__u64 claims;
 	__u32 number; /* of the slot, for functions that look it up again */
 	__u32 reserved;
+	struct stack_key key;
 	struct stack_id ids[NR_STACK_KINDS];
 	struct stack stacks[NR_STACK_KINDS];
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SCRATCH_SLOTS);
+	__uint(max_entries, SCRATCH_SLOTS_NESTED);
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratch_slots SEC(".maps");
@@ -70,7 +75,7 @@ struct {
 /* NULL if all slots are in use. */
 static __always_inline struct scratch *scratch__claim(void)
 {
-	for (__u32 i = 0; i < SCRATCH_SLOTS; i++) {
+	for (__u32 i = 0; i < SCRATCH_SLOTS_PREEMPTED; i++) {
 		__u32 number = i;
 		struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
 
@@ -161,12 +166,13 @@ static __always_inline enum event_counter count_key(const struct stack_key *key)
 }
 
 /*
- * Walk the stacks of this context, store them, and count the event under key,
- * whose ids are filled in on the way. What became of it is for count_event().
+ * Walk the stacks of this context, store them, and count the event under the key of
+ * the slot, whose ids are filled in on the way. What became of it is for count_event().
  */
-static __always_inline enum event_counter
-count_in_slot(void *ctx, enum user_walk user_walk, struct scratch *scratch, struct stack_key *key)
+static __always_inline enum event_counter count_in_slot(void *ctx, enum user_walk user_walk,
+							struct scratch *scratch)
 {
+	struct stack_key *key = &scratch->key;
 	enum event_counter outcome;
 
 	if (config.kernel_stacks) {
@@ -186,15 +192,22 @@ count_in_slot(void *ctx, enum user_walk user_walk, struct scratch *scratch, stru
 	return count_key(key);
 }
 
+/* Count an event of the process tgid. What became of it is for count_event(). */
 static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk user_walk,
-						       struct stack_key *key)
+						       __u32 in_epoch, __u32 tgid)
 {
 	struct scratch *scratch = scratch__claim();
 	enum event_counter outcome;
 
 	if (!scratch)
 		return EVENTS_LOST_BUSY;
-	outcome = count_in_slot(ctx, user_walk, scratch, key);
+	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
+	scratch->key.epoch = in_epoch;
+	if (config.key_by_process) {
+		scratch->key.tgid = tgid;
+		bpf_get_current_comm(scratch->key.comm, sizeof(scratch->key.comm));
+	}
+	outcome = count_in_slot(ctx, user_walk, scratch);
 	scratch__release(scratch);
 	return outcome;
 }
@@ -202,20 +215,15 @@ static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk
 /* All that one event of an applet that counts stacks does. */
 static __always_inline void count_current(void *ctx, enum user_walk user_walk)
 {
-	struct stack_key key = {.epoch = current_epoch()};
+	__u32 in_epoch = current_epoch();
 	enum event_counter outcome;
 	__u32 tgid;
 
-	count_event(key.epoch, EVENTS_SEEN);
+	count_event(in_epoch, EVENTS_SEEN);
 	outcome = filter_current(&tgid);
-	if (outcome == EVENTS_SEEN) {
-		if (config.key_by_process) {
-			key.tgid = tgid;
-			bpf_get_current_comm(key.comm, sizeof(key.comm));
-		}
-		outcome = count_stacks(ctx, user_walk, &key);
-	}
-	count_event(key.epoch, outcome);
+	if (outcome == EVENTS_SEEN)
+		outcome = count_stacks(ctx, user_walk, in_epoch, tgid);
+	count_event(in_epoch, outcome);
 }
 
 #endif

@@ -42,7 +42,7 @@ static __always_inline __u64 current_mount_namespace(void)
 #define PID_LEVEL_MAX 32
 
 /* The number that a struct pid has in the caller's PID namespace, 0 for none. */
-static __always_inline __u32 pid_number(__u64 pid)
+static __noinline __u32 pid_number(__u64 pid)
 {
 	__u32 level = read_u32(pid + config.task.pid_level);
 	__u64 upid = pid + config.task.pid_numbers;

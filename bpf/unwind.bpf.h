@@ -78,25 +78,38 @@ struct frame_record {
 	__u64 return_address;
 };
 
+/* Where the thread is when its user stack is walked. */
+enum user_walk {
+	USER_WALK_BY_KERNEL,	       /* anywhere; the context is of any type */
+	USER_WALK_FROM_WITHIN,	       /* in a function; the context is a struct pt_regs */
+	USER_WALK_FROM_FUNCTION_ENTRY, /* at its first instruction; likewise */
+};
+
 /*
+ * By the frame pointers, as the kernel does, but without its buffers, which another
+ * thread overwrites when this one is preempted between its walk and its copy.
+ *
  * At its first instruction a function has not set up its frame yet: the frame
  * pointer is that of its caller, so whoever follows it, as the kernel did before
- * 6.12 (cfa7f3d2c526) and does since for some first instructions only, loses the
+ * 6.12 (cfa7f3d2c526) and does since but for some first instructions, loses the
  * caller. But the return address is known.
  */
-static __always_inline void unwind__user_at_entry(const user_regs *regs, struct stack *stack)
+static __always_inline void unwind__user_by_us(const user_regs *regs, enum user_walk walk,
+					       struct stack *stack)
 {
 	__u64 next = user_regs__frame_pointer(regs);
 	struct frame_record record;
-	__u64 return_address;
+	__u32 first = 1;
 
 	stack->frames[0] = unwind__user_frame(user_regs__pc(regs));
 	stack->nr = 1;
-	if (!user_regs__return_address(regs, &return_address))
-		return;
-	stack->frames[1] = unwind__user_frame(return_address);
-	stack->nr = 2;
-	for (__u32 i = 2; i < STACK_SLOTS; i++) {
+	if (walk == USER_WALK_FROM_FUNCTION_ENTRY) {
+		if (!user_regs__return_address(regs, &record.return_address))
+			return;
+		stack->frames[1] = unwind__user_frame(record.return_address);
+		stack->nr = ++first;
+	}
+	for (__u32 i = first; i < STACK_SLOTS; i++) {
 		if (bpf_probe_read_user(&record, sizeof(record), (const void *)next))
 			break;
 		stack->frames[i] = unwind__user_frame(record.return_address);
@@ -106,17 +119,11 @@ static __always_inline void unwind__user_at_entry(const user_regs *regs, struct 
 	unwind__mark_cut(stack, STACK_SLOTS);
 }
 
-/* Where the thread is when its user stack is walked. */
-enum user_walk {
-	USER_WALK_FROM_ANYWHERE,
-	USER_WALK_FROM_FUNCTION_ENTRY, /* and the context is its struct pt_regs */
-};
-
 static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct stack *stack)
 {
-	if (walk == USER_WALK_FROM_ANYWHERE || !user_regs__is_64bit(ctx))
+	if (walk == USER_WALK_BY_KERNEL || !user_regs__is_64bit(ctx))
 		return unwind__user_by_kernel(ctx, stack);
-	unwind__user_at_entry(ctx, stack);
+	unwind__user_by_us(ctx, walk, stack);
 	return true;
 }
 

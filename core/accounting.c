@@ -54,12 +54,14 @@ void accounting__set_expected(struct accounting *accounting, uint64_t expected)
 	uint64_t seen = accounting->events.n[EVENTS_SEEN];
 
 	/* The last sample of a CPU can be seen just before its clock says that it is due. */
-	accounting__set_missed(accounting, expected > seen ? expected - seen : 0);
+	accounting->missed_known = true;
+	accounting->missed = expected > seen ? expected - seen : 0;
 }
 
 void accounting__set_missed(struct accounting *accounting, uint64_t missed)
 {
 	accounting->missed_known = true;
+	accounting->kernel_counts = true;
 	accounting->missed = missed;
 }
 

@@ -15,7 +15,8 @@ struct error;
 struct accounting {
 	struct event_counters events; /* of all CPUs */
 	bool missed_known;
-	uint64_t missed; /* withheld by the kernel before a program ran */
+	bool kernel_counts; /* missed is what it has counted, not an estimate of ours */
+	uint64_t missed;    /* withheld by the kernel before a program ran */
 };
 
 /*

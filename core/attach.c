@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "core/multi_link.h"
+#include "core/links.h"
 #include "core/options.h"
 #include "core/session.h"
 #include "core/syscall_numbers.h"
@@ -28,6 +28,9 @@
  * a minute, and detaching more. Who asks for more has most likely not meant it.
  */
 #define ONE_BY_ONE_MAX 2000
+
+/* As many perf events as a user would wait for in the end, each taking a tenth of a second. */
+#define PERF_TRACEPOINTS_MAX 8
 
 /* Links that are tried to find out what in a list cannot be probed. */
 #define TRIES_MAX 1000
@@ -55,12 +58,8 @@ static const char *const program_names[NR_PROBE_PROGRAMS] = {
 /* What keeps something attached. */
 struct hook {
 	int fd;
-	bool slow; /* a perf event: the kernel waits for each that is closed */
-	enum {
-		MISSES_IN_PROGRAM, /* what the program misses is counted by it alone */
-		MISSES_IN_LINK,	   /* ... and by the link */
-		MISSES_UNKNOWN,
-	} misses;
+	bool slow;	     /* a perf event: the kernel waits for each that is closed */
+	bool misses_in_link; /* some of what the program does not see is counted by the link */
 };
 
 struct attachment {
@@ -69,6 +68,7 @@ struct attachment {
 	bool multi;	/* functions and user code: by links of many */
 	bool multi_pid; /* such a link can be of one process */
 	int perf_type;	/* else: of the perf events that probe */
+	bool all_perf;	/* tracepoints: only by perf events */
 	struct bpf_program *programs[NR_PROBE_PROGRAMS];
 	size_t attached; /* targets */
 	unsigned int tries;
@@ -102,7 +102,7 @@ static int read_perf_type(const char *kind)
 
 static int choose_for_kernel_functions(struct attachment *attachment, struct error *error)
 {
-	attachment->multi = multi_link__has_kernel();
+	attachment->multi = link__has_kernel_functions();
 	if (attachment->multi)
 		return 0;
 	attachment->perf_type = read_perf_type("kprobe");
@@ -124,9 +124,9 @@ static int choose_for_user_code(struct attachment *attachment, struct error *err
 {
 	size_t events = attachment->targets->nr * (attachment->pids->nr ? attachment->pids->nr : 1);
 
-	attachment->multi = multi_link__has_user();
+	attachment->multi = link__has_user_code();
 	if (attachment->multi) {
-		attachment->multi_pid = attachment->pids->nr && multi_link__has_user_pid();
+		attachment->multi_pid = attachment->pids->nr && link__has_user_pid();
 		return 0;
 	}
 	attachment->perf_type = read_perf_type("uprobe");
@@ -157,6 +157,9 @@ int attachment__new(struct attachment **out, const struct target_list *targets,
 		err = choose_for_kernel_functions(attachment, error);
 	else if (is_user_code(targets))
 		err = choose_for_user_code(attachment, error);
+	else
+		attachment->all_perf =
+			targets->nr <= PERF_TRACEPOINTS_MAX && link__raw_tracepoints_miss();
 	if (err)
 		attachment__free(attachment);
 	else
@@ -197,6 +200,10 @@ static void need(struct attachment *attachment, enum probe_program program)
 
 static void configure_tracepoints(struct attachment *attachment, struct trace_config *config)
 {
+	if (attachment->all_perf) {
+		need(attachment, PERF_TRACEPOINT);
+		return;
+	}
 	for (size_t i = 0; i < attachment->targets->nr; i++) {
 		bool entry;
 		int number = system_call_of(&attachment->targets->targets[i], &entry);
@@ -218,6 +225,11 @@ static void configure_tracepoints(struct attachment *attachment, struct trace_co
 int attachment__configure(struct attachment *attachment, struct bpf_object *object,
 			  struct trace_config *config, struct error *error)
 {
+	struct bpf_map *slots = bpf_object__find_map_by_name(object, "scratch_slots");
+
+	if (!slots)
+		return error__set(error, -ENOENT, "cannot find the map of scratch slots");
+	bpf_map__set_max_entries(slots, SCRATCH_SLOTS_PREEMPTED);
 	for (size_t i = 0; i < NR_PROBE_PROGRAMS; i++) {
 		attachment->programs[i] =
 			bpf_object__find_program_by_name(object, program_names[i]);
@@ -237,6 +249,7 @@ int attachment__configure(struct attachment *attachment, struct bpf_object *obje
 	case PROBE_USDT:
 		need(attachment, USER_CODE);
 		config->at_function_entry = attachment->targets->kind == PROBE_USER_FUNCTION;
+		config->kernel_stacks = false; /* there is none: the thread is in user space */
 		if (attachment->multi)
 			bpf_program__set_expected_attach_type(
 				attachment->programs[USER_CODE],
@@ -300,9 +313,9 @@ static int make_multi_link(const struct attachment *attachment, const struct mul
 			   size_t first, size_t nr)
 {
 	if (request->file_fd < 0)
-		return multi_link__kernel(program_fd(attachment, KERNEL_FUNCTION),
-					  request->addresses + first, nr);
-	return multi_link__user(
+		return link__kernel_functions(program_fd(attachment, KERNEL_FUNCTION),
+					      request->addresses + first, nr);
+	return link__user_code(
 		program_fd(attachment, USER_CODE), request->file_fd, request->addresses + first,
 		request->semaphores ? request->semaphores + first : NULL, nr, request->pid);
 }
@@ -321,9 +334,7 @@ static int attach_multi(struct attachment *attachment, struct multi_request *req
 	fd = attachment->tries++ < TRIES_MAX ? make_multi_link(attachment, request, first, nr) :
 					       -E2BIG;
 	if (fd >= 0)
-		return keep(attachment, fd,
-			    (struct hook){.misses = request->file_fd < 0 ? MISSES_IN_LINK :
-									   MISSES_IN_PROGRAM},
+		return keep(attachment, fd, (struct hook){.misses_in_link = request->file_fd < 0},
 			    request->counts ? nr : 0);
 	request->gone |= fd == -ESRCH && request->pid;
 	if (is_ours(fd) || request->gone)
@@ -417,21 +428,6 @@ static int attach_user_multi(struct attachment *attachment, const struct session
 	return err;
 }
 
-/* A perf event with a program behind it, or a negative errno. */
-static int open_perf_event(struct perf_event_attr *attr, pid_t pid, int program)
-{
-	CLEANUP_CLOSE int fd = -1;
-
-	attr->size = sizeof(*attr);
-	/* Of a process: in its memory, on whatever CPU; else on all, whichever is named here. */
-	fd = (int)syscall(SYS_perf_event_open, attr, pid ? pid : -1, pid ? -1 : 0, -1,
-			  PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) ||
-	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
-		return -errno;
-	return TAKE_FD(fd);
-}
-
 /* A perf event's fd, or why there is none. */
 static int keep_event(struct attachment *attachment, const struct target *target, int fd,
 		      bool counts)
@@ -439,9 +435,7 @@ static int keep_event(struct attachment *attachment, const struct target *target
 	if (fd >= 0)
 		return keep(attachment, fd,
 			    (struct hook){.slow = true,
-					  .misses = is_user_code(attachment->targets) ?
-							    MISSES_IN_PROGRAM :
-							    MISSES_UNKNOWN},
+					  .misses_in_link = !is_user_code(attachment->targets)},
 			    counts);
 	if (is_ours(fd))
 		return fd;
@@ -457,7 +451,8 @@ static int attach_kernel_one(struct attachment *attachment, const struct target 
 	else
 		attr.kprobe_func = (uintptr_t)target->name;
 	return keep_event(attachment, target,
-			  open_perf_event(&attr, 0, program_fd(attachment, KERNEL_FUNCTION)), true);
+			  link__perf_event(program_fd(attachment, KERNEL_FUNCTION), &attr, 0),
+			  true);
 }
 
 /* The upper half of a uprobe's config is the place of its semaphore (4.20, a6ca88b241d5). */
@@ -477,8 +472,8 @@ static int attach_user_one(struct attachment *attachment, const struct target *t
 	attr.uprobe_path = (uintptr_t)path;
 	attr.probe_offset = target->address;
 	for (size_t i = 0; i < (pids->nr ? pids->nr : 1) && !err; i++) {
-		int fd = open_perf_event(&attr, pids->nr ? pids->pids[i] : 0,
-					 program_fd(attachment, USER_CODE));
+		int fd = link__perf_event(program_fd(attachment, USER_CODE), &attr,
+					  pids->nr ? pids->pids[i] : 0);
 
 		if (fd == -ESRCH)
 			continue; /* it has ended */
@@ -488,7 +483,8 @@ static int attach_user_one(struct attachment *attachment, const struct target *t
 	return err;
 }
 
-static int attach_perf_tracepoint(struct attachment *attachment, const struct target *target)
+/* A descriptor, or a negative errno. */
+static int open_perf_tracepoint(const struct attachment *attachment, const struct target *target)
 {
 	const struct tracepoint_list *list = &attachment->targets->tracepoints;
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT};
@@ -498,27 +494,26 @@ static int attach_perf_tracepoint(struct attachment *attachment, const struct ta
 		list, &list->tracepoints[target - attachment->targets->targets], &id, &error);
 
 	attr.config = id;
-	return keep_event(attachment, target,
-			  err ? err :
-				open_perf_event(&attr, 0, program_fd(attachment, PERF_TRACEPOINT)),
-			  true);
+	return err ? err : link__perf_event(program_fd(attachment, PERF_TRACEPOINT), &attr, 0);
 }
 
 /* Some events have no tracepoint of their name in the code: new system calls, dynamic ones. */
 static int attach_tracepoint(struct attachment *attachment, const struct target *target)
 {
 	const char *event = strchr(target->name, ':') + 1;
-	bool entry;
-	int fd;
+	int fd = -ENOENT;
 
-	if (system_call_of(target, &entry) >= 0) {
+	if (!attachment->all_perf && system_call_of(target, &(bool){false}) >= 0) {
 		attachment->attached++; /* by attach_system_calls() */
 		return 0;
 	}
-	fd = bpf_raw_tracepoint_open(event, program_fd(attachment, RAW_TRACEPOINT));
+	if (!attachment->all_perf)
+		fd = bpf_raw_tracepoint_open(event, program_fd(attachment, RAW_TRACEPOINT));
 	if (fd >= 0)
 		return keep(attachment, fd, (struct hook){0}, 1);
-	return is_ours(fd) ? fd : attach_perf_tracepoint(attachment, target);
+	return is_ours(fd) ? fd :
+			     keep_event(attachment, target,
+					open_perf_tracepoint(attachment, target), true);
 }
 
 static int attach_system_calls(struct attachment *attachment)
@@ -645,8 +640,7 @@ bool attachment__take_missed(struct attachment *attachment, uint64_t *missed)
 		const struct hook *hook = &attachment->hooks[i];
 		uint64_t of_link = 0;
 
-		if (hook->misses == MISSES_UNKNOWN ||
-		    (hook->misses == MISSES_IN_LINK && !multi_link__missed(hook->fd, &of_link)))
+		if (hook->misses_in_link && !link__missed(hook->fd, &of_link))
 			return false;
 		sum += of_link;
 	}

@@ -93,6 +93,11 @@ void report__say_what_is_missing(const struct report *report, bool stats, struct
 		accounting__format_loss(accounting, line, sizeof(line));
 		fprintf(stderr, "WARNING: %s\n", line);
 	}
+	if (accounting->kernel_counts && accounting->missed)
+		fprintf(stderr,
+			"WARNING: %" PRIu64 " more events were withheld by the kernel, and are not "
+			"shown\n",
+			accounting->missed);
 	if (stats) {
 		accounting__format_stats(accounting, line, sizeof(line));
 		message("%s", line);

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/multi_link.h"
+#include "core/links.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "core/util/array.h"
@@ -29,23 +34,37 @@ struct uprobe_multi_attr {
 	uint32_t reserved;
 };
 
-/* Of struct bpf_link_info as of 6.7 (7ac8d0d26192). */
-struct kprobe_multi_info {
+/* struct bpf_link_info as of 6.7 (7ac8d0d26192), where it has the size of its first fields. */
+struct link_info {
 	uint32_t type;
 	uint32_t id;
 	uint32_t program_id;
 	uint32_t reserved;
-	uint64_t addresses;
-	uint32_t nr;
-	uint32_t flags;
-	uint64_t missed;
-	uint64_t room[16];
+	union {
+		struct {
+			uint64_t addresses;
+			uint32_t nr;
+			uint32_t flags;
+			uint64_t missed;
+		} kprobe_multi;
+		struct {
+			uint32_t type;
+			uint32_t reserved;
+			uint64_t function;
+			uint32_t function_length;
+			uint32_t offset;
+			uint64_t address;
+			uint64_t missed;
+		} perf_event;
+	};
+	uint64_t later[16];
 };
 
-/* The size of the kernel's struct bpf_link_info that first had the field. */
-#define LINK_INFO_SIZE_MISSED 56
+#define LINK_TYPE_PERF_EVENT   7
+#define LINK_TYPE_KPROBE_MULTI 8
+#define PERF_EVENT_KPROBE      3
 
-int multi_link__kernel(int program_fd, const uint64_t *addresses, size_t nr)
+int link__kernel_functions(int program_fd, const uint64_t *addresses, size_t nr)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .kprobe_multi.addrs = addresses,
 		    .kprobe_multi.cnt = (uint32_t)nr);
@@ -70,8 +89,8 @@ static int link_user(int program_fd, const char *path, const uint64_t *offsets,
 	return fd < 0 ? -errno : (int)fd;
 }
 
-int multi_link__user(int program_fd, int file_fd, const uint64_t *offsets,
-		     const uint64_t *semaphores, size_t nr, pid_t pid)
+int link__user_code(int program_fd, int file_fd, const uint64_t *offsets,
+		    const uint64_t *semaphores, size_t nr, pid_t pid)
 {
 	char path[64];
 
@@ -79,15 +98,48 @@ int multi_link__user(int program_fd, int file_fd, const uint64_t *offsets,
 	return link_user(program_fd, path, offsets, semaphores, nr, pid);
 }
 
-bool multi_link__missed(int link_fd, uint64_t *missed)
+int link__perf_event(int program_fd, struct perf_event_attr *attr, pid_t pid)
 {
-	struct kprobe_multi_info info = {0};
+	CLEANUP_CLOSE int event = -1;
+	int link;
+
+	attr->size = sizeof(*attr);
+	/* Of a process: in its memory, on whatever CPU; else on all, whichever is named here. */
+	event = (int)syscall(SYS_perf_event_open, attr, pid ? pid : -1, pid ? -1 : 0, -1,
+			     PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return -errno;
+	/* A link knows what it missed. It keeps the event. */
+	link = bpf_link_create(program_fd, event, BPF_PERF_EVENT, NULL);
+	if (link >= 0)
+		return link;
+	/* Before 5.15 (b89fbfbb854c) */
+	if (ioctl(event, PERF_EVENT_IOC_SET_BPF, program_fd) ||
+	    ioctl(event, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	return TAKE_FD(event);
+}
+
+bool link__missed(int fd, uint64_t *missed)
+{
+	struct link_info info = {0};
 	uint32_t size = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(link_fd, &info, &size) || size < LINK_INFO_SIZE_MISSED)
+	if (bpf_obj_get_info_by_fd(fd, &info, &size) || size < offsetof(struct link_info, later))
 		return false;
-	*missed = info.missed;
+	*missed = 0;
+	if (info.type == LINK_TYPE_KPROBE_MULTI)
+		*missed = info.kprobe_multi.missed;
+	else if (info.type == LINK_TYPE_PERF_EVENT && info.perf_event.type == PERF_EVENT_KPROBE)
+		*missed = info.perf_event.missed;
 	return true;
+}
+
+bool link__raw_tracepoints_miss(void)
+{
+	struct utsname name;
+
+	return uname(&name) == 0 && strtol(name.release, NULL, 10) >= 7;
 }
 
 /* A program that does nothing, to ask the kernel with. */
@@ -109,11 +161,11 @@ static const uint64_t *nowhere(void)
 	return (const uint64_t *)1;
 }
 
-bool multi_link__has_kernel(void)
+bool link__has_kernel_functions(void)
 {
 	CLEANUP_CLOSE int program = load_nothing(BPF_TRACE_KPROBE_MULTI);
 
-	return program >= 0 && multi_link__kernel(program, nowhere(), 1) == -EFAULT;
+	return program >= 0 && link__kernel_functions(program, nowhere(), 1) == -EFAULT;
 }
 
 static int ask_for_user_link(pid_t pid)
@@ -124,7 +176,7 @@ static int ask_for_user_link(pid_t pid)
 			     link_user(program, "/proc/self/exe", nowhere(), NULL, 1, pid);
 }
 
-bool multi_link__has_user(void)
+bool link__has_user_code(void)
 {
 	return ask_for_user_link(0) == -EFAULT;
 }
@@ -136,7 +188,7 @@ static void *ask_with_thread(void *answer)
 	return NULL;
 }
 
-bool multi_link__has_user_pid(void)
+bool link__has_user_pid(void)
 {
 	pthread_t thread;
 	int answer = 0;
