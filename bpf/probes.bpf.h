@@ -45,12 +45,22 @@ int probe_raw_tracepoint(void *ctx)
 	return 0;
 }
 
-/* Of perf, for what is no tracepoint in the kernel's code: slow to attach and to detach. */
+/*
+ * Of perf: slow to detach, but for what is no tracepoint in the kernel's code, and for
+ * kernels that preempt raw tracepoints (core/links.h).
+ */
 SEC("?tp")
 int probe_perf_tracepoint(void *ctx)
 {
 	on_event(ctx, USER_WALK_BY_KERNEL);
 	return 0;
+}
+
+static __always_inline void on_system_call(void *ctx, const volatile struct system_call_set *set,
+					   const void *kernel_regs)
+{
+	if (system_call_set__has(set, system_call_number(kernel_regs)))
+		on_event(ctx, USER_WALK_BY_KERNEL);
 }
 
 /*
@@ -60,18 +70,31 @@ int probe_perf_tracepoint(void *ctx)
 SEC("?raw_tp/sys_enter")
 int probe_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 {
-	if (system_call_set__has(&config.entered_calls,
-				 system_call_number((const void *)ctx->args[0])))
-		on_event(ctx, USER_WALK_BY_KERNEL);
+	on_system_call(ctx, &config.entered_calls, (const void *)ctx->args[0]);
 	return 0;
 }
 
 SEC("?raw_tp/sys_exit")
 int probe_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	if (system_call_set__has(&config.left_calls,
-				 system_call_number((const void *)ctx->args[0])))
-		on_event(ctx, USER_WALK_BY_KERNEL);
+	on_system_call(ctx, &config.left_calls, (const void *)ctx->args[0]);
+	return 0;
+}
+
+/* The same by perf events, for kernels that have bpf_task_pt_regs() (5.15) and BTF. */
+SEC("?tp")
+int probe_perf_sys_enter(void *ctx)
+{
+	on_system_call(ctx, &config.entered_calls,
+		       (const void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+	return 0;
+}
+
+SEC("?tp")
+int probe_perf_sys_exit(void *ctx)
+{
+	on_system_call(ctx, &config.left_calls,
+		       (const void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 	return 0;
 }
 

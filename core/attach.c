@@ -43,6 +43,8 @@ enum probe_program {
 	PERF_TRACEPOINT,
 	SYS_ENTER,
 	SYS_EXIT,
+	PERF_SYS_ENTER,
+	PERF_SYS_EXIT,
 	NR_PROBE_PROGRAMS,
 };
 
@@ -53,6 +55,8 @@ static const char *const program_names[NR_PROBE_PROGRAMS] = {
 	[PERF_TRACEPOINT] = "probe_perf_tracepoint",
 	[SYS_ENTER] = "probe_sys_enter",
 	[SYS_EXIT] = "probe_sys_exit",
+	[PERF_SYS_ENTER] = "probe_perf_sys_enter",
+	[PERF_SYS_EXIT] = "probe_perf_sys_exit",
 };
 
 /* What keeps something attached. */
@@ -65,10 +69,11 @@ struct hook {
 struct attachment {
 	const struct target_list *targets;
 	const struct pid_list *pids;
-	bool multi;	/* functions and user code: by links of many */
-	bool multi_pid; /* such a link can be of one process */
-	int perf_type;	/* else: of the perf events that probe */
-	bool all_perf;	/* tracepoints: only by perf events */
+	bool multi;	       /* functions and user code: by links of many */
+	bool multi_pid;	       /* such a link can be of one process */
+	int perf_type;	       /* else: of the perf events that probe */
+	bool perf_calls;       /* system calls: by a perf event */
+	bool perf_tracepoints; /* other tracepoints: by perf events, all of them */
 	struct bpf_program *programs[NR_PROBE_PROGRAMS];
 	size_t attached; /* targets */
 	unsigned int tries;
@@ -143,6 +148,30 @@ static int choose_for_user_code(struct attachment *attachment, struct error *err
 	return 0;
 }
 
+/* "syscalls:sys_enter_read": the number of the call, and whether its entry is meant. */
+static int system_call_of(const struct target *target, bool *entry)
+{
+	static const char enter[] = "syscalls:sys_enter_", leave[] = "syscalls:sys_exit_";
+
+	*entry = !strncmp(target->name, enter, strlen(enter));
+	if (*entry)
+		return syscall_number(target->name + strlen(enter));
+	if (!strncmp(target->name, leave, strlen(leave)))
+		return syscall_number(target->name + strlen(leave));
+	return -1;
+}
+
+static void choose_for_tracepoints(struct attachment *attachment)
+{
+	bool perf = link__raw_tracepoints_miss(), entry;
+	size_t others = 0;
+
+	for (size_t i = 0; i < attachment->targets->nr; i++)
+		others += system_call_of(&attachment->targets->targets[i], &entry) < 0;
+	attachment->perf_calls = perf && !access("/sys/kernel/btf/vmlinux", R_OK);
+	attachment->perf_tracepoints = perf && others <= PERF_TRACEPOINTS_MAX;
+}
+
 int attachment__new(struct attachment **out, const struct target_list *targets,
 		    const struct pid_list *pids, struct error *error)
 {
@@ -158,8 +187,7 @@ int attachment__new(struct attachment **out, const struct target_list *targets,
 	else if (is_user_code(targets))
 		err = choose_for_user_code(attachment, error);
 	else
-		attachment->all_perf =
-			targets->nr <= PERF_TRACEPOINTS_MAX && link__raw_tracepoints_miss();
+		choose_for_tracepoints(attachment);
 	if (err)
 		attachment__free(attachment);
 	else
@@ -180,45 +208,34 @@ void attachment__free(struct attachment *attachment)
 
 /* ---- between open and load ---- */
 
-/* "syscalls:sys_enter_read": the number of the call, and whether its entry is meant. */
-static int system_call_of(const struct target *target, bool *entry)
-{
-	static const char enter[] = "syscalls:sys_enter_", leave[] = "syscalls:sys_exit_";
-
-	*entry = !strncmp(target->name, enter, strlen(enter));
-	if (*entry)
-		return syscall_number(target->name + strlen(enter));
-	if (!strncmp(target->name, leave, strlen(leave)))
-		return syscall_number(target->name + strlen(leave));
-	return -1;
-}
-
 static void need(struct attachment *attachment, enum probe_program program)
 {
 	bpf_program__set_autoload(attachment->programs[program], true);
 }
 
+static enum probe_program call_program(const struct attachment *attachment, bool entry)
+{
+	if (attachment->perf_calls)
+		return entry ? PERF_SYS_ENTER : PERF_SYS_EXIT;
+	return entry ? SYS_ENTER : SYS_EXIT;
+}
+
 static void configure_tracepoints(struct attachment *attachment, struct trace_config *config)
 {
-	if (attachment->all_perf) {
-		need(attachment, PERF_TRACEPOINT);
-		return;
-	}
 	for (size_t i = 0; i < attachment->targets->nr; i++) {
 		bool entry;
 		int number = system_call_of(&attachment->targets->targets[i], &entry);
+		struct system_call_set *set = entry ? &config->entered_calls : &config->left_calls;
 
 		if (number >= 0) {
-			struct system_call_set *set =
-				entry ? &config->entered_calls : &config->left_calls;
-
-			need(attachment, entry ? SYS_ENTER : SYS_EXIT);
+			need(attachment, call_program(attachment, entry));
 			set->bits[number / 64] |= 1ULL << number % 64;
-		} else {
-			/* Which of the two it will be is known only when it is tried. */
-			need(attachment, RAW_TRACEPOINT);
-			need(attachment, PERF_TRACEPOINT);
+			continue;
 		}
+		/* Whether there is a raw one is known only when it is tried. */
+		need(attachment, PERF_TRACEPOINT);
+		if (!attachment->perf_tracepoints)
+			need(attachment, RAW_TRACEPOINT);
 	}
 }
 
@@ -484,56 +501,64 @@ static int attach_user_one(struct attachment *attachment, const struct target *t
 }
 
 /* A descriptor, or a negative errno. */
-static int open_perf_tracepoint(const struct attachment *attachment, const struct target *target)
+static int open_perf_tracepoint(const struct attachment *attachment,
+				const struct tracepoint *tracepoint, enum probe_program program)
 {
-	const struct tracepoint_list *list = &attachment->targets->tracepoints;
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT};
 	struct error error;
 	uint64_t id = 0;
-	int err = tracepoint_list__read_id(
-		list, &list->tracepoints[target - attachment->targets->targets], &id, &error);
+	int err = tracepoint_list__read_id(&attachment->targets->tracepoints, tracepoint, &id,
+					   &error);
 
 	attr.config = id;
-	return err ? err : link__perf_event(program_fd(attachment, PERF_TRACEPOINT), &attr, 0);
+	return err ? err : link__perf_event(program_fd(attachment, program), &attr, 0);
 }
 
 /* Some events have no tracepoint of their name in the code: new system calls, dynamic ones. */
 static int attach_tracepoint(struct attachment *attachment, const struct target *target)
 {
-	const char *event = strchr(target->name, ':') + 1;
+	const struct target_list *list = attachment->targets;
+	const struct tracepoint *tracepoint =
+		&list->tracepoints.tracepoints[target - list->targets];
 	int fd = -ENOENT;
+	bool entry;
 
-	if (!attachment->all_perf && system_call_of(target, &(bool){false}) >= 0) {
+	if (system_call_of(target, &entry) >= 0) {
 		attachment->attached++; /* by attach_system_calls() */
 		return 0;
 	}
-	if (!attachment->all_perf)
-		fd = bpf_raw_tracepoint_open(event, program_fd(attachment, RAW_TRACEPOINT));
+	if (!attachment->perf_tracepoints)
+		fd = bpf_raw_tracepoint_open(tracepoint->name,
+					     program_fd(attachment, RAW_TRACEPOINT));
 	if (fd >= 0)
 		return keep(attachment, fd, (struct hook){0}, 1);
-	return is_ours(fd) ? fd :
-			     keep_event(attachment, target,
-					open_perf_tracepoint(attachment, target), true);
+	if (is_ours(fd))
+		return fd;
+	fd = open_perf_tracepoint(attachment, tracepoint, PERF_TRACEPOINT);
+	return keep_event(attachment, target, fd, true);
 }
 
 static int attach_system_calls(struct attachment *attachment)
 {
-	static const struct {
-		enum probe_program program;
-		const char *tracepoint;
-	} sides[] = {{SYS_ENTER, "sys_enter"}, {SYS_EXIT, "sys_exit"}};
+	static const struct tracepoint sides[] = {{"raw_syscalls", "sys_exit"},
+						  {"raw_syscalls", "sys_enter"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
-		int fd = program_fd(attachment, sides[i].program);
+		enum probe_program program = call_program(attachment, i == 1);
+		int fd = program_fd(attachment, program), err;
 
 		if (fd < 0)
 			continue; /* not needed, not loaded */
-		fd = bpf_raw_tracepoint_open(sides[i].tracepoint, fd);
+		fd = attachment->perf_calls ? open_perf_tracepoint(attachment, &sides[i], program) :
+					      bpf_raw_tracepoint_open(sides[i].name, fd);
 		if (fd < 0)
 			return fd;
-		fd = keep(attachment, fd, (struct hook){0}, 0);
-		if (fd)
-			return fd;
+		err = keep(attachment, fd,
+			   (struct hook){.slow = attachment->perf_calls,
+					 .misses_in_link = attachment->perf_calls},
+			   0);
+		if (err)
+			return err;
 	}
 	return 0;
 }
