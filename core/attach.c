@@ -24,6 +24,12 @@
 #include "core/util/error.h"
 
 /*
+ * A program on every function of the kernel slows all down so much that a machine seems
+ * to have stopped (an emulated one was not seen to come back).
+ */
+#define FUNCTIONS_MAX 10000
+
+/*
  * Where each function is a perf event of its own, attaching to this many takes half
  * a minute, and detaching more. Who asks for more has most likely not meant it.
  */
@@ -105,11 +111,19 @@ static int read_perf_type(const char *kind)
 	return fscanf(file, "%d", &type) == 1 ? type : -EIO;
 }
 
+static int too_many(const struct attachment *attachment, struct error *error)
+{
+	return error__set(error, -E2BIG,
+			  "the pattern matches %zu functions; more than %d at once would slow down "
+			  "the machine so much that it seems to stand still; give a narrower one",
+			  attachment->targets->nr, FUNCTIONS_MAX);
+}
+
 static int choose_for_kernel_functions(struct attachment *attachment, struct error *error)
 {
 	attachment->multi = link__has_kernel_functions();
 	if (attachment->multi)
-		return 0;
+		return attachment->targets->nr > FUNCTIONS_MAX ? too_many(attachment, error) : 0;
 	attachment->perf_type = read_perf_type("kprobe");
 	if (attachment->perf_type < 0)
 		return error__set(error, -EOPNOTSUPP,
@@ -129,6 +143,8 @@ static int choose_for_user_code(struct attachment *attachment, struct error *err
 {
 	size_t events = attachment->targets->nr * (attachment->pids->nr ? attachment->pids->nr : 1);
 
+	if (attachment->targets->nr > FUNCTIONS_MAX)
+		return too_many(attachment, error);
 	attachment->multi = link__has_user_code();
 	if (attachment->multi) {
 		attachment->multi_pid = attachment->pids->nr && link__has_user_pid();
