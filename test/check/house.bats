@@ -81,7 +81,7 @@ only() {
 
 @test "shell scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
-	shellcheck -x scripts/quickstart scripts/test scripts/packages.sh .ci/run test/bench/profile-peers
+	shellcheck -x scripts/quickstart scripts/test scripts/packages.sh .ci/run test/bench/profile-peers test/vm/*
 }
 
 @test "the binary is one static-pie file of at most 2.0 MB, stripped" {
