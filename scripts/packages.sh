@@ -10,6 +10,10 @@ BUILD_PACKAGES=(
 TEST_PACKAGES=(
 	bats clang-format fish libclang-rt-14-dev mandoc procps shellcheck zsh
 )
+# shellcheck disable=SC2034
+VM_PACKAGES=(
+	busybox-static cpio debian-archive-keyring kmod qemu-system-x86 util-linux xz-utils zstd
+)
 
 say() {
 	printf '==> %s\n' "$*"
