@@ -4,7 +4,6 @@
 setup() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	started=()
-	programs_before=$(count_programs)
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -25,9 +24,15 @@ count_programs() {
 	bpftool prog 2>/dev/null | grep -c profile_sample || true
 }
 
-# No more BPF programs of ours are loaded than before the test.
+# To be called before what no_programs_left is asked about.
+note_programs() {
+	programs_before=$(count_programs)
+}
+
+# No more BPF programs of ours are loaded than were noted.
 no_programs_left() {
 	local tries
+	: "${programs_before:?note_programs was not called}"
 	for tries in $(seq 50); do
 		# The kernel frees programs a moment after their last user.
 		[ "$(count_programs)" -gt "$programs_before" ] || return 0

@@ -53,6 +53,7 @@ end_silent_fs() {
 }
 
 @test "a child that cannot be killed holds nothing of the trace" {
+	note_programs
 	spin_on_silent_fs
 	try timeout 30 "$TRACEKIT" profile -f -p "$pid" 1 >out 2>err
 	try no_programs_left

@@ -27,6 +27,7 @@ load ../refute
 }
 
 @test "a signal at any moment of the start ends it well, and nothing stays behind" {
+	note_programs
 	spin names
 	target=$pid
 	for delay in 0.000 0.002 0.004 0.006 0.008 0.010 0.012 0.015 0.020 0.025 0.030 0.040; do
@@ -45,6 +46,7 @@ load ../refute
 }
 
 @test "a second signal kills, also while the output cannot be written" {
+	note_programs
 	spin paths
 	mkfifo pipe
 	exec 4<>pipe
@@ -91,6 +93,7 @@ load ../refute
 }
 
 @test "killed, it leaves nothing behind" {
+	note_programs
 	start_profile
 	kill -KILL "$pid"
 	try wait "$pid"
