@@ -30,18 +30,18 @@ balanced() {
 
 @test "nothing is lost with the default tables" {
 	load_all_cpus
-	profile -f --stats -F 999 2 >out 2>err
+	profile -f --stats -F 999 1 >out 2>err
 	balanced out
 	[ "$(stat_of lost err)" -eq 0 ]
 	refute grep -q WARNING err
 	# All CPUs were busy: the kernel has hardly a reason to withhold a sample. An emulated
-	# CPU is too slow for some.
-	[ "$(stat_of seen err)" -ge $((999 * 2 * $(nproc) * 40 / 100)) ]
+	# CPU on a busy machine is too slow for most.
+	[ "$(stat_of seen err)" -ge $((999 * $(nproc) * 15 / 100)) ]
 }
 
 @test "a full stack table: what does not fit is counted and said" {
 	load_all_cpus
-	profile -f --stats -F 4999 --stack-storage-size 8 2 >out 2>err
+	profile -f --stats -F 4999 --stack-storage-size 8 1 >out 2>err
 	balanced out
 	lost=$(stat_of lost err)
 	[ "$lost" -gt 0 ]
@@ -50,7 +50,7 @@ balanced() {
 
 @test "a full key table: what does not fit is counted and said" {
 	load_all_cpus
-	profile -f --stats -F 4999 --hash-storage-size 8 2 >out 2>err
+	profile -f --stats -F 4999 --hash-storage-size 8 1 >out 2>err
 	balanced out
 	[ "$(wc -l <out)" -le 8 ]
 	lost=$(stat_of lost err)
@@ -60,7 +60,7 @@ balanced() {
 
 @test "under full load, at the highest frequency" {
 	load_all_cpus
-	profile -f --stats -F 20000 2 >out 2>err
+	profile -f --stats -F 20000 1 >out 2>err
 	balanced out
 }
 

@@ -60,10 +60,10 @@ enter() {
 	spin threads
 	mapfile -t tids < <(ls "/proc/$pid/task" | grep -vx "$pid")
 	[ "${#tids[@]}" -eq 2 ]
-	profile -f -U -L "${tids[0]}" -F 199 --stats 1 >out 2>err
+	profile -f -U -L "${tids[0]}" -F 199 --stats 0.5 >out 2>err
 	grep -Eq ';thread;spin_leaf [0-9]+$' out
 	one=$(sum out)
-	profile -f -U -L "${tids[0]},${tids[1]}" -F 199 1 >out
+	profile -f -U -L "${tids[0]},${tids[1]}" -F 199 0.5 >out
 	both=$(sum out)
 	profile -L "${tids[1]},${tids[0]}" 0.2 >out
 	head -1 out | grep -Fq "Sampling at 49 Hertz of TID [${tids[1]}, ${tids[0]}] by user + kernel"
@@ -76,7 +76,7 @@ enter() {
 
 @test "-L of a first thread does not show the other threads of the process" {
 	spin brief-thread
-	profile -f -U -L "$pid" 1 >out
+	profile -f -U -L "$pid" 0.5 >out
 	grep -Eq ';main;brief_thread;spin_leaf [0-9]+$' out
 	refute grep -q 'clock_gettime' out
 }
@@ -125,18 +125,18 @@ enter() {
 	spin deep 3
 	taskset -pc 0 "$pid" >/dev/null
 	sleep 0.1
-	profile -U -C "$cpu" 1 >out
-	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user stack on CPU#$cpu for 1 secs."
+	profile -U -C "$cpu" 0.5 >out
+	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user stack on CPU#$cpu for 0.5 secs."
 	grep -q "spin ($there)" out
 	refute grep -q "spin ($pid)" out
-	profile -U -C 0 1 >out
+	profile -U -C 0 0.5 >out
 	head -1 out | grep -Fq " on CPU#0 "
 	grep -q "spin ($pid)" out
 	refute grep -q "spin ($there)" out
 }
 
 @test "-C of a CPU that is not online" {
-	try profile -C 65535 1 >out 2>err
+	try profile -C 65535 0.5 >out 2>err
 	[ "$status" -eq 1 ]
 	[ ! -s out ]
 	grep -Fxq "profile: -C 65535: is not online; /sys/devices/system/cpu/online lists those that are" err
@@ -145,30 +145,30 @@ enter() {
 @test "-I includes the idle task; without it there is none" {
 	# Others can keep all CPUs busy for a second, but not for ever.
 	for _ in $(seq 20); do
-		profile -I -K -F 999 1 >out
+		profile -I -K -F 999 0.5 >out
 		if grep -q swapper/ out; then break; fi
 	done
 	grep -Eq '^    -                swapper/[0-9]+ \(0\)$' out
 	for _ in $(seq 20); do
-		profile -I -K -f -F 999 1 >out
+		profile -I -K -f -F 999 0.5 >out
 		if grep -q swapper/ out; then break; fi
 	done
 	grep -Eq '^swapper/[0-9]+;' out
-	profile -K -F 999 1 >out
+	profile -K -F 999 0.5 >out
 	refute grep -q swapper out
 }
 
 @test "-a marks kernel functions, and only those" {
 	spin syscalls
-	profile -a -f -p "$pid" -F 499 1 >out
+	profile -a -f -p "$pid" -F 499 0.5 >out
 	grep -Eq ';main;syscalls;.*do_syscall_64_\[k\]' out
 	refute grep -Eq '(main|syscalls)_\[k\]' out
 	# Every kernel function stands behind the user functions, and has its mark.
 	refute grep -Eq '_\[k\];[^;]*[^]][; ]' out
-	profile -a -p "$pid" -F 499 1 >out
+	profile -a -p "$pid" -F 499 0.5 >out
 	grep -Eq '^    do_syscall_64_\[k\]$' out
 	grep -Eq '^    syscalls$' out
-	profile -s -a -p "$pid" -F 499 1 >out
+	profile -s -a -p "$pid" -F 499 0.5 >out
 	grep -Eq '^    do_syscall_64\+0x[0-9a-f]+_\[k\]$' out
 }
 
@@ -176,7 +176,7 @@ enter() {
 	strip -o stripped "$SPIN"
 	start ./stripped names
 	sleep 0.2
-	profile -v -U -p "$pid" 1 >out
+	profile -v -U -p "$pid" 0.5 >out
 	line=$(grep -E '^    [0-9a-f]+ +\[unknown\] \(stripped\+0x[0-9a-f]+\)$' out | head -1)
 	echo "$line"
 	[ "${#line}" -gt 21 ]
@@ -192,16 +192,16 @@ enter() {
 	[ "${line:0:4}" = "    " ]
 	[ "${line:20:1}" = " " ]
 	# Folded lines have no addresses.
-	profile -f -v -U -p "$pid" 1 >out
+	profile -f -v -U -p "$pid" 0.5 >out
 	grep -Eq ';\[unknown\] \(stripped\+0x[0-9a-f]+\) [0-9]+$' out
 	refute grep -Eq '(^|;)[0-9a-f]{8,16} ' out
 }
 
 @test "--event: cpu-clock by default; cycles where there are any, else a line that says so" {
 	spin names
-	profile --event cpu-clock -f -U -p "$pid" 1 >out
+	profile --event cpu-clock -f -U -p "$pid" 0.5 >out
 	grep -q spin_leaf out
-	try profile --event cycles -f -U -p "$pid" --stats 1 >out 2>err
+	try profile --event cycles -f -U -p "$pid" --stats 0.5 >out 2>err
 	if [ "$status" -eq 0 ]; then
 		grep -q spin_leaf out
 		grep -q 'what the kernel missed is not known' err
@@ -220,12 +220,12 @@ enter() {
 	spin names
 	enter "$inside" "$cgroup"
 	enter "$pid" "$cgroup/below"
-	profile -U --stats --cgroup "$cgroup" -F 199 1 >out 2>err
+	profile -U --stats --cgroup "$cgroup" -F 199 0.5 >out 2>err
 	grep -q "spin ($inside)" out
 	grep -q "spin ($pid)" out
 	refute grep -q "spin ($outside)" out
 	[ "$(stat_of filtered err)" -gt 0 ]
-	profile -U --cgroup "$cgroup/below" -F 199 1 >out
+	profile -U --cgroup "$cgroup/below" -F 199 0.5 >out
 	refute grep -q "spin ($inside)" out
 	grep -q "spin ($pid)" out
 }
@@ -247,15 +247,15 @@ enter() {
 	spin names
 	enter "$inside" "$cgroup"
 	enter "$pid" "$cgroup/below"
-	profile -U --stats --cgroupmap bpf/groups -F 199 1 >out 2>err
+	profile -U --stats --cgroupmap bpf/groups -F 199 0.5 >out 2>err
 	refute grep -q "spin" out
 	[ "$(stat_of filtered err)" -gt 0 ]
 	add_key groups "$(stat -c %i "$cgroup")"
-	profile -U --cgroupmap bpf/groups -F 199 1 >out
+	profile -U --cgroupmap bpf/groups -F 199 0.5 >out
 	grep -q "spin ($inside)" out
 	refute grep -q "spin ($pid)" out
 	add_key groups "$(stat -c %i "$cgroup/below")"
-	profile -U --cgroupmap bpf/groups -F 199 1 >out
+	profile -U --cgroupmap bpf/groups -F 199 0.5 >out
 	grep -q "spin ($inside)" out
 	grep -q "spin ($pid)" out
 }
@@ -269,12 +269,12 @@ enter() {
 	start unshare --mount "$SPIN" names
 	wait_for is_called "$pid" spin
 	add_key namespaces "$(stat -Lc %i "/proc/$pid/ns/mnt")"
-	profile -U --stats --mntnsmap bpf/namespaces -F 199 1 >out 2>err
+	profile -U --stats --mntnsmap bpf/namespaces -F 199 0.5 >out 2>err
 	grep -q "spin ($pid)" out
 	refute grep -q "spin ($outside)" out
 	[ "$(stat_of filtered err)" -gt 0 ]
 	add_key namespaces "$(stat -Lc %i "/proc/$outside/ns/mnt")"
-	profile -U --mntnsmap bpf/namespaces -F 199 1 >out
+	profile -U --mntnsmap bpf/namespaces -F 199 0.5 >out
 	grep -q "spin ($pid)" out
 	grep -q "spin ($outside)" out
 }
@@ -323,7 +323,7 @@ enter() {
 	spin names
 	enter "$inside" "$cgroup"
 	enter "$pid" "$cgroup"
-	profile -U --cgroup "$cgroup" -p "$inside" 1 >out
+	profile -U --cgroup "$cgroup" -p "$inside" 0.5 >out
 	grep -q "spin ($inside)" out
 	refute grep -q "spin ($pid)" out
 	spin names
@@ -339,8 +339,8 @@ enter() {
 		unshare --fork --pid --mount-proc "$SPIN" names & unshare=\$!
 		for i in \$(seq 600); do pid=\$(pgrep -x spin) && break; sleep 0.05; done
 		"$TRACEKIT" profile -U 1
-		"$TRACEKIT" profile -f -U -p \$pid 1 >by-pid
-		"$TRACEKIT" profile -f -U -L \$pid 1 >by-tid
+		"$TRACEKIT" profile -f -U -p \$pid 0.5 >by-pid
+		"$TRACEKIT" profile -f -U -L \$pid 0.5 >by-tid
 		kill -KILL \$pid
 		echo "pid=\$pid"
 	END
