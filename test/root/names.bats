@@ -32,28 +32,28 @@ spin_in_jit() {
 	start "$PLT_SPIN"
 	wait_for is_called "$pid" plt_spin || skip "no such table, or of another form, in programs here"
 	sleep 0.2
-	profile -f -s -U -p "$pid" 0.5 >out
+	profile -f -s -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';getppid@plt\+0x0 [0-9]+$' out
 	[ "$(grep -c . out)" -eq "$(grep -Ec ';getppid@plt\+0x0 [0-9]+$' out)" ]
 }
 
 @test "C++ and Rust" {
 	spin mangled
-	profile -U -p "$pid" 0.5 >out
+	profile -U -p "$pid" -F 199 0.5 >out
 	awk -v RS= 'END { print }' out | head -4 |
 		diff - <(printf '    %s\n' spin_leaf geometry::side 'app::Shape<int>::area(long)' main)
 }
 
 @test "generated code is named by the map that the process writes, and read again when it has grown" {
 	spin_in_jit
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';\[unknown\] [0-9]+$' out
 	echo "$page 1000 whole page of code" >"$jit_map"
-	profile -f -s -U -p "$pid" 0.5 >out
+	profile -f -s -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';main.*;whole page of code\+0x4[0-9a-f] [0-9]+$' out
 	# What is written later replaces what was there.
 	printf '%x 10 JS:~fast;er\n' $((0x$page + 64)) >>"$jit_map"
-	profile -f -s -U -p "$pid" 0.5 >out
+	profile -f -s -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';JS:~fast:er\+0x[0-9a-f] [0-9]+$' out
 }
 
@@ -75,7 +75,7 @@ spin_in_jit() {
 	wait_for find_inner
 	wait_for grep -q inside "/proc/$inner/root/tmp/perf-$(awk '/^NSpid/ { print $NF }' "/proc/$inner/status").map"
 	[ ! -e "/tmp/perf-$inner.map" ]
-	profile -f -U -p "$inner" 0.5 >out
+	profile -f -U -p "$inner" -F 199 0.5 >out
 	kill -KILL "$inner"
 	grep -Eq ';inside [0-9]+$' out
 }
@@ -89,11 +89,11 @@ spin_in_jit() {
 	jit_map=/tmp/perf-$pid.map
 	echo "$(<page) 1000 written_by_root" >"$jit_map"
 	chmod 600 "$jit_map"
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';\[unknown\] [0-9]+$' out
 	refute grep -q written_by_root out
 	chmod 644 "$jit_map"
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';written_by_root [0-9]+$' out
 }
 
@@ -101,7 +101,7 @@ spin_in_jit() {
 	spin_in_jit
 	echo "$page 1000 forged" >"$jit_map"
 	chown 65534 "$jit_map"
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	refute grep -q forged out
 	grep -Eq ';\[unknown\] [0-9]+$' out
 }
@@ -115,7 +115,7 @@ spin_in_jit() {
 		device) mknod "$jit_map" c 1 5 ;;
 		link) ln -s /dev/zero "$jit_map" ;;
 		esac
-		try timeout 20 "$TRACEKIT" profile -f -U -p "$pid" 0.2 >out 2>err
+		try timeout 20 "$TRACEKIT" profile -f -U -p "$pid" -F 199 0.2 >out 2>err
 		rm -d "$jit_map"
 		echo "$kind: status $status"
 		[ "$status" -eq 0 ]
@@ -128,7 +128,7 @@ spin_in_jit() {
 	spin_in_jit
 	truncate -s 1T "$jit_map" 2>/dev/null || truncate -s 40G "$jit_map" || skip "no sparse files here"
 	begin=$(date +%s)
-	try timeout 60 "$TRACEKIT" profile -f -U -p "$pid" 0.2 >out 2>err
+	try timeout 60 "$TRACEKIT" profile -f -U -p "$pid" -F 199 0.2 >out 2>err
 	[ "$status" -eq 0 ]
 	[ $(($(date +%s) - begin)) -le 20 ]
 	grep -Eq ';\[unknown\] [0-9]+$' out
@@ -138,22 +138,22 @@ spin_in_jit() {
 @test "names in generated maps reach the terminal harmless" {
 	spin_in_jit
 	printf '%s 1000 [cut at\033]0;x\007 127 frames]\n' "$page" >"$jit_map"
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Fq ';?cut at?]0:x? 127 frames]' out
 	refute grep -q "$(printf '[\001-\010\013-\037\177]')" out
 	# No delimiter, no process, and no frame without a name.
 	for name in - -- '-                sshd (812)' '\0hidden'; do
 		# shellcheck disable=SC2059
 		printf "%s 1000 $name\n" "$page" >"$jit_map"
-		profile -d -U -p "$pid" 0.3 >out
+		profile -d -U -p "$pid" -F 199 0.3 >out
 		grep -Eq '^    (\?|\[unknown\])' out
 		refute grep -Eq '^    (--?|-  .*sshd.*)?$' out
 	done
 	printf '%s 1000 do_exit_[k]\n' "$page" >"$jit_map"
-	profile -f -a -U -p "$pid" 0.3 >out
+	profile -f -a -U -p "$pid" -F 199 0.3 >out
 	grep -Fq ';do_exit_[k? ' out
 	printf '%s 1000 -[Class method]\n' "$page" >"$jit_map"
-	profile -f -U -p "$pid" 0.3 >out
+	profile -f -U -p "$pid" -F 199 0.3 >out
 	grep -Fq ';-[Class method] ' out
 }
 
@@ -175,7 +175,7 @@ base36() {
 	start ./bomb names
 	sleep 0.2
 	begin=$(date +%s)
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	[ $(($(date +%s) - begin)) -le 10 ]
 	grep -Eq ";main;outer;middle;$symbol [0-9]+$" out
 }
@@ -188,7 +188,7 @@ base36() {
 	code=$((0x$(nm "$SPIN" | awk '$3 == "never_returns" { print $1 }')))
 	whole=$(stat -c %s library)
 	sleep 0.2
-	profile -f -U -p "$target" 0.2 >out
+	profile -f -U -p "$target" -F 199 0.2 >out
 	grep -Eq ';never_returns [0-9]+$' out
 	cat >resize <<-END
 		while :; do
@@ -214,7 +214,7 @@ base36() {
 	spin names
 	setpriv --bounding-set -sys_admin,-checkpoint_restore true || skip "cannot drop capabilities"
 	try setpriv --bounding-set -sys_admin,-checkpoint_restore \
-		--inh-caps -sys_admin,-checkpoint_restore "$TRACEKIT" profile -f -U -p "$pid" 0.5 >out 2>err
+		--inh-caps -sys_admin,-checkpoint_restore "$TRACEKIT" profile -f -U -p "$pid" -F 199 0.5 >out 2>err
 	cat err
 	if [ "$status" -ne 0 ]; then
 		grep -q 'perf_event_paranoid' err

@@ -76,7 +76,7 @@ enter() {
 
 @test "-L of a first thread does not show the other threads of the process" {
 	spin brief-thread
-	profile -f -U -L "$pid" 0.5 >out
+	profile -f -U -L "$pid" -F 199 0.5 >out
 	grep -Eq ';main;brief_thread;spin_leaf [0-9]+$' out
 	refute grep -q 'clock_gettime' out
 }
@@ -129,14 +129,14 @@ enter() {
 	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user stack on CPU#$cpu for 0.5 secs."
 	grep -q "spin ($there)" out
 	refute grep -q "spin ($pid)" out
-	profile -U -C 0 0.5 >out
+	profile -U -C 0 -F 199 0.5 >out
 	head -1 out | grep -Fq " on CPU#0 "
 	grep -q "spin ($pid)" out
 	refute grep -q "spin ($there)" out
 }
 
 @test "-C of a CPU that is not online" {
-	try profile -C 65535 0.5 >out 2>err
+	try profile -C 65535 -F 199 0.5 >out 2>err
 	[ "$status" -eq 1 ]
 	[ ! -s out ]
 	grep -Fxq "profile: -C 65535: is not online; /sys/devices/system/cpu/online lists those that are" err
@@ -176,7 +176,7 @@ enter() {
 	strip -o stripped "$SPIN"
 	start ./stripped names
 	sleep 0.2
-	profile -v -U -p "$pid" 0.5 >out
+	profile -v -U -p "$pid" -F 199 0.5 >out
 	line=$(grep -E '^    [0-9a-f]+ +\[unknown\] \(stripped\+0x[0-9a-f]+\)$' out | head -1)
 	echo "$line"
 	[ "${#line}" -gt 21 ]
@@ -192,16 +192,16 @@ enter() {
 	[ "${line:0:4}" = "    " ]
 	[ "${line:20:1}" = " " ]
 	# Folded lines have no addresses.
-	profile -f -v -U -p "$pid" 0.5 >out
+	profile -f -v -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';\[unknown\] \(stripped\+0x[0-9a-f]+\) [0-9]+$' out
 	refute grep -Eq '(^|;)[0-9a-f]{8,16} ' out
 }
 
 @test "--event: cpu-clock by default; cycles where there are any, else a line that says so" {
 	spin names
-	profile --event cpu-clock -f -U -p "$pid" 0.5 >out
+	profile --event cpu-clock -f -U -p "$pid" -F 199 0.5 >out
 	grep -q spin_leaf out
-	try profile --event cycles -f -U -p "$pid" --stats 0.5 >out 2>err
+	try profile --event cycles -f -U -p "$pid" --stats -F 199 0.5 >out 2>err
 	if [ "$status" -eq 0 ]; then
 		grep -q spin_leaf out
 		grep -q 'what the kernel missed is not known' err
@@ -298,7 +298,7 @@ enter() {
 
 @test "a map that is not preallocated serves, or it is said that the kernel cannot" {
 	pin_map groups hash 8 8 flags 1
-	try profile --cgroupmap bpf/groups 0.2 >out 2>err
+	try profile --cgroupmap bpf/groups -F 199 0.2 >out 2>err
 	[ "$status" -eq 0 ] ||
 		grep -Eq '^profile: cannot use a map of --cgroupmap or --mntnsmap that is not preallocated: before Linux 6.1 ' err
 }
@@ -308,7 +308,7 @@ enter() {
 		pin_map "$name" hash 8 12
 		spin names
 		add_key "$name" 0
-		try timeout 20 "$TRACEKIT" profile -f --stats --cgroupmap "bpf/$name" 0.2 >out 2>err
+		try timeout 20 "$TRACEKIT" profile -f --stats --cgroupmap "bpf/$name" -F 199 0.2 >out 2>err
 		[ "$status" -eq 0 ]
 		[ "$(stat_of seen err)" -gt 0 ]
 		[ "$(stat_of seen err)" -eq "$(stat_of filtered err)" ]
@@ -323,11 +323,11 @@ enter() {
 	spin names
 	enter "$inside" "$cgroup"
 	enter "$pid" "$cgroup"
-	profile -U --cgroup "$cgroup" -p "$inside" 0.5 >out
+	profile -U --cgroup "$cgroup" -p "$inside" -F 199 0.5 >out
 	grep -q "spin ($inside)" out
 	refute grep -q "spin ($pid)" out
 	spin names
-	try profile -f -U --cgroup "$cgroup" -p "$pid" 0.5 >out
+	try profile -f -U --cgroup "$cgroup" -p "$pid" -F 199 0.5 >out
 	[ "$status" -eq 0 ]
 	[ ! -s out ]
 }
@@ -339,8 +339,8 @@ enter() {
 		unshare --fork --pid --mount-proc "$SPIN" names & unshare=\$!
 		for i in \$(seq 600); do pid=\$(pgrep -x spin) && break; sleep 0.05; done
 		"$TRACEKIT" profile -U 1
-		"$TRACEKIT" profile -f -U -p \$pid 0.5 >by-pid
-		"$TRACEKIT" profile -f -U -L \$pid 0.5 >by-tid
+		"$TRACEKIT" profile -f -U -p \$pid -F 199 0.5 >by-pid
+		"$TRACEKIT" profile -f -U -L \$pid -F 199 0.5 >by-tid
 		kill -KILL \$pid
 		echo "pid=\$pid"
 	END
@@ -356,8 +356,8 @@ enter() {
 
 @test "--no-demangle shows names as they stand in the file" {
 	spin mangled
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';main;app::Shape<int>::area\(long\);geometry::side;spin_leaf [0-9]+$' out
-	profile -f -U --no-demangle -p "$pid" 0.5 >out
+	profile -f -U --no-demangle -p "$pid" -F 199 0.5 >out
 	grep -Eq ';main;_ZN3app5ShapeIiE4areaEl;_RNvCs1234_8geometry4side;spin_leaf [0-9]+$' out
 }

@@ -7,7 +7,7 @@ load ../refute
 
 @test "a known stack, root to leaf, with every frame named" {
 	spin names
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq '^spin;.*main;outer;middle;spin_leaf [0-9]+$' out
 }
 
@@ -60,7 +60,7 @@ load ../refute
 	profile -d -p "$pid" -F 499 0.5 >out
 	grep -Fxq "    --" out
 	start "$SPIN" names
-	profile -d -U -p "$pid" 0.5 >out
+	profile -d -U -p "$pid" -F 199 0.5 >out
 	refute grep -Fxq "    --" out
 }
 
@@ -81,7 +81,7 @@ load ../refute
 	profile -p "$pid" 1 >out
 	grep -q "spin ($pid)" out
 	refute grep -q "($other)" out
-	profile -p "$pid,$other" 0.5 >out
+	profile -p "$pid,$other" -F 199 0.5 >out
 	head -1 out | grep -Fq "of PID [$pid, $other] by"
 	grep -q "spin ($pid)" out
 	grep -q "spin ($other)" out
@@ -90,13 +90,13 @@ load ../refute
 
 @test "-p follows the threads of a process, also when its first thread has ended" {
 	spin threads
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';thread;spin_leaf [0-9]+$' out
 }
 
 @test "-s shows offsets, counted from the function's start" {
 	spin names
-	profile -f -s -U -p "$pid" 0.5 >out
+	profile -f -s -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';main\+0x[0-9a-f]+;outer\+0x[0-9a-f]+;middle\+0x[0-9a-f]+;spin_leaf\+0x[0-9a-f]+ [0-9]+$' out
 	# The return address into outer is where the only call of outer ends.
 	offset=$(grep -oE ';outer\+0x[0-9a-f]+' out | head -1 | sed 's/.*+0x//')
@@ -115,7 +115,7 @@ load ../refute
 
 @test "a system-wide profile shows the process that spins, and no idle task" {
 	spin names
-	profile -f 0.5 >out
+	profile -f -F 199 0.5 >out
 	grep -Eq '^spin;.*spin_leaf [0-9]+$' out
 	refute grep -q '^swapper' out
 }
@@ -123,7 +123,7 @@ load ../refute
 @test "a call at the end of its function belongs to that function" {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 assembly"
 	spin last-call
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';calls_at_its_end;never_returns [0-9]+$' out
 	refute grep -q 'behind_it' out
 }
@@ -131,7 +131,7 @@ load ../refute
 @test "a stack deeper than 127 frames says at its root that it was cut" {
 	[ "$(cat /proc/sys/kernel/perf_event_max_stack)" = 127 ] || skip "perf_event_max_stack is not 127"
 	spin deep 200
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq '^spin;\[cut at 127 frames\];deep;.*deep;spin_leaf [0-9]+$' out
 	# 127 frames and the marker, behind the comm
 	[ "$(tail -1 out | sed 's/ [0-9]*$//' | tr ';' '\n' | wc -l)" -eq 129 ]
@@ -139,7 +139,7 @@ load ../refute
 
 @test "a stack of fewer frames is whole" {
 	spin deep 100
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	refute grep -q 'cut at' out
 	grep -q ';main;deep;' out
 }
@@ -147,16 +147,16 @@ load ../refute
 @test "no process forges kernel frames or markers" {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 assembly"
 	spin forged
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq '^spin;(\[unknown\];)+forged [0-9]+$' out
 	refute grep -q 'cut at' out
 }
 
 @test "no process sends control characters, or a frame of its own, to the terminal" {
 	spin hostile-comm
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Fq '?[2J:a?b?c;' out
-	profile -U -p "$pid" 0.5 >out
+	profile -U -p "$pid" -F 199 0.5 >out
 	grep -Fq '?[2J;a?b?c' out
 	refute grep -q "$(printf '[\001-\010\013-\037\177]')" out
 }
@@ -179,7 +179,7 @@ load ../refute
 	sleep 0.1
 	rm ./gone
 	printf 'not an ELF file' >./gone
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq '^gone;.*main;outer;middle;spin_leaf [0-9]+$' out
 }
 
@@ -209,7 +209,7 @@ load ../refute
 @test "in a PID namespace: the rest of the machine is filtered, and that is said once" {
 	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
 	spin names
-	unshare --fork --pid --mount-proc "$TRACEKIT" profile -f --stats 0.5 >out 2>err
+	unshare --fork --pid --mount-proc "$TRACEKIT" profile -f --stats -F 199 0.5 >out 2>err
 	refute grep -q '^spin' out
 	[ "$(grep -Ec '^profile: [0-9]+ events are of processes that this PID namespace does not see, ' err)" -eq 1 ]
 	[ "$(stat_of filtered err)" -gt 0 ]
@@ -230,7 +230,7 @@ load ../refute
 	done
 	sleep 0.2
 	[ ! -e inner/spin ]
-	profile -f -U -p "$pid" 0.5 >out
+	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
 }
 
