@@ -21,18 +21,25 @@ end_started() {
 }
 
 count_programs() {
-	bpftool prog 2>/dev/null | grep -c profile_sample || true
+	bpftool prog 2>/dev/null | grep -Ec ' name (profile_sample|probe_)' || true
+}
+
+# What tracing through tracefs leaves there, which is not for us to change.
+traced_by_files() {
+	cat /sys/kernel/tracing/{uprobe,kprobe}_events 2>/dev/null || true
 }
 
 # To be called before what no_programs_left is asked about.
 note_programs() {
 	programs_before=$(count_programs)
+	traced_before=$(traced_by_files)
 }
 
 # No more BPF programs of ours are loaded than were noted.
 no_programs_left() {
 	local tries
 	: "${programs_before:?note_programs was not called}"
+	[ "$(traced_by_files)" = "$traced_before" ] || return
 	for tries in $(seq 50); do
 		# The kernel frees programs a moment after their last user.
 		[ "$(count_programs)" -gt "$programs_before" ] || return 0
@@ -62,10 +69,10 @@ spin() {
 
 # wait_for COMMAND...: until it succeeds, but not for ever.
 wait_for() {
-	local tries
-	for tries in $(seq 600); do
+	local end=$((SECONDS + ${WAIT:-60}))
+	while [ "$SECONDS" -lt "$end" ]; do
 		! "$@" || return 0
-		sleep 0.1
+		sleep 0.02
 	done
 	echo "waited in vain for: $*"
 	return 1
@@ -125,4 +132,110 @@ start_profile() {
 		kill -0 "$pid" || return
 		sleep 0.02
 	done
+}
+
+# ---- stackcount ----
+
+stackcount() {
+	"$TRACEKIT" stackcount "$@"
+}
+
+# Process $1 polls two descriptors and more, which a tracer does when all is attached.
+polls() {
+	local call descriptors
+	read -r call _ descriptors _ 2>/dev/null <"/proc/$1/syscall" || return
+	# poll() of x86-64, ppoll() of x86-64 and arm64
+	[[ $call =~ ^(7|271|73)$ ]] && ((descriptors > 1))
+}
+
+# Start a stackcount without end and wait until it has attached; its PID is in $tracer,
+# while $pid remains that of what is traced.
+start_stackcount() {
+	local pid
+	[ -n "$programs_before" ] || note_programs
+	start "$TRACEKIT" stackcount "$@" >out 2>err
+	tracer=$pid
+	until polls "$tracer"; do
+		kill -0 "$tracer" 2>/dev/null || break
+		sleep 0.02
+	done
+	kill -0 "$tracer" || { cat err; return 1; }
+}
+
+# Ctrl-C: it ends well, and leaves nothing behind.
+stop_stackcount() {
+	kill -INT "$tracer"
+	ends_well
+}
+
+# $tracer ends by itself, with status 0.
+ends_well() {
+	try wait "$tracer"
+	cat err
+	[ "$status" -eq 0 ] && no_programs_left
+}
+
+# calls MODE NUMBER...: start one of the programs whose calls are known.
+calls() {
+	start "${copy:-$CALLS}" "$@" >said
+	mv said "said.$pid"
+	wait_for grep -q ready "said.$pid"
+}
+
+# How often PID has made its calls.
+rounds() {
+	grep -c done "said.$1"
+}
+
+has_gone_round() {
+	[ "$(rounds "$1")" -gt "$2" ]
+}
+
+# go PID: have it make its calls; the number that it says is in $answer.
+go() {
+	local before
+	before=$(rounds "$1") || true
+	kill -USR1 "$1"
+	wait_for has_gone_round "$1" "$before"
+	answer=$(sed -n '$s/done //p' "said.$1")
+}
+
+# total NAME: number NAME of all the --stats lines in err, which is 0 where it is not known.
+total() {
+	stat_of "$1" err | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# balanced COUNT: seen = counted + filtered + lost in each line of --stats; all that is in
+# out, folded, was counted; and so many were seen or, by the kernel's own account, missed.
+balanced() {
+	grep ' seen = ' err | tr -c '0-9\n' ' ' |
+		awk '$1 != $2 + $3 + $4 { bad = 1 } END { exit bad || !NR }'
+	[ "$(total counted)" -eq "$(sum out)" ]
+	[ $(($(total seen) + $(total "missed by the kernel"))) -eq "$1" ]
+}
+
+# The applet's own word on whether kernel functions can be probed here.
+needs_kprobes() {
+	stackcount -D 0.01 __x64_sys_getppid >/dev/null 2>err ||
+		refute grep -q 'without kprobes' err || skip "a kernel without kprobes"
+}
+
+# stackcount_text FILE: the layout of stackcount: a header, then at each interval an empty line and the
+# time, if there is one, and blocks of frames, process, count and an empty line, the least
+# count first; then that it detaches. Prints the sum of the counts.
+stackcount_text() {
+	awk '
+	function wrong(what) { print FILENAME ":" NR ": " what ": " $0 >"/dev/stderr"; bad = 1; exit 1 }
+	done { wrong("behind the end") }
+	NR == 1 { if ($0 !~ /^Tracing [0-9]+ functions for ".+"\.\.\. Hit Ctrl-C to end\.$/) wrong("header"); next }
+	/^Detaching/ { if (state != "" || empty != 1) wrong("end"); done = 1; next }
+	/^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]$/ { if (!empty) wrong("time"); next }
+	$0 == "" { if (state != "" && state != "count") wrong("cut off"); if (state == "") last = 0; state = ""; empty = 1; next }
+	/^    [0-9]+$/ { if (state == "count") wrong("count"); if ($1 + 0 < last) wrong("order"); last = $1 + 0; total += $1; state = "count"; next }
+	/^    --$/ { if (state == "process" || state == "count" || state == "border") wrong("border"); state = "border"; next }
+	/^    .+ \[[0-9]+\]$/ { if (state == "process" || state == "count") wrong("process"); state = "process"; next }
+	/^  [^ ]/ { if (state == "process" || state == "count") wrong("frame"); if (state != "border") state = "frame"; next }
+	{ wrong("line") }
+	END { if (bad) exit 1; if (!done) { print FILENAME ": no end" >"/dev/stderr"; exit 1 }; print total + 0 }
+	' "$1"
 }

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Programs whose calls are known, for the root tests: calls MODE NUMBER [LIBRARY].
+ *
+ * Says "ready", then at each SIGUSR1 makes its calls and says "done", with a number that the
+ * mode gives a meaning; counted() is called unless a mode says otherwise. Compiled with frame
+ * pointers and not optimised, so that each call is a frame.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test/unit/usdt.h"
+
+void library_function(void);
+
+/* What the command line says. */
+static int number;
+static const char *library;
+
+static volatile unsigned int work;
+
+static void counted(void)
+{
+	work++;
+}
+
+/* main > names > one > counted, and twice as often main > names > two > counted */
+static void one(void)
+{
+	for (int i = 0; i < number; i++)
+		counted();
+}
+
+static void two(void)
+{
+	for (int i = 0; i < 2 * number; i++)
+		counted();
+}
+
+static unsigned long names(void)
+{
+	one();
+	two();
+	return 0;
+}
+
+/* recurse() is called once more than NUMBER says, each time from a deeper stack. */
+static void recurse(int depth)
+{
+	if (depth)
+		recurse(depth - 1);
+	work++;
+}
+
+static unsigned long recursion(void)
+{
+	recurse(number);
+	return 0;
+}
+
+static void *thread(void *argument)
+{
+	one();
+	return argument;
+}
+
+/* Two threads, and NUMBER calls from each. */
+static unsigned long threads(void)
+{
+	pthread_t ids[2];
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&ids[i], NULL, thread, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(ids[i], NULL);
+	return 0;
+}
+
+/* NUMBER calls from the process, and from each of two children. */
+static unsigned long children(void)
+{
+	for (int i = 0; i < 2; i++) {
+		if (!fork()) {
+			one();
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
+	one();
+	return 0;
+}
+
+/* library_function(), of the library that is linked. */
+static unsigned long linked(void)
+{
+	for (int i = 0; i < number; i++)
+		library_function();
+	return 0;
+}
+
+/* library_function(), of LIBRARY, which is mapped only meanwhile. */
+static unsigned long loaded(void)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	void (*function)(void);
+
+	if (!handle)
+		return 1;
+	*(void **)&function = dlsym(handle, "library_function");
+	for (int i = 0; i < number; i++)
+		function();
+	dlclose(handle);
+	return 0;
+}
+
+/* geometry::area(int), which calls counted() */
+void area(void) __asm__("_ZN8geometry4areaEi");
+void area(void)
+{
+	counted();
+	work++;
+}
+
+static unsigned long mangled(void)
+{
+	for (int i = 0; i < number; i++)
+		area();
+	return 0;
+}
+
+/* One function of two names. */
+void alias_one(void);
+void alias_two(void) __attribute__((alias("alias_one")));
+void alias_one(void)
+{
+	work++;
+}
+
+static unsigned long aliases(void)
+{
+	for (int i = 0; i < number; i++) {
+		alias_one();
+		alias_two();
+	}
+	return 0;
+}
+
+/* A function that is chosen when the program is linked. */
+void indirect(void) __attribute__((ifunc("choose")));
+
+static void (*choose(void))(void)
+{
+	return counted;
+}
+
+static unsigned long ifunc(void)
+{
+	for (int i = 0; i < number; i++)
+		indirect();
+	return 0;
+}
+
+USDT_SEMAPHORE(watched_semaphore);
+
+static void fire_watched(void)
+{
+	USDT_PROBE("watched", "watched_semaphore");
+}
+
+/* "plain" fires NUMBER times, and "watched" if somebody watches; the number is its semaphore. */
+static unsigned long usdt(void)
+{
+	for (int i = 0; i < number; i++) {
+		USDT_PROBE("plain", "0");
+		if (watched_semaphore)
+			fire_watched();
+	}
+	return watched_semaphore;
+}
+
+/* A system call of its own: the one in libc has no frame pointer. */
+static unsigned long getppids(void)
+{
+	for (int i = 0; i < number; i++) {
+#ifdef __x86_64__
+		long result = SYS_getppid;
+
+		__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+#else
+		syscall(SYS_getppid);
+#endif
+	}
+	return 0;
+}
+
+/* Each of the 64 paths of 6 turns leads to counted(), as fast as two threads can. */
+static volatile bool stop;
+
+static void left(unsigned int path, int turns);
+static void right(unsigned int path, int turns);
+
+static void turn(unsigned int path, int turns)
+{
+	if (!turns)
+		counted();
+	else if (path & 1)
+		left(path >> 1, turns - 1);
+	else
+		right(path >> 1, turns - 1);
+	work++;
+}
+
+static void left(unsigned int path, int turns)
+{
+	turn(path, turns);
+	work++;
+}
+
+static void right(unsigned int path, int turns)
+{
+	turn(path, turns);
+	work++;
+}
+
+static void *runner(void *argument)
+{
+	unsigned long *calls = argument;
+
+	for (*calls = 0; !stop; ++*calls)
+		turn((unsigned int)*calls, 6);
+	return NULL;
+}
+
+/* Begins at the first signal and ends at the second: the number is that of all calls. */
+static unsigned long fast(void)
+{
+	static unsigned long calls[2];
+	static pthread_t ids[2];
+	static bool running;
+
+	for (int i = 0; i < 2 && !running; i++)
+		pthread_create(&ids[i], NULL, runner, &calls[i]);
+	if (!running) {
+		running = true;
+		return 0;
+	}
+	stop = true;
+	for (int i = 0; i < 2; i++)
+		pthread_join(ids[i], NULL);
+	return calls[0] + calls[1];
+}
+
+static const struct mode {
+	const char *name;
+	unsigned long (*make_calls)(void);
+} modes[] = {
+	{"names", names},	{"recursion", recursion}, {"threads", threads},
+	{"children", children}, {"linked", linked},	  {"loaded", loaded},
+	{"mangled", mangled},	{"aliases", aliases},	  {"ifunc", ifunc},
+	{"usdt", usdt},		{"getppids", getppids},	  {"fast", fast},
+	{"exit", names},	{"exec", names},
+};
+
+static const struct mode *find_mode(const char *name)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(modes[i].name, name))
+			return &modes[i];
+	fprintf(stderr, "calls: no such mode: %s\n", name);
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	const struct mode *mode = find_mode(argc > 1 ? argv[1] : "");
+	int got;
+	sigset_t set;
+
+	number = argc > 2 ? atoi(argv[2]) : 10;
+	library = argc > 3 ? argv[3] : NULL;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	dprintf(STDOUT_FILENO, "ready\n");
+	while (!sigwait(&set, &got)) {
+		dprintf(STDOUT_FILENO, "done %lu\n", mode->make_calls());
+		if (!strcmp(mode->name, "exit"))
+			return 0;
+		if (!strcmp(mode->name, "exec"))
+			execl("/proc/self/exe", argv[0], "names", argv[2], (char *)NULL);
+	}
+	return 1;
+}

@@ -1,0 +1,816 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# stackcount of programs whose calls are known: every event, once, by the stack that led to it.
+
+load helpers
+load ../refute
+
+# stacks: what is in out, folded, from main() on; sorted by count.
+stacks() {
+	sed 's/^.*;main;/main;/' out | sort -k2n
+}
+
+# ---- user functions ----
+
+@test "every call is counted, by the stack that led to it" {
+	calls names 100
+	start_stackcount -f --stats -p "$pid" "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	balanced 300
+	[ "$(total seen)" -eq 300 ]
+	stacks | diff - <(printf 'main;names;%s\n' 'one;counted 100' 'two;counted 200')
+}
+
+@test "without -p: of all processes, those that start later too" {
+	calls names 10
+	one=$pid
+	start_stackcount -f --stats "$CALLS:counted"
+	calls names 20
+	go "$one"
+	go "$pid"
+	stop_stackcount
+	balanced 90
+	stacks | diff - <(printf 'main;names;%s\n' 'one;counted 10' 'one;counted 20' \
+		'two;counted 20' 'two;counted 40')
+}
+
+@test "text: the function, its caller, process and count" {
+	calls names 100
+	start_stackcount "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	[ "$(stackcount_text out)" -eq 300 ]
+	head -1 out | grep -Fxq "Tracing 1 functions for \"$CALLS:counted\"... Hit Ctrl-C to end."
+	[ -z "$(sed -n 2p out)" ]
+	sed -n 3,6p out | diff - <(printf '  %s\n' counted one names main)
+	[ "$(grep -Fxc "    calls [$pid]" out)" -eq 2 ]
+	tail -1 out | grep -Fxq "Detaching..."
+	awk '/^    [0-9]+$/' out | diff - <(printf '    %s\n' 100 200)
+	[ ! -s err ]
+}
+
+@test "-p with one process: no other, and no line that names it" {
+	calls names 10
+	other=$pid
+	calls names 20
+	start_stackcount --stats -p "$pid" "$CALLS:counted"
+	go "$other"
+	go "$pid"
+	stop_stackcount
+	[ "$(stackcount_text out)" -eq 60 ]
+	refute grep -Fq 'calls [' out
+	[ "$(total counted)" -eq 60 ]
+	[ "$(total lost)" -eq 0 ]
+	[ "$(total seen)" -eq $((60 + $(total filtered))) ]
+}
+
+@test "-p with two processes: both, and neither the third nor what they fork" {
+	calls names 10
+	third=$pid
+	calls children 10
+	one=$pid
+	calls names 20
+	start_stackcount -p "$one,$pid" "$CALLS:counted"
+	go "$third"
+	go "$one"
+	go "$pid"
+	stop_stackcount
+	[ "$(stackcount_text out)" -eq 70 ]
+	[ "$(grep -Fxc "    calls [$one]" out)" -eq 1 ]
+	[ "$(grep -Fxc "    calls [$pid]" out)" -eq 2 ]
+	refute grep -Fq "[$third]" out
+}
+
+@test "threads, and children without -p" {
+	calls threads 50
+	start_stackcount -f --stats -p "$pid" "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	balanced 100
+	[ "$(grep -oE ';thread;one;counted 100$' out | wc -l)" -eq 1 ]
+	calls children 50
+	start_stackcount -f --stats "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	balanced 150
+	# Three processes, of which two have ended: those have no names.
+	[ "$(grep -c ' 50$' out)" -eq 3 ]
+	stacks | grep -Fxq "main;children;one;counted 50"
+}
+
+@test "recursion: each depth is a stack of its own" {
+	calls recursion 20
+	start_stackcount -f --stats -p "$pid" "$CALLS:recurse"
+	go "$pid"
+	stop_stackcount
+	balanced 21
+	[ "$(grep -c ' 1$' out)" -eq 21 ]
+	[ "$(stacks | grep -Exc 'main;recursion(;recurse)+ 1')" -eq 21 ]
+	[ "$(stacks | awk -F';' '{ print NF }' | sort -nu | wc -l)" -eq 21 ]
+}
+
+@test "deeper than 127 frames: the stack says that it was cut" {
+	calls recursion 200
+	start_stackcount -f --stats -U -p "$pid" "$CALLS:recurse"
+	go "$pid"
+	stop_stackcount
+	balanced 201
+	grep -Eq '^calls;\[cut at 127 frames\](;recurse){127} [0-9]+$' out
+}
+
+@test "a function of a library, by path and by name, and of one that is loaded later" {
+	library=$(dirname "$CALLS")/libcounted.so
+	calls linked 30
+	start_stackcount -f --stats -p "$pid" counted:library_function
+	go "$pid"
+	stop_stackcount
+	balanced 30
+	[ "$(stacks)" = "main;linked;library_function 30" ]
+	cp "$library" ./libloaded.so
+	calls loaded 40 ./libloaded.so
+	start_stackcount -f --stats ./libloaded.so:library_function
+	go "$pid"
+	stop_stackcount
+	balanced 40
+}
+
+@test "a library that nobody has: said, with what to do" {
+	try stackcount counted:library_function 2>err
+	[ "$status" -eq 1 ]
+	diff err <(echo "stackcount: 'counted' is no library that the loader finds, and no program in PATH; give a path")
+}
+
+@test "C++: by its mangled and by its demangled name" {
+	for name in geometry::area _ZN8geometry4areaEi 'geometry::*'; do
+		calls mangled 25
+		start_stackcount -f --stats -p "$pid" "$CALLS:$name"
+		go "$pid"
+		stop_stackcount
+		balanced 25
+		[ "$(stacks)" = "main;mangled;geometry::area(int) 25" ]
+	done
+	start_stackcount -f --no-demangle -p "$pid" "$CALLS:geometry::area"
+	go "$pid"
+	stop_stackcount
+	[ "$(stacks)" = "main;mangled;_ZN8geometry4areaEi 25" ]
+}
+
+@test "two names of one function: one probe, whichever is asked for" {
+	for pattern in alias_one alias_two 'alias_*'; do
+		calls aliases 10
+		start_stackcount --stats -p "$pid" "$CALLS:$pattern"
+		go "$pid"
+		stop_stackcount
+		head -1 out | grep -Fxq "Tracing 1 functions for \"$CALLS:$pattern\"... Hit Ctrl-C to end."
+		[ "$(stackcount_text out)" -eq 20 ]
+		[ "$(total seen)" -eq 20 ]
+	done
+}
+
+@test "an indirect function: that its choice is what is seen is said" {
+	calls ifunc 10
+	start_stackcount -p "$pid" "$CALLS:indirect"
+	go "$pid"
+	stop_stackcount
+	[ "$(stackcount_text out)" -eq 0 ]
+	grep -q '^stackcount: 1 of the functions are indirect (IFUNC): ' err
+}
+
+@test "globs and regular expressions" {
+	calls names 10
+	start_stackcount -f --stats -p "$pid" "$CALLS:[ot][nw][eo]"
+	go "$pid"
+	stop_stackcount
+	balanced 2
+	stacks | sort | diff - <(printf 'main;names;%s 1\n' one two)
+	start_stackcount -f --stats -r -p "$pid" "$CALLS:^(one|two)\$"
+	go "$pid"
+	stop_stackcount
+	balanced 2
+	# Not anchored: counted, too.
+	start_stackcount --stats -r -p "$pid" "$CALLS:(^one\$|oun)"
+	go "$pid"
+	stop_stackcount
+	head -1 out | grep -q '^Tracing 2 functions '
+	[ "$(stackcount_text out)" -eq 31 ]
+}
+
+@test "-l lists what matches, and traces nothing" {
+	stackcount -l "$CALLS:*name*" >out
+	diff out <(echo "$CALLS:names")
+	stackcount -l -r "$CALLS:^(one|two)\$" >out
+	diff out <(printf '%s\n' "$CALLS:one" "$CALLS:two")
+	stackcount -l "u:$CALLS:*" >out
+	diff out <(printf "u:$CALLS:tracekit_test:%s\n" plain watched)
+	stackcount -l 't:sched:sched_switc?' >out
+	diff out <(echo t:sched:sched_switch)
+	stackcount -l 'vfs_rea[d]' >out
+	diff out <(echo vfs_read)
+	try stackcount -l "$CALLS:nothing" >out 2>err
+	[ "$status" -eq 1 ]
+	[ ! -s out ]
+}
+
+# ---- options ----
+
+@test "-c: what runs on that CPU" {
+	cpus=$(nproc --all)
+	[ "$cpus" -gt 1 ] || skip "one CPU"
+	calls names 10
+	taskset -pc 0 "$pid" >/dev/null
+	start_stackcount -f --stats -p "$pid" -c 0 "$CALLS:counted"
+	go "$pid"
+	taskset -pc 1 "$pid" >/dev/null
+	go "$pid"
+	go "$pid"
+	stop_stackcount
+	[ "$(sum out)" -eq 30 ]
+	[ "$(total counted)" -eq 30 ]
+	[ "$(total filtered)" -eq 60 ]
+	[ "$(total seen)" -eq 90 ]
+}
+
+@test "-U and -K" {
+	calls getppids 15
+	start_stackcount -f --stats -U -p "$pid" t:syscalls:sys_enter_getppid
+	go "$pid"
+	stop_stackcount
+	[ "$(total counted)" -eq 15 ]
+	[ "$(stacks)" = "main;getppids 15" ]
+	start_stackcount -f -K -p "$pid" t:syscalls:sys_enter_getppid
+	go "$pid"
+	stop_stackcount
+	[ "$(sum out)" -eq 15 ]
+	grep -Eq '^entry_SYSCALL_64_after_hwframe;do_syscall_64(;[^;]+)* 15$' out
+	# Of a user function there is no kernel stack: nothing is known but that it was called.
+	calls names 10
+	start_stackcount -f -K "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	diff out <(echo "[unknown] 30")
+}
+
+@test "-K merges processes, -P keeps them apart" {
+	calls names 10
+	one=$pid
+	calls names 20
+	start_stackcount -K "$CALLS:counted"
+	go "$one"
+	go "$pid"
+	stop_stackcount
+	grep -v '^Tracing' out | diff - <(printf '%s\n' '' '    90' '' Detaching...)
+	start_stackcount -K -P "$CALLS:counted"
+	go "$one"
+	go "$pid"
+	stop_stackcount
+	grep -v '^Tracing' out | diff - <(printf '%s\n' '' "    calls [$one]" '    30' '' \
+		"    calls [$pid]" '    60' '' Detaching...)
+}
+
+@test "-d: a border, also where one of the stacks is empty" {
+	calls names 10
+	start_stackcount -d "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	[ "$(stackcount_text out)" -eq 30 ]
+	sed -n 3,5p out | diff - <(printf '%s\n' '    --' '  counted' '  one')
+	start_stackcount -df "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	grep -Eq '^calls;.*;names;one;counted;- 10$' out
+	start_stackcount -dU "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	refute grep -Fxq '    --' out
+}
+
+@test "-d: kernel functions above, those of the program below" {
+	calls getppids 15
+	start_stackcount -d -p "$pid" t:syscalls:sys_enter_getppid
+	go "$pid"
+	stop_stackcount
+	[ "$(stackcount_text out)" -eq 15 ]
+	grep -A2 -Fx '  entry_SYSCALL_64_after_hwframe' out |
+		diff - <(printf '%s\n' '  entry_SYSCALL_64_after_hwframe' '    --' '  getppids')
+}
+
+@test "-s and -v: offsets, and addresses" {
+	calls names 10
+	start_stackcount -s -p "$pid" "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	sed -n 3p out | grep -Fxq '  counted+0x0'
+	# The return address into one is where its only call ends.
+	offset=$(sed -n '4s/^  one+0x//p' out)
+	start=$(nm "$CALLS" | awk '$3 == "one" { print $1 }')
+	objdump -d --disassemble=one "$CALLS" | awk '/call.*<counted>/ { getline; print $1 }' |
+		grep -qx "$(printf '%x:' $((0x$start + 0x$offset)))"
+	start_stackcount -v -p "$pid" "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	[ "$(stackcount_text out)" -eq 30 ]
+	sed -n 3,5p out | grep -Exc '  [0-9a-f]{12}     (counted|one|names)' | grep -qx 3
+}
+
+@test "-D alone: one report, at the end" {
+	stackcount -D 0.3 -T "$CALLS:counted" >out
+	[ "$(stackcount_text out)" -eq 0 ]
+	grep -v '^Tracing' out | sed 's/^[0-9:]\{8\}$/TIME/' |
+		diff - <(printf '%s\n' '' TIME Detaching...)
+}
+
+@test "-i: each interval begins with an empty line, -T prints the time, counts start again" {
+	calls names 10
+	start_stackcount -T -i 0.2 --stats "$CALLS:counted"
+	for _ in 1 2 3; do
+		go "$pid"
+		lines=$(wc -l <err)
+		wait_for eval '[ "$(wc -l <err)" -gt $((lines + 1)) ]'
+	done
+	stop_stackcount
+	[ "$(stackcount_text out)" -eq 90 ]
+	# Never more than two rounds in one interval, and a line of accounting for each interval.
+	awk '/^    [0-9]+$/ && $1 > 40 { exit 1 }' out
+	[ "$(grep -Exc '[0-9]{2}:[0-9]{2}:[0-9]{2}' out)" -eq "$(wc -l <err)" ]
+	[ "$(total seen)" -eq 90 ]
+}
+
+@test "-i and -D: no more reports than fit" {
+	stackcount -i 0.3 -D 1 "$CALLS:counted" >out
+	[ "$(stackcount_text out)" -eq 0 ]
+	[ "$(grep -c '^$' out)" -le 4 ]
+	[ "$(grep -c '^$' out)" -ge 1 ]
+}
+
+@test "--debug: what the verifier says, before anything else" {
+	stackcount --debug -D 0.01 "$CALLS:counted" >out 2>err
+	grep -Eq '^processed [0-9]+ insns ' err
+	[ "$(stackcount_text out)" -eq 0 ]
+}
+
+@test "a comm cannot forge lines" {
+	cp "$CALLS" "$(printf 'a;b\nc')"
+	copy= CALLS="./$(printf 'a;b\nc')" calls names 10
+	start_stackcount -f "/proc/$pid/exe:counted"
+	go "$pid"
+	stop_stackcount
+	[ "$(grep -c '^a:b?c;' out)" -eq 2 ]
+	[ "$(sum out)" -eq 30 ]
+}
+
+# ---- as fast as two threads can ----
+
+# trace_all_calls OPTION...: their number is in $answer, while reports are made one after the other.
+trace_all_calls() {
+	calls fast
+	start_stackcount -f --stats -i 0.1 "$@" -p "$pid" "$CALLS:counted"
+	go "$pid"
+	wait_for eval '[ "$(wc -l <err)" -ge 10 ]'
+	go "$pid"
+	stop_stackcount
+	echo "$answer calls"
+	[ "$answer" -gt 0 ]
+	balanced "$answer"
+}
+
+@test "intervals lose nothing, and count nothing twice" {
+	trace_all_calls
+	[ "$(total lost)" -eq 0 ]
+	# 64 paths, and no stack is merged with another one.
+	[ "$(grep -oE ';turn(;(left|right);turn)+;counted ' out | sort -u | wc -l)" -eq 64 ]
+}
+
+@test "intervals with a full stack table: said in each, and still nothing is counted twice" {
+	trace_all_calls --stack-storage-size 8
+	[ "$(total lost)" -gt 0 ]
+	grep -E '^WARNING: [0-9]+ of [0-9]+ events are not shown: [0-9]+ no room for their stack \(--stack-storage-size\)' err |
+		sed 's/^WARNING: \([0-9]*\) .*/\1/' | diff - <(stat_of lost err | grep -vx 0)
+}
+
+@test "intervals with a full key table" {
+	trace_all_calls --hash-storage-size 8
+	[ "$(total lost)" -gt 0 ]
+	grep -Eq '^WARNING: [0-9]+ of [0-9]+ events are not shown: [0-9]+ no room for their key \(--hash-storage-size\)' err
+}
+
+# ---- USDT ----
+
+@test "a USDT probe, with and without its provider" {
+	for name in plain tracekit_test:plain 'trace*:pl*'; do
+		calls usdt 12
+		start_stackcount -f --stats "u:$CALLS:$name"
+		go "$pid"
+		stop_stackcount
+		balanced 12
+		[ "$(stacks)" = "main;usdt 12" ]
+	done
+}
+
+@test "a semaphore is up while somebody traces, in each process, and down afterwards" {
+	calls usdt 12
+	one=$pid
+	go "$one"
+	[ "$answer" -eq 0 ]
+	start_stackcount -f --stats "u:$CALLS:watched"
+	calls usdt 5
+	for process in "$one" "$pid"; do
+		go "$process"
+		[ "$answer" -eq 1 ]
+	done
+	stop_stackcount
+	balanced 17
+	stacks | diff - <(printf 'main;usdt;fire_watched %s\n' 5 12)
+	for process in "$one" "$pid"; do
+		go "$process"
+		[ "$answer" -eq 0 ]
+	done
+}
+
+@test "a semaphore of -p, by more than one tracer, and after the tracer was killed" {
+	calls usdt 12
+	start_stackcount -f --stats -p "$pid" "u:$CALLS:*"
+	go "$pid"
+	[ "$answer" -eq 1 ]
+	first=$tracer
+	start_stackcount -f -p "$pid" "u:$CALLS:watched"
+	go "$pid"
+	[ "$answer" -eq 1 ]
+	kill -KILL "$tracer"
+	try wait "$tracer"
+	go "$pid"
+	[ "$answer" -eq 1 ]
+	kill -KILL "$first"
+	try wait "$first"
+	wait_for eval 'go "$pid"; [ "$answer" -eq 0 ]'
+	no_programs_left
+}
+
+# ---- tracepoints ----
+
+@test "system calls: entry and return, each once" {
+	calls getppids 40
+	for event in sys_enter_getppid sys_exit_getppid 'sys_e*_getppid'; do
+		start_stackcount -f --stats -p "$pid" "t:syscalls:$event"
+		go "$pid"
+		stop_stackcount
+		[ "$event" = 'sys_e*_getppid' ] && expected=80 || expected=40
+		[ "$(sum out)" -eq "$expected" ]
+		[ "$(total counted)" -eq "$expected" ]
+		[ "$(total lost)" -eq 0 ]
+		[ "$(total seen)" -eq $((expected + $(total filtered))) ]
+		# Nothing of tracing itself is on top.
+		refute grep -Eq 'bpf_|trace_sys|__traceiter' out
+	done
+}
+
+@test "sched_switch: as often as the kernel says that a process was switched" {
+	switches() {
+		awk '/ctxt_switches/ { n += $2 } END { print n }' "/proc/$pid/status"
+	}
+	sleeps() {
+		grep -q '^State:.S' "/proc/$pid/status"
+	}
+	calls names 10
+	start_stackcount -f --stats -p "$pid" t:sched:sched_switch
+	wait_for sleeps
+	before=$(switches)
+	for _ in 1 2 3 4 5; do
+		go "$pid"
+		wait_for sleeps
+	done
+	after=$(switches)
+	stop_stackcount
+	[ "$(total lost)" -eq 0 ]
+	[ "$(sum out)" -eq $((after - before)) ]
+	[ "$(sum out)" -ge 5 ]
+	# The tracepoint is in __schedule().
+	[ "$(grep -Ec ';__schedule [0-9]+$' out)" -eq "$(wc -l <out)" ]
+}
+
+@test "all system calls at once" {
+	calls getppids 40
+	start_stackcount -p "$pid" 't:syscalls:sys_enter_*'
+	head -1 out | grep -Eq '^Tracing [0-9]{3} functions for "t:syscalls:sys_enter_\*"\.\.\. '
+	[ "$(stackcount -l 't:syscalls:sys_enter_*' | wc -l)" -eq "$(sed -n '1s/Tracing \([0-9]*\) .*/\1/p' out)" ]
+	go "$pid"
+	stop_stackcount
+	[ "$(stackcount_text out)" -ge 41 ]
+	awk -v RS= '/\n  getppids\n/ && /\n    40$/' out | grep -q getppids
+}
+
+# ---- kernel functions ----
+
+@test "a kernel function: exact counts, the caller below it" {
+	needs_kprobes
+	calls getppids 40
+	start_stackcount -f --stats -p "$pid" __x64_sys_getppid
+	go "$pid"
+	stop_stackcount
+	[ "$(total counted)" -eq 40 ]
+	[ "$(total lost)" -eq 0 ]
+	stacks | grep -Exq 'main;getppids;entry_SYSCALL_64_after_hwframe;do_syscall_64(;x64_sys_call)?;__x64_sys_getppid 40'
+}
+
+@test "kernel functions by a glob and by an expression; -K, and -P" {
+	needs_kprobes
+	calls getppids 40
+	for arguments in '-K __x64_sys_getp?id' '-rK ^__x64_sys_getpp?id$'; do
+		start_stackcount $arguments
+		head -1 out | grep -Eq '^Tracing [12] functions for '
+		go "$pid"
+		stop_stackcount
+		stackcount_text out
+		refute grep -Fq '[' out
+		grep -Fxq '  __x64_sys_getppid' out
+	done
+	start_stackcount -K -P __x64_sys_getppid
+	go "$pid"
+	stop_stackcount
+	awk -v RS= -v "process=    calls [$pid]" 'index($0, process "\n    40")' out | grep -q getppid
+}
+
+@test "hundreds of kernel functions" {
+	needs_kprobes
+	listed=$(stackcount -l '*getp?id*' | wc -l)
+	start_stackcount --stats '*getp?id*'
+	stop_stackcount
+	stackcount_text out
+	attached=$(sed -n '1s/Tracing \([0-9]*\) .*/\1/p' out)
+	echo "$attached of $listed"
+	[ "$attached" -gt 1 ]
+	# Functions of one name are listed once.
+	[ "$attached" -ge "$listed" ] || grep -Eq "^stackcount: attached $attached of [0-9]+ functions; [0-9]+ cannot be probed \(-v lists them\)" err
+}
+
+@test "a kernel without kprobes says so" {
+	(needs_kprobes) >/dev/null 2>&1 && skip "this kernel has kprobes"
+	try stackcount vfs_read 2>err >out
+	[ "$status" -eq 1 ]
+	[ ! -s out ]
+	diff err <(echo "stackcount: cannot probe kernel functions: this kernel is built without kprobes (CONFIG_KPROBES), or /sys is not mounted; tracepoints may do: -l 't:*:*' lists them")
+}
+
+# ---- how a trace ends ----
+
+@test "Ctrl-C in the middle of an interval, and SIGTERM" {
+	calls names 10
+	for signal in INT TERM; do
+		start_stackcount -f --stats -i 1000 "$CALLS:counted"
+		go "$pid"
+		kill -"$signal" "$tracer"
+		ends_well
+		balanced 30
+	done
+}
+
+@test "a target that exits ends the trace, and keeps its names" {
+	calls exit 10
+	start_stackcount -f --stats -p "$pid" "$CALLS:counted"
+	go "$pid"
+	ends_well
+	balanced 30
+	stacks | diff - <(printf 'main;names;%s\n' 'one;counted 10' 'two;counted 20')
+}
+
+@test "of two targets, the last that exits ends the trace" {
+	calls exit 10
+	one=$pid
+	calls exit 20
+	start_stackcount --stats -p "$one,$pid" "$CALLS:counted"
+	go "$one"
+	wait "$one"
+	kill -0 "$tracer"
+	go "$pid"
+	ends_well
+	[ "$(stackcount_text out)" -eq 90 ]
+}
+
+@test "a target that calls exec() is the same process" {
+	calls exec 10
+	start_stackcount -f --stats -p "$pid" "$CALLS:counted"
+	go "$pid"
+	wait_for eval '[ "$(grep -c ready "said.$pid")" -eq 2 ]'
+	go "$pid"
+	stop_stackcount
+	balanced 60
+}
+
+@test "killed, it leaves nothing behind" {
+	calls names 10
+	for pattern in "$CALLS:*" 't:syscalls:*' t:sched:sched_switch; do
+		start_stackcount "$pattern"
+		kill -KILL "$tracer"
+		try wait "$tracer"
+		no_programs_left
+	done
+	go "$pid"
+}
+
+@test "a signal at any moment of the start ends it well" {
+	for delay in 0.000 0.002 0.005 0.010 0.020 0.030; do
+		start "$TRACEKIT" stackcount "$CALLS:*" >out 2>err
+		sleep "$delay"
+		kill -INT "$pid"
+		try wait "$pid"
+		echo "after $delay s: status $status"
+		# 130: it came before main() could have asked for it.
+		[ "$status" -eq 0 ] || [ "$status" -eq 130 ]
+		refute grep -v IFUNC err
+	done
+	no_programs_left
+}
+
+@test "a full disk is said" {
+	try stackcount -D 0.1 "$CALLS:counted" 2>err >/dev/full
+	[ "$status" -eq 1 ]
+	diff err <(echo "stackcount: cannot write the output: No space left on device")
+	try stackcount -l "$CALLS:*" 2>err >/dev/full
+	[ "$status" -eq 1 ]
+	diff err <(echo "stackcount: cannot write the output: No space left on device")
+	no_programs_left
+}
+
+@test "a closed stdout, or a reader that goes, ends the trace without a message" {
+	try timeout 20 "$TRACEKIT" stackcount "$CALLS:counted" 2>err >&-
+	[ "$status" -eq 1 ]
+	[ ! -s err ]
+	try timeout 20 bash -c 'set -o pipefail; "$1" stackcount "$2:counted" 2>err | head -1 >/dev/null' - \
+		"$TRACEKIT" "$CALLS"
+	[ "$status" -eq 1 ]
+	[ ! -s err ]
+	no_programs_left
+}
+
+# ---- what is wrong with a target ----
+
+# fails "message" PATTERN...
+fails() {
+	local message=$1
+	shift
+	try timeout 20 "$TRACEKIT" stackcount "$@" 2>err >out
+	cat err
+	[ "$status" -eq 1 ]
+	[ ! -s out ]
+	diff err <(printf 'stackcount: %s\n' "$message")
+}
+
+@test "nothing matches: what was searched, and what is near" {
+	fails "'$CALLS:countd' matches none of the functions of $CALLS (did you mean 'counted'?)" "$CALLS:countd"
+	fails "'$CALLS:nothing_at_all' matches none of the functions of $CALLS" "$CALLS:nothing_at_all"
+	fails "'$CALLS:nothing*' matches none of the functions of $CALLS" "$CALLS:nothing*"
+	fails "'u:$CALLS:plan' matches none of the USDT probes of $CALLS (did you mean 'plain'?)" "u:$CALLS:plan"
+	fails "'u:$CALLS:other:plain' matches none of the USDT probes of $CALLS" "u:$CALLS:other:plain"
+	fails "'t:sched:sched_swich': no tracepoint matches 'sched_swich' (did you mean 'sched_switch'?)" t:sched:sched_swich
+	fails "'t:shed:sched_switch': no category of tracepoints matches 'shed' (did you mean 'sched'?)" t:shed:sched_switch
+	try stackcount vfs_raed 2>err
+	[ "$status" -eq 1 ]
+	grep -Eq "^stackcount: 'vfs_raed' matches none of the functions of the kernel that can be traced .*\(did you mean 'vfs_read'" err
+}
+
+@test "what is no program: a FIFO, a directory, text, nothing" {
+	mkfifo fifo
+	echo text >text
+	: >empty
+	fails "'./fifo' is no regular file" ./fifo:main
+	fails "'$PWD' is no regular file" "$PWD:main"
+	fails "'./text' is no ELF file" ./text:main
+	fails "'./empty' is no ELF file" ./empty:main
+	fails "'./missing': No such file or directory" ./missing:main
+	fails "'no-such-program' is no library that the loader finds, and no program in PATH; give a path" \
+		no-such-program:main
+}
+
+@test "a stripped program, and a stripped library" {
+	strip -o stripped "$CALLS"
+	fails "'./stripped:counted' matches none of the functions of ./stripped" ./stripped:counted
+	strip -o libstripped.so "$(dirname "$CALLS")/libcounted.so"
+	calls loaded 10 ./libstripped.so
+	start_stackcount --stats ./libstripped.so:library_function
+	go "$pid"
+	stop_stackcount
+	[ "$(stackcount_text out)" -eq 10 ]
+}
+
+@test "ELF files that were cut or changed: an end, and nothing attached" {
+	size=$(stat -c %s "$CALLS")
+	for kept in 4 16 63 64 100 1000 5000 $((size / 2)) $((size - 100)); do
+		head -c "$kept" "$CALLS" >cut
+		try timeout 20 "$TRACEKIT" stackcount -D 0.01 ./cut:counted 2>err >out
+		[ "$status" -eq 1 ]
+		[ "$(grep -c '^stackcount: ' err)" -eq 1 ]
+		[ "$(wc -l <err)" -eq 1 ]
+		{ head -c "$kept" "$CALLS"; head -c 20000 /dev/zero | tr '\0' '\377'; } >changed
+		try timeout 20 "$TRACEKIT" stackcount -D 0.01 './changed:*' 2>err >out
+		[ "$status" -le 1 ]
+		[ "$(wc -l <err)" -le 1 ] || grep -q IFUNC err
+	done
+	no_programs_left
+}
+
+@test "processes that are none" {
+	fails "-p 2147483647: no such process; give the PID of a running one" \
+		-p 2147483647 "$CALLS:counted"
+	fails "-p 2147483647: no such process; give the PID of a running one" \
+		-p "$$,2147483647" t:sched:sched_switch
+}
+
+@test "a program that is replaced while it is traced" {
+	cp "$CALLS" ./victim
+	CALLS=./victim calls names 10
+	start_stackcount -f --stats -p "$pid" ./victim:counted
+	go "$pid"
+	rm ./victim
+	printf 'not an ELF file' >./victim
+	go "$pid"
+	stop_stackcount
+	balanced 60
+	stacks | diff - <(printf 'main;names;%s\n' 'one;counted 20' 'two;counted 40')
+	fails "'./victim' is no ELF file" ./victim:counted
+	# It is still what the process runs.
+	start_stackcount -f --stats "/proc/$pid/exe:counted"
+	go "$pid"
+	stop_stackcount
+	balanced 30
+}
+
+@test "in a mount namespace of its own: -p means the files there" {
+	unshare --mount true || skip "cannot make a mount namespace"
+	mkdir inner
+	cat >inside <<-END
+		mount -t tmpfs none inner
+		cp "$CALLS" inner/hidden
+		exec inner/hidden names 10
+	END
+	start unshare --mount bash inside >said
+	mv said "said.$pid"
+	wait_for grep -q ready "said.$pid"
+	[ ! -e inner/hidden ]
+	fails "'$PWD/inner/hidden': No such file or directory" "$PWD/inner/hidden:counted"
+	start_stackcount -f --stats -p "$pid" "$PWD/inner/hidden:counted"
+	go "$pid"
+	stop_stackcount
+	balanced 30
+	stacks | diff - <(printf 'main;names;%s\n' 'one;counted 10' 'two;counted 20')
+}
+
+@test "in a root directory of its own: -p means the programs and libraries there" {
+	mkdir jail
+	cp "$CALLS" jail/program
+	for library in $(ldd "$CALLS" | grep -oE '/[^ ]+'); do
+		mkdir -p "jail$(dirname "$library")"
+		cp "$library" "jail$library"
+	done
+	start chroot jail /program linked 30 >said
+	mv said "said.$pid"
+	wait_for grep -q ready "said.$pid"
+	for pattern in counted:library_function "$(dirname "$CALLS")/libcounted.so:library_function"; do
+		start_stackcount -f --stats -p "$pid" "$pattern"
+		go "$pid"
+		stop_stackcount
+		balanced 30
+	done
+	start_stackcount -f --stats -p "$pid" /program:linked
+	go "$pid"
+	stop_stackcount
+	balanced 1
+	# The same name means another file to everybody else.
+	start_stackcount --stats "$(dirname "$CALLS")/libcounted.so:library_function"
+	go "$pid"
+	stop_stackcount
+	[ "$(stackcount_text out)" -eq 0 ]
+}
+
+@test "in a PID namespace: PIDs are those of the caller" {
+	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
+	cat >inside <<-END
+		"$CALLS" names 10 >said & pid=\$!
+		until grep -q ready said; do sleep 0.02; done
+		"$TRACEKIT" stackcount -i 0.2 "$CALLS:counted" >out & tracer=\$!
+		until [ "\$(grep -c '^\$' out)" -ge 1 ]; do sleep 0.02; done
+		kill -USR1 \$pid
+		until grep -q done said; do sleep 0.02; done
+		kill -INT \$tracer
+		wait \$tracer
+		kill -KILL \$pid
+		echo "\$pid" >pid
+	END
+	unshare --fork --pid --mount-proc bash inside
+	[ "$(cat pid)" -lt 100 ]
+	[ "$(stackcount_text out)" -eq 30 ]
+	grep -Fxq "    calls [$(cat pid)]" out
+}
+
+@test "without privileges: what is missing, and what to do" {
+	cp "$TRACEKIT" ./tracekit
+	chmod 755 . ./tracekit
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$PWD/tracekit" --version >/dev/null ||
+		skip "an unprivileged user cannot reach $PWD"
+	for pattern in c:malloc t:syscalls:sys_enter_read; do
+		try setpriv --reuid 65534 --regid 65534 --clear-groups "$PWD/tracekit" stackcount "$pattern" 2>err >out
+		[ "$status" -eq 1 ]
+		[ ! -s out ]
+		[ "$(wc -l <err)" -eq 1 ]
+		grep -Eq '^stackcount: .*root' err
+	done
+}
