@@ -251,14 +251,20 @@ static struct counted_stack make_stack(const char *comm, const struct frames *ke
 #define OFFSETS	  's'
 #define VERBOSE	  'v'
 
+/* What the writers of different applets differ in; tests change it, and reset it. */
+static const struct stack_layout *current_layout = &layout;
+static bool comms = true, processes = true;
+
 /* What is written for these stacks with the options whose letters are given. */
 static const char *print_stacks(struct counted_stack *stacks, size_t nr, const char *letters)
 {
 	static char result[8192];
 	struct stack_counts counts = {.items = stacks, .nr = nr};
 	struct stack_writer writer = {
-		.layout = &layout,
+		.layout = current_layout,
 		.names = &names,
+		.comms = comms,
+		.processes = processes,
 		.folded = strchr(letters, FOLDED),
 		.delimited = strchr(letters, DELIMITED),
 		.offsets = strchr(letters, OFFSETS),
@@ -318,6 +324,73 @@ static void delimiter_needs_two_sides(void)
 	CHECK_STR(print_stack(kernel, "df"), "cat;vfs_read 7\n");
 	CHECK_STR(print_stack(user, "d"), "  leaf\n  - cat (42)\n    7\n\n");
 	CHECK_STR(print_stack(user, "df"), "cat;leaf 7\n");
+}
+
+/* Where both kinds were asked for, as stackcount has it. */
+static void delimiter_always(void)
+{
+	static const struct stack_layout always = {.frame_indent = "  ",
+						   .count_indent = "    ",
+						   .print_process = print_process,
+						   .delimits_always = true};
+	struct counted_stack kernel = make_stack("cat", FRAMES(KERNEL(0x10)), &no_frames);
+	struct counted_stack user = make_stack("cat", &no_frames, FRAMES(0x1000));
+	struct counted_stack none = make_stack("cat", &no_frames, &no_frames);
+
+	current_layout = &always;
+	CHECK_STR(print_stack(kernel, "d"), "  vfs_read\n    --\n  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(kernel, "df"), "cat;-;vfs_read 7\n");
+	CHECK_STR(print_stack(user, "d"), "    --\n  leaf\n  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(user, "df"), "cat;leaf;- 7\n");
+	CHECK_STR(print_stack(none, "d"), "    --\n  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(none, "df"), "cat;- 7\n");
+	CHECK_STR(print_stack(both_sides(), "df"),
+		  "cat;std::a:b?[2J?;leaf;-;do_syscall;vfs_read 7\n");
+	CHECK_STR(print_stack(kernel, ""), "  vfs_read\n  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(kernel, "f"), "cat;vfs_read 7\n");
+	comms = processes = false;
+	CHECK_STR(print_stack(none, "df"), "- 7\n");
+	CHECK_STR(print_stack(user, "df"), "leaf;- 7\n");
+	comms = processes = true;
+	current_layout = &layout;
+}
+
+/* Of one process that was asked for: a folded line names it, text need not. */
+static void without_process_lines(void)
+{
+	processes = false;
+	CHECK_STR(print_stack(both_sides(), ""), "  vfs_read\n  do_syscall\n"
+						 "  leaf\n  std::a;b?[2J?\n    7\n\n");
+	CHECK_STR(print_stack(both_sides(), "f"), "cat;std::a:b?[2J?;leaf;do_syscall;vfs_read 7\n");
+	processes = true;
+}
+
+/* Of all processes together: no line begins with a separator, and none is empty. */
+static void without_comms(void)
+{
+	struct counted_stack none = make_stack("", &no_frames, &no_frames);
+
+	comms = processes = false;
+	CHECK_STR(print_stack(both_sides(), "f"), "std::a:b?[2J?;leaf;do_syscall;vfs_read 7\n");
+	CHECK_STR(print_stack(none, "f"), "[unknown] 7\n");
+	CHECK_STR(print_stack(none, ""), "    7\n\n");
+	comms = processes = true;
+}
+
+/* What a probe has put on top of where it is. */
+static void hidden_frames(void)
+{
+	struct counted_stack stack = both_sides();
+
+	stack.hidden = 1;
+	CHECK_STR(print_stack(stack, ""), "  do_syscall\n  leaf\n  std::a;b?[2J?\n"
+					  "  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(stack, "fd"), "cat;std::a:b?[2J?;leaf;-;do_syscall 7\n");
+	stack.hidden = 2;
+	CHECK_STR(print_stack(stack, "f"), "cat;std::a:b?[2J?;leaf 7\n");
+	CHECK_STR(print_stack(stack, "v"), "  1000             leaf\n"
+					   "  2000             std::a;b?[2J?\n"
+					   "  - cat (42)\n    7\n\n");
 }
 
 static void no_frames_at_all(void)
@@ -565,6 +638,10 @@ static const struct tap_test tests[] = {
 	{"stacks in lines, with -d and -s", text_output},
 	{"folded stacks, with -d and -s", folded_output},
 	{"a delimiter stands only between two stacks", delimiter_needs_two_sides},
+	{"a delimiter always, where an applet has it so", delimiter_always},
+	{"no line for a process that is known", without_process_lines},
+	{"counts of all processes together have no comm", without_comms},
+	{"frames of the probe itself are hidden", hidden_frames},
 	{"stacks without frames", no_frames_at_all},
 	{"frames without a name are [unknown], without an offset", unknown_frames},
 	{"-v: addresses, modules of the kernel, and where in its file an unknown frame lies",
