@@ -501,44 +501,49 @@ trace_all_calls() {
 
 # ---- kernel functions ----
 
+# One function, which has several names: the kernel chooses the one that it is called by.
+getppid='__*sys_getppid'
+
 @test "a kernel function: exact counts, the caller below it" {
 	needs_kprobes
 	calls getppids 40
-	start_stackcount -f --stats -p "$pid" __x64_sys_getppid
+	start_stackcount -f --stats -p "$pid" "$getppid"
 	go "$pid"
 	stop_stackcount
 	[ "$(total counted)" -eq 40 ]
 	[ "$(total lost)" -eq 0 ]
-	stacks | grep -Exq 'main;getppids;entry_SYSCALL_64_after_hwframe;do_syscall_64(;x64_sys_call)?;__x64_sys_getppid 40'
+	[ "$(sum out)" -eq 40 ]
+	cat out
+	stacks | grep -Exq 'main;getppids;entry_SYSCALL_64_after_hwframe;do_syscall_64(;x64_sys_call)?;__[a-z0-9_]*sys_getppid 40'
 }
 
 @test "kernel functions by a glob and by an expression; -K, and -P" {
 	needs_kprobes
 	calls getppids 40
-	for arguments in '-K __x64_sys_getp?id' '-rK ^__x64_sys_getpp?id$'; do
+	for arguments in "-K $getppid" '-rK ^__[^_]*_sys_getpp?id$'; do
 		start_stackcount $arguments
 		head -1 out | grep -Eq '^Tracing [12] functions for '
 		go "$pid"
 		stop_stackcount
-		stackcount_text out
-		refute grep -Fq '[' out
-		grep -Fxq '  __x64_sys_getppid' out
+		[ "$(stackcount_text out)" -ge 40 ]
+		refute grep -Eq '^    .+ \[[0-9]+\]$' out
+		grep -Exq '  __[a-z0-9_]*sys_getppid' out
 	done
-	start_stackcount -K -P __x64_sys_getppid
+	start_stackcount -K -P "$getppid"
 	go "$pid"
 	stop_stackcount
-	awk -v RS= -v "process=    calls [$pid]" 'index($0, process "\n    40")' out | grep -q getppid
+	grep -A1 -Fx "    calls [$pid]" out | diff - <(printf '%s\n' "    calls [$pid]" '    40')
 }
 
-@test "hundreds of kernel functions" {
+@test "many kernel functions" {
 	needs_kprobes
-	listed=$(stackcount -l '*getp?id*' | wc -l)
-	start_stackcount --stats '*getp?id*'
+	listed=$(stackcount -l '*get*pid*' | wc -l)
+	start_stackcount --stats '*get*pid*'
 	stop_stackcount
 	stackcount_text out
 	attached=$(sed -n '1s/Tracing \([0-9]*\) .*/\1/p' out)
 	echo "$attached of $listed"
-	[ "$attached" -gt 1 ]
+	[ "$attached" -gt 10 ]
 	# Functions of one name are listed once.
 	[ "$attached" -ge "$listed" ] || grep -Eq "^stackcount: attached $attached of [0-9]+ functions; [0-9]+ cannot be probed \(-v lists them\)" err
 }
