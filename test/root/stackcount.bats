@@ -760,6 +760,7 @@ fails() {
 }
 
 @test "in a root directory of its own: -p means the programs and libraries there" {
+	own=$(ldd "$CALLS" | sed -n 's/.*libcounted\.so => \([^ ]*\) .*/\1/p')
 	mkdir jail
 	cp "$CALLS" jail/program
 	for library in $(ldd "$CALLS" | grep -oE '/[^ ]+'); do
@@ -769,7 +770,7 @@ fails() {
 	start chroot jail /program linked 30 >said
 	mv said "said.$pid"
 	wait_for grep -q ready "said.$pid"
-	for pattern in counted:library_function "$(dirname "$CALLS")/libcounted.so:library_function"; do
+	for pattern in counted:library_function "$own:library_function"; do
 		start_stackcount -f --stats -p "$pid" "$pattern"
 		go "$pid"
 		stop_stackcount
@@ -780,7 +781,7 @@ fails() {
 	stop_stackcount
 	balanced 1
 	# The same name means another file to everybody else.
-	start_stackcount --stats "$(dirname "$CALLS")/libcounted.so:library_function"
+	start_stackcount --stats "$own:library_function"
 	go "$pid"
 	stop_stackcount
 	[ "$(stackcount_text out)" -eq 0 ]

@@ -16,9 +16,9 @@
 #define PROGRAM FIXTURES "/usdt_program"
 
 /* Functions to be found, two of them at one place. */
-__attribute__((used)) void targets_test_apple(void);
-__attribute__((used)) void targets_test_pear(void);
-__attribute__((used)) void targets_test_pear_too(void) __attribute__((alias("targets_test_pear")));
+__attribute__((noinline)) void targets_test_apple(void);
+__attribute__((noinline)) void targets_test_pear(void);
+void targets_test_pear_too(void) __attribute__((alias("targets_test_pear")));
 
 static volatile int work;
 
@@ -103,6 +103,9 @@ static void functions_of_this_program(void)
 	CLEANUP(target_list__release) struct target_list list = {0};
 	struct error error = {0};
 
+	/* What nobody calls is left out when the program is linked. */
+	targets_test_apple();
+	targets_test_pear();
 	CHECK_INT(find(&list, "/proc/self/exe:targets_test_*", false, NULL, &error), 0);
 	if (!CHECK_INT(list.nr, 2))
 		return;
