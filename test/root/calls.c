@@ -7,6 +7,7 @@
  * pointers and not optimised, so that each call is a frame.
  */
 #include <dlfcn.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "test/unit/usdt.h"
@@ -202,6 +204,17 @@ static unsigned long getppids(void)
 	return 0;
 }
 
+/* Waits for a moment, each with a timer. */
+static unsigned long waits(void)
+{
+	const struct timespec moment = {.tv_nsec = 1000};
+	unsigned int word = 0;
+
+	for (int i = 0; i < number; i++)
+		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &moment, NULL, 0);
+	return 0;
+}
+
 /* Each of the 64 paths of 6 turns leads to counted(), as fast as two threads can. */
 static volatile bool stop;
 
@@ -267,7 +280,7 @@ static const struct mode {
 	{"children", children}, {"linked", linked},	  {"loaded", loaded},
 	{"mangled", mangled},	{"aliases", aliases},	  {"ifunc", ifunc},
 	{"usdt", usdt},		{"getppids", getppids},	  {"fast", fast},
-	{"exit", names},	{"exec", names},
+	{"waits", waits},	{"exit", names},	  {"exec", names},
 };
 
 static const struct mode *find_mode(const char *name)

@@ -29,8 +29,8 @@ write_blocks() {
 serve() {
 	command -v busybox >/dev/null || skip "busybox is not installed"
 	ip link set lo up 2>/dev/null || true
-	start busybox nc -l -p 4711 -s 127.0.0.1 -e cat >/dev/null
-	wait_for grep -q ':1267 00000000:0000 0A' /proc/net/tcp
+	start busybox nc -l -p 4711 </dev/null >/dev/null
+	wait_for grep -hEq ':1267 0+:0000 0A' /proc/net/tcp /proc/net/tcp6
 }
 
 # Send so many messages from this shell: 4711 is 0x1267.
@@ -94,11 +94,14 @@ folded() {
 	# hrtimer_init_sleeper() until 6.13, hrtimer_setup_sleeper_on_stack() since.
 	pattern='hrtimer_*_sleeper*'
 	stackcount -l "$pattern" >list || skip "no such function"
-	start_stackcount -d "$pattern"
-	sleep 0.01
+	calls waits 10
+	start_stackcount -d -p "$pid" "$pattern"
+	go "$pid"
 	stop_stackcount
-	[ "$(stackcount_text out)" -ge 1 ]
-	awk -v RS= '/^  hrtimer_[a-z_]*_sleeper[a-z_]*\n/ && /\n    --\n/ && /\n    sleep \[[0-9]+\]\n/' out | grep -q nanosleep
+	[ "$(stackcount_text out)" -eq 10 ]
+	sed -n 3p out | grep -Exq '  hrtimer_[a-z]+_sleeper[a-z_]*'
+	grep -Exq '  futex_[a-z_]+' out
+	grep -Fxq '    --' out
 }
 
 @test "stackcount -d ip_output" {
