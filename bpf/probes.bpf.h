@@ -12,6 +12,9 @@
 #include "config.bpf.h"
 #include "unwind.bpf.h"
 
+/* The applet's: all that one event does. */
+static __always_inline void on_event(void *ctx, enum user_walk user_walk);
+
 static __always_inline bool system_call_set__has(const volatile struct system_call_set *set,
 						 __u64 number)
 {
