@@ -175,7 +175,8 @@ folded() {
 	# __schedule() is the first frame of each stack, also of idle CPUs.
 	[ "$(grep -Exc '  __schedule' out)" -eq "$(grep -Exc '    [0-9]+' out)" ]
 	[ "$(awk -v RS= '/^  __schedule\n/' out | grep -Exc '    [0-9]+')" -eq "$(grep -Exc '    [0-9]+' out)" ]
-	grep -Eq '^    swapper/[0-9]+ \[0\]$' out
+	# An idle CPU, if there was one.
+	refute grep -E '^    swapper' <(grep -Ev '^    swapper/[0-9]+ \[0\]$' out)
 	awk -v RS= '/\n    sleep \[[0-9]+\]\n/' out | grep -q nanosleep
 }
 
@@ -192,7 +193,7 @@ folded() {
 	stop_stackcount
 	[ "$(stackcount_text out)" -ge 5 ]
 	sed -n 2,3p out | sed 's/^[0-9:]\{8\}$/TIME/' | diff - <(printf '%s\n' '' TIME)
-	tail -2 out | diff - <(printf '%s\n' '' Detaching...)
+	tail -1 out | grep -Fxq Detaching...
 }
 
 @test "stackcount -Ti 1 t:syscalls:sys_enter_getppid" {
@@ -258,7 +259,7 @@ folded() {
 	[ "$(folded out)" -gt 2 ]
 	[ "$(grep -Ec '^[^;]+(;[^;]+)*;-(;[^;]+)*;__schedule [0-9]+$' out)" -eq "$(wc -l <out)" ]
 	grep -Eq '^sleep;.*;-;entry_SYSCALL_64_after_hwframe;.*nanosleep.*;__schedule [0-9]+$' out
-	grep -Eq '^swapper/[0-9]+;-;' out
+	refute grep -E '^swapper' <(grep -Ev '^swapper/[0-9]+;-;' out)
 }
 
 @test "stackcount -K and -U t:sched:sched_switch" {
@@ -272,8 +273,10 @@ folded() {
 	stop_stackcount
 	[ "$(stackcount_text out)" -gt 2 ]
 	refute grep -Fxq '  __schedule' out
-	# The idle task has no user stack, and is counted.
-	grep -B1 -E '^    swapper/[0-9]+ \[0\]$' out | head -1 | grep -Fxq ''
+	# The idle task, if any CPU was idle, has no user stack, and is counted.
+	if grep -q '^    swapper' out; then
+		grep -B1 -E '^    swapper/[0-9]+ \[0\]$' out | head -1 | grep -Fxq ''
+	fi
 }
 
 @test "stackcount t:sched:sched_fork, which is not there, and sched_process_fork" {
