@@ -613,6 +613,7 @@ getppid='__*sys_getppid'
 }
 
 @test "a signal at any moment of the start ends it well" {
+	note_programs
 	for delay in 0.000 0.002 0.005 0.010 0.020 0.030; do
 		start "$TRACEKIT" stackcount "$CALLS:*" >out 2>err
 		sleep "$delay"
@@ -627,6 +628,7 @@ getppid='__*sys_getppid'
 }
 
 @test "a full disk is said" {
+	note_programs
 	try stackcount -D 0.1 "$CALLS:counted" 2>err >/dev/full
 	[ "$status" -eq 1 ]
 	diff err <(echo "stackcount: cannot write the output: No space left on device")
@@ -637,6 +639,7 @@ getppid='__*sys_getppid'
 }
 
 @test "a closed stdout, or a reader that goes, ends the trace without a message" {
+	note_programs
 	try timeout 20 "$TRACEKIT" stackcount "$CALLS:counted" 2>err >&-
 	[ "$status" -eq 1 ]
 	[ ! -s err ]
@@ -698,6 +701,7 @@ fails() {
 }
 
 @test "ELF files that were cut or changed: an end, and nothing attached" {
+	note_programs
 	size=$(stat -c %s "$CALLS")
 	for kept in 4 16 63 64 100 1000 5000 $((size / 2)) $((size - 100)); do
 		head -c "$kept" "$CALLS" >cut
