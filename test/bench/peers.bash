@@ -140,11 +140,11 @@ try_tools() {
 	done
 }
 
-# measure FILE: runs 'command' and appends "CPU-seconds peak-kilobytes wall-seconds".
+# measure FILE [INPUT]: runs 'command' and appends "CPU-seconds peak-kilobytes wall-seconds".
 measure() {
 	{
 		time "$gnu_time" -q -o "$scratch/peak" -f %M "${command[@]}" \
-			</dev/null >/dev/null 2>"$scratch/errors"
+			<"${2:-/dev/null}" >/dev/null 2>"$scratch/errors"
 	} 2>"$scratch/times" || return
 	paste -d ' ' "$scratch/times" "$scratch/peak" |
 		awk '{ print $1 + $2, $4, $3 }' >>"$scratch/$1"
