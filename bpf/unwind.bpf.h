@@ -78,6 +78,58 @@ struct frame_record {
 	__u64 return_address;
 };
 
+/*
+ * A part of a user stack that was read at once: a helper call for each frame would
+ * take longer than all the rest of an event, 0.1 us each.
+ */
+#define WINDOW_WORDS 64
+#define USER_PAGE    4096 /* or larger */
+
+struct stack_window {
+	__u64 start;  /* its address */
+	__u64 last;   /* the largest offset that a whole record has in it */
+	__u64 number; /* of the window, for read_stack_window() */
+	__u64 words[WINDOW_WORDS + 1];
+};
+
+/* From address on, to the end of its page at most: what is behind may not be mapped. */
+static __always_inline bool stack_window__read(struct stack_window *window, __u64 address)
+{
+	__u32 bytes = USER_PAGE - address % USER_PAGE;
+
+	if (bytes > WINDOW_WORDS * sizeof(__u64))
+		bytes = WINDOW_WORDS * sizeof(__u64);
+	if (bytes < sizeof(struct frame_record))
+		bytes = sizeof(struct frame_record);
+	window->start = address;
+	window->last = bytes - sizeof(struct frame_record);
+	return !bpf_probe_read_user(window->words, bytes, (const void *)address);
+}
+
+/*
+ * The same of the window with this number; defined where the windows are (stack.bpf.h),
+ * as a global function, which is verified once instead of once for each frame. 0 if
+ * there is nothing at address.
+ */
+int read_stack_window(__u32 number, __u64 address);
+
+static __always_inline bool stack_window__get(struct stack_window *window, __u64 address,
+					      struct frame_record *record)
+{
+	__u64 offset = address - window->start;
+
+	if (offset > window->last || offset % sizeof(__u64)) {
+		if (!read_stack_window(window->number, address))
+			return false;
+		offset = 0;
+	}
+	/* It is below; the mask is for the verifier. */
+	offset = offset / sizeof(__u64) & (WINDOW_WORDS - 1);
+	record->caller = window->words[offset];
+	record->return_address = window->words[offset + 1];
+	return true;
+}
+
 /* Where the thread is when its user stack is walked. */
 enum user_walk {
 	USER_WALK_BY_KERNEL,	       /* anywhere; the context is of any type */
@@ -95,7 +147,7 @@ enum user_walk {
  * caller. But the return address is known.
  */
 static __always_inline void unwind__user_by_us(const user_regs *regs, enum user_walk walk,
-					       struct stack *stack)
+					       struct stack *stack, struct stack_window *window)
 {
 	__u64 next = user_regs__frame_pointer(regs);
 	struct frame_record record;
@@ -109,8 +161,11 @@ static __always_inline void unwind__user_by_us(const user_regs *regs, enum user_
 		stack->frames[1] = unwind__user_frame(record.return_address);
 		stack->nr = ++first;
 	}
+	/* What the last event left in the window is another stack. */
+	if (!read_stack_window(window->number, next))
+		return;
 	for (__u32 i = first; i < STACK_SLOTS; i++) {
-		if (bpf_probe_read_user(&record, sizeof(record), (const void *)next))
+		if (!stack_window__get(window, next, &record))
 			break;
 		stack->frames[i] = unwind__user_frame(record.return_address);
 		stack->nr = i + 1;
@@ -119,11 +174,12 @@ static __always_inline void unwind__user_by_us(const user_regs *regs, enum user_
 	unwind__mark_cut(stack, STACK_SLOTS);
 }
 
-static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct stack *stack)
+static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct stack *stack,
+					struct stack_window *window)
 {
 	if (walk == USER_WALK_BY_KERNEL || !user_regs__is_64bit(ctx))
 		return unwind__user_by_kernel(ctx, stack);
-	unwind__user_by_us(ctx, walk, stack);
+	unwind__user_by_us(ctx, walk, stack, window);
 	return true;
 }
 
