@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/multi_link.h"
+#include "core/links.h"
 #include "core/util/array.h"
 
 #define ADDRESSES_MAX 100000
@@ -38,7 +38,7 @@ int main(void)
 
 	while (nr < ADDRESSES_MAX && scanf("%" SCNx64, &addresses[nr]) == 1)
 		nr++;
-	link = program < 0 ? program : multi_link__kernel(program, addresses, nr);
+	link = program < 0 ? program : link__kernel_functions(program, addresses, nr);
 	if (link < 0) {
 		fprintf(stderr, "kernel_link: %zu functions: %s\n", nr, strerror(-link));
 		return 1;
