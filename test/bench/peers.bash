@@ -152,14 +152,14 @@ measure() {
 
 # bpf_of GROUP TYPES: of the busiest of the programs that its processes hold and whose type
 # is one of TYPES (numbers separated by |), the nanoseconds and the runs; and the bytes of
-# all their maps. Nothing if there is none yet.
+# all their maps. Nothing if it has not run yet.
 bpf_of() {
 	local pid
 	for pid in $(pgrep -g "$1"); do
 		cat "/proc/$pid/fdinfo/"* 2>/dev/null || true
 	done | awk -v types="^($2)$" '
 		/^pos:/ { type = "" }
-		/^prog_type:/ { type = $2; found = found || type ~ types }
+		/^prog_type:/ { type = $2 }
 		/^memlock:/ { bytes = $2 }
 		/^map_id:/ { maps[$2] = bytes }
 		/^run_time_ns:/ { time = $2 }
@@ -167,13 +167,13 @@ bpf_of() {
 		END {
 			for (map in maps)
 				sum += maps[map]
-			if (found)
+			if (runs)
 				printf "%.0f %.0f %.0f\n", ns, runs, sum
 		}'
 }
 
-# measure_bpf TOOL SUFFIX TYPES: runs 'command' and, two seconds after its BPF program was
-# loaded, appends "nanoseconds-per-run bytes-of-maps" to the tool's figures.
+# measure_bpf TOOL SUFFIX TYPES: runs 'command' and, two seconds after its BPF program first
+# ran, appends "nanoseconds-per-run bytes-of-maps" to the tool's figures.
 measure_bpf() {
 	local seen tool_runs
 	start_group "${command[@]}" </dev/null >/dev/null 2>"$scratch/errors"
@@ -184,7 +184,7 @@ measure_bpf() {
 	seen=$(bpf_of "$group" "$3")
 	wait_for_group "$group" || return
 	read -r _ tool_runs _ <<<"$seen"
-	if [ "${tool_runs:-0}" = 0 ]; then
+	if [ -z "$tool_runs" ]; then
 		printf 'no BPF figures: %s: its program did not run in this round\n' "$1" >&2
 	else
 		awk '{ print $1 / $2, $3 }' <<<"$seen" >>"$scratch/$1.$2"
