@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * As many events as can be made: calls THREADS CALLS. Each thread calls event() so often,
+ * As many events as can be made: make_calls THREADS CALLS. Each thread calls event() so often,
  * 0: until a signal, with 20 frames of this program on its stack, and event() makes a system
  * call. Then the calls that were made are printed.
  *
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	int nr = argc == 3 ? atoi(argv[1]) : 0;
 
 	if (nr < 1 || nr > THREADS_MAX) {
-		fprintf(stderr, "usage: calls THREADS CALLS\n");
+		fprintf(stderr, "usage: make_calls THREADS CALLS\n");
 		return 2;
 	}
 	calls_wanted = strtoull(argv[2], NULL, 10);
