@@ -9,6 +9,7 @@
 #include "applets/applet.h"
 #include "bpf/abi.h"
 #include "core/bpf_error.h"
+#include "core/cpus.h"
 #include "core/epochs.h"
 #include "core/naming.h"
 #include "core/output.h"
@@ -104,7 +105,6 @@ struct stackcount {
 
 static void stackcount__release(struct stackcount *stackcount)
 {
-	/* First what takes longest: whoever presses Ctrl-C again need not wait for the rest. */
 	probes__release(&stackcount->probes);
 	naming__free(stackcount->naming);
 	epochs__close(&stackcount->epochs);
@@ -112,19 +112,12 @@ static void stackcount__release(struct stackcount *stackcount)
 	session__close(stackcount->session);
 }
 
-static void print_time(void)
-{
-	time_t now = time(NULL);
-	char text[16];
-
-	strftime(text, sizeof(text), "%H:%M:%S\n", localtime(&now));
-	fputs(text, stdout);
-}
-
 static int print_report(const struct stackcount_settings *settings, const struct report *report,
 			bool first, struct error *error)
 {
 	const struct trace_options *trace = &settings->trace;
+	time_t now = time(NULL);
+	char clock[16] = "";
 	const struct stack_writer writer = {
 		.out = stdout,
 		.layout = &layout,
@@ -141,7 +134,8 @@ static int print_report(const struct stackcount_settings *settings, const struct
 	if (!trace->folded || !first)
 		putchar('\n');
 	if (settings->timestamp)
-		print_time();
+		strftime(clock, sizeof(clock), "%H:%M:%S\n", localtime(&now));
+	fputs(clock, stdout);
 	stack_writer__print(&writer, &report->counts);
 	return output__finish(stdout, error);
 }
@@ -224,6 +218,8 @@ static int load(struct stackcount *stackcount, struct error *error)
 	object = stackcount->skeleton->obj;
 	config = (struct trace_config *)&stackcount->skeleton->rodata->config;
 	err = session__configure(stackcount->session, object, config, error);
+	if (!err && settings->cpu != ALL_CPUS)
+		err = cpu__check_online(settings->cpu, "-c", error);
 	if (err)
 		return err;
 	config->cpu = (uint32_t)settings->cpu;

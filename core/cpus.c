@@ -8,6 +8,7 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "core/util/error.h"
 #include "core/util/number.h"
 
 #define CPU_MAX 65535 /* far above NR_CPUS of any kernel */
@@ -59,6 +60,23 @@ int cpu_list__read_online(struct cpu_list *list)
 	if (getline(&line, &size, file) < 0)
 		return -EIO;
 	return cpu_list__parse(line, list);
+}
+
+int cpu__check_online(uint64_t cpu, const char *option, struct error *error)
+{
+	CLEANUP(cpu_list__release) struct cpu_list online = {0};
+	int err = cpu_list__read_online(&online);
+
+	if (err)
+		return error__set(error, err, "cannot list the online CPUs: %s; mount /sys",
+				  strerror(-err));
+	for (size_t i = 0; i < online.nr; i++)
+		if (online.cpus[i] == cpu)
+			return 0;
+	return error__set(error, -ENODEV,
+			  "%s %ju: is not online; /sys/devices/system/cpu/online lists those that "
+			  "are",
+			  option, (uintmax_t)cpu);
 }
 
 void cpu_list__release(struct cpu_list *list)

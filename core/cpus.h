@@ -4,6 +4,9 @@
 #define TRACEKIT_CORE_CPUS_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+struct error;
 
 struct cpu_list {
 	unsigned int *cpus; /* ascending */
@@ -18,6 +21,12 @@ int cpu_list__parse(const char *text, struct cpu_list *list);
 
 /* The CPUs that are online now. 0, -ENOMEM, or why /sys cannot be read. */
 int cpu_list__read_online(struct cpu_list *list);
+
+/*
+ * Whether the CPU that option ("-C") names is online: 0, or a negative errno with error
+ * filled.
+ */
+int cpu__check_online(uint64_t cpu, const char *option, struct error *error);
 
 void cpu_list__release(struct cpu_list *list);
 

@@ -77,8 +77,8 @@ void probes__say_what_is_left_out(const struct probes *probes, bool verbose)
 			"file",
 			targets->without_place);
 	if (targets->indirect)
-		message("%zu of the functions are indirect (IFUNC): seen is the choice of their "
-			"implementation, not each call; implementations have names of their own, "
-			"like __strlen_avx2, if the file's debug symbols are installed",
-			targets->indirect);
+		message("%zu of the functions %s indirect (IFUNC): what is seen is how an "
+			"implementation is chosen, not each call; implementations have names of "
+			"their own, like __strlen_avx2, if the file's debug symbols are installed",
+			targets->indirect, targets->indirect == 1 ? "is" : "are");
 }

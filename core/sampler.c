@@ -90,17 +90,12 @@ static int choose_cpus(struct cpu_list *cpus, uint64_t wanted, struct error *err
 				  strerror(-err));
 	if (wanted == SAMPLER_ALL_CPUS)
 		return 0;
-	for (size_t i = 0; i < cpus->nr; i++) {
-		if (cpus->cpus[i] == wanted) {
-			cpus->cpus[0] = cpus->cpus[i];
-			cpus->nr = 1;
-			return 0;
-		}
+	err = cpu__check_online(wanted, "-C", error);
+	if (!err) {
+		cpus->cpus[0] = (unsigned int)wanted;
+		cpus->nr = 1;
 	}
-	return error__set(error, -ENODEV,
-			  "-C %ju: is not online; /sys/devices/system/cpu/online lists those that "
-			  "are",
-			  (uintmax_t)wanted);
+	return err;
 }
 
 /* From one sample to the next, as the kernel has it; 0 if it varies. */

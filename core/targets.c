@@ -25,6 +25,7 @@
 struct search {
 	const struct probespec *spec;
 	struct near_names near;
+	size_t seen; /* names that it was asked about */
 };
 
 static struct search search_for(const struct probespec *spec)
@@ -37,6 +38,7 @@ static struct search search_for(const struct probespec *spec)
 
 static bool is_wanted(struct search *search, const char *name)
 {
+	search->seen++;
 	if (pattern__matches(search->spec->name, name))
 		return true;
 	near_names__offer(&search->near, name);
@@ -253,6 +255,12 @@ static int nothing_in_files(const struct target_list *list, const struct search 
 				  "'%.100s' matches USDT probes of %.100s, but their addresses are "
 				  "in no place of the file",
 				  search->spec->text, list->files[0].path);
+	if (!search->seen)
+		return error__set(error, -ENOENT, "%s: has no %s%s", list->files[0].path, what,
+				  search->spec->kind == PROBE_USDT ?
+					  "" :
+					  " with names: it is stripped, and its debug symbols are "
+					  "not installed");
 	return no_match(search, list->files[0].path, what, error);
 }
 

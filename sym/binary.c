@@ -357,6 +357,11 @@ static int take_path(struct search *search, struct error *error)
 		snprintf(where, sizeof(where), " in process %d", search->process->pid);
 	if (fd == -EINVAL)
 		return error__set(error, fd, "'%s'%s is no regular file", search->name, where);
+	if (fd == -EXDEV || fd == -ELOOP)
+		return error__set(error, fd,
+				  "'%s'%s is a link of /proc, and those are not followed; give the "
+				  "path of what it leads to, or leave out -p",
+				  search->name, where);
 	if (fd < 0)
 		return error__set(error, fd, "'%s'%s: %s", search->name, where, strerror(-fd));
 	if (!is_elf(fd, false))

@@ -216,7 +216,8 @@ int kernel_functions__find_in(struct kernel_function_list *list,
 
 	if (err && err != -ENOMEM)
 		err = find_traceable(&found, sources, wanted, context);
-	if (err && err != -ENOMEM)
+	/* ftrace lists one name of each function; of some it is not the one that people use. */
+	if (err ? err != -ENOMEM : !found.nr)
 		err = find_among_symbols(&found, sources, wanted, context);
 	if (err)
 		return err;

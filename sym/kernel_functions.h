@@ -26,8 +26,8 @@ typedef bool (*kernel_function_wanted)(void *context, const char *name);
 
 /*
  * The functions that are wanted, those of modules included: from the list of what
- * ftrace can trace or, where that cannot be read (no tracefs, lockdown), all that
- * /proc/kallsyms has, without what is known not to be probed. Returns 0 or a
+ * ftrace can trace or, where that cannot be read (no tracefs, lockdown) or has none of
+ * them, all that /proc/kallsyms has, without what is known not to be probed. Returns 0 or a
  * negative errno of /proc/kallsyms, with *list untouched.
  */
 int kernel_functions__find(struct kernel_function_list *list, kernel_function_wanted wanted,

@@ -5,7 +5,8 @@
 load helpers
 load ../refute
 
-applets='profile      Sample the stacks of all CPUs at a timed interval and count them.'
+applets='stackcount   Count events by the stacks that lead to them.
+profile      Sample the stacks of all CPUs at a timed interval and count them.'
 
 @test "--list: the applets and what they do" {
 	says 0 out "$applets" tracekit --list

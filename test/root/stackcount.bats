@@ -174,7 +174,7 @@ stacks() {
 	go "$pid"
 	stop_stackcount
 	[ "$(stackcount_text out)" -eq 0 ]
-	grep -q '^stackcount: 1 of the functions are indirect (IFUNC): ' err
+	grep -q '^stackcount: 1 of the functions is indirect (IFUNC): ' err
 }
 
 @test "globs and regular expressions" {
