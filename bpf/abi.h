@@ -166,7 +166,8 @@ struct trace_config {
 	__u8 has_task_layout;
 	__u8 key_by_process;
 	__u8 at_function_entry; /* user functions: the breakpoint is on their first instruction */
-	__u16 reserved;
+	__u8 has_task_pt_regs;	/* the kernel has that helper (5.15), and BTF */
+	__u8 reserved;
 	__u32 reserved2;
 	struct system_call_set entered_calls; /* those whose entry is traced */
 	struct system_call_set left_calls;    /* ... whose return is */

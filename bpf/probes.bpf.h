@@ -26,7 +26,7 @@ static __always_inline bool system_call_set__has(const volatile struct system_ca
 SEC("?kprobe")
 int probe_kernel_function(void *ctx)
 {
-	on_event(ctx, USER_WALK_BY_KERNEL);
+	on_event(ctx, USER_WALK_FROM_KERNEL);
 	return 0;
 }
 
@@ -44,7 +44,7 @@ int probe_user_code(void *ctx)
 SEC("?raw_tp")
 int probe_raw_tracepoint(void *ctx)
 {
-	on_event(ctx, USER_WALK_BY_KERNEL);
+	on_event(ctx, USER_WALK_FROM_KERNEL);
 	return 0;
 }
 
@@ -55,7 +55,7 @@ int probe_raw_tracepoint(void *ctx)
 SEC("?tp")
 int probe_perf_tracepoint(void *ctx)
 {
-	on_event(ctx, USER_WALK_BY_KERNEL);
+	on_event(ctx, USER_WALK_FROM_KERNEL);
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static __always_inline void on_system_call(void *ctx, const volatile struct syst
 					   const void *kernel_regs)
 {
 	if (system_call_set__has(set, system_call_number(kernel_regs)))
-		on_event(ctx, USER_WALK_BY_KERNEL);
+		on_event(ctx, USER_WALK_FROM_KERNEL);
 }
 
 /*

@@ -5,7 +5,7 @@
 SEC("perf_event")
 int profile_sample(void *ctx)
 {
-	count_current(ctx, USER_WALK_BY_KERNEL);
+	count_current(ctx, USER_WALK_FROM_ANYWHERE);
 	return 0;
 }
 

@@ -63,7 +63,7 @@ struct scratch {
 	struct stack_key key;
 	struct stack_id ids[NR_STACK_KINDS];
 	struct stack stacks[NR_STACK_KINDS];
-	struct stack_window window;
+	struct user_walker walker;
 };
 
 struct {
@@ -85,7 +85,7 @@ static __always_inline struct scratch *scratch__claim(void)
 		__sync_fetch_and_add(&scratch->claims, 1);
 		if (READ_ONCE(scratch->claims) == 1) {
 			scratch->number = i;
-			scratch->window.number = i;
+			scratch->walker.window.number = i;
 			return scratch;
 		}
 		__sync_fetch_and_add(&scratch->claims, -1);
@@ -102,7 +102,7 @@ __noinline int read_stack_window(__u32 number, __u64 address)
 {
 	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
 
-	return scratch && stack_window__read(&scratch->window, address);
+	return scratch && stack_window__read(&scratch->walker.window, address);
 }
 
 /*
@@ -192,7 +192,7 @@ static __always_inline enum event_counter count_in_slot(void *ctx, enum user_wal
 			return outcome;
 	}
 	if (config.user_stacks) {
-		if (!unwind_user(ctx, user_walk, &scratch->stacks[USER_STACK], &scratch->window))
+		if (!unwind_user(ctx, user_walk, &scratch->stacks[USER_STACK], &scratch->walker))
 			return EVENTS_LOST_BUSY;
 		outcome = store_stack(scratch, USER_STACK, key->epoch, &key->user);
 		if (outcome != EVENTS_COUNTED)

@@ -132,14 +132,22 @@ static __always_inline bool stack_window__get(struct stack_window *window, __u64
 
 /* Where the thread is when its user stack is walked. */
 enum user_walk {
-	USER_WALK_BY_KERNEL,	       /* anywhere; the context is of any type */
+	USER_WALK_FROM_ANYWHERE,       /* the context is of any type */
+	USER_WALK_FROM_KERNEL,	       /* in the kernel; likewise */
 	USER_WALK_FROM_WITHIN,	       /* in a function; the context is a struct pt_regs */
 	USER_WALK_FROM_FUNCTION_ENTRY, /* at its first instruction; likewise */
 };
 
+/* What a walk by us needs beside the stack that it fills. */
+struct user_walker {
+	struct stack_window window;
+	user_regs regs;
+};
+
 /*
  * By the frame pointers, as the kernel does, but without its buffers, which another
- * thread overwrites when this one is preempted between its walk and its copy.
+ * thread overwrites when this one is preempted between its walk and its copy; and in
+ * less time, since the stack is read in pieces.
  *
  * At its first instruction a function has not set up its frame yet: the frame
  * pointer is that of its caller, so whoever follows it, as the kernel did before
@@ -174,12 +182,32 @@ static __always_inline void unwind__user_by_us(const user_regs *regs, enum user_
 	unwind__mark_cut(stack, STACK_SLOTS);
 }
 
-static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct stack *stack,
-					struct stack_window *window)
+/*
+ * With what registers the running thread came into the kernel. False if it is a thread
+ * of the kernel, which has 0 there, or a 32-bit one.
+ */
+static __always_inline bool unwind__user_regs(user_regs *regs)
 {
-	if (walk == USER_WALK_BY_KERNEL || !user_regs__is_64bit(ctx))
+	const void *saved = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	return !bpf_probe_read_kernel(regs, sizeof(*regs), saved) && user_regs__is_64bit(regs) &&
+	       user_regs__pc(regs);
+}
+
+static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct stack *stack,
+					struct user_walker *walker)
+{
+	const user_regs *regs = NULL;
+
+	if (walk == USER_WALK_FROM_KERNEL) {
+		if (config.has_task_pt_regs && unwind__user_regs(&walker->regs))
+			regs = &walker->regs;
+	} else if (walk != USER_WALK_FROM_ANYWHERE && user_regs__is_64bit(ctx)) {
+		regs = ctx;
+	}
+	if (!regs)
 		return unwind__user_by_kernel(ctx, stack);
-	unwind__user_by_us(ctx, walk, stack, window);
+	unwind__user_by_us(regs, walk, stack, &walker->window);
 	return true;
 }
 

@@ -78,6 +78,7 @@ struct attachment {
 	bool multi;	       /* functions and user code: by links of many */
 	bool multi_pid;	       /* such a link can be of one process */
 	int perf_type;	       /* else: of the perf events that probe */
+	bool task_pt_regs;     /* programs can find the registers of user space */
 	bool perf_calls;       /* system calls: by a perf event */
 	bool perf_tracepoints; /* other tracepoints: by perf events, all of them */
 	struct bpf_program *programs[NR_PROBE_PROGRAMS];
@@ -184,7 +185,7 @@ static void choose_for_tracepoints(struct attachment *attachment)
 
 	for (size_t i = 0; i < attachment->targets->nr; i++)
 		others += system_call_of(&attachment->targets->targets[i], &entry) < 0;
-	attachment->perf_calls = perf && !access("/sys/kernel/btf/vmlinux", R_OK);
+	attachment->perf_calls = perf && attachment->task_pt_regs;
 	attachment->perf_tracepoints = perf && others <= PERF_TRACEPOINTS_MAX;
 }
 
@@ -198,6 +199,9 @@ int attachment__new(struct attachment **out, const struct target_list *targets,
 		return error__set(error, -ENOMEM, "cannot attach: out of memory");
 	attachment->targets = targets;
 	attachment->pids = pids;
+	attachment->task_pt_regs =
+		!is_user_code(targets) && !access("/sys/kernel/btf/vmlinux", F_OK) &&
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_task_pt_regs, NULL) == 1;
 	if (targets->kind == PROBE_KERNEL_FUNCTION)
 		err = choose_for_kernel_functions(attachment, error);
 	else if (is_user_code(targets))
@@ -263,6 +267,7 @@ int attachment__configure(struct attachment *attachment, struct bpf_object *obje
 	if (!slots)
 		return error__set(error, -ENOENT, "cannot find the map of scratch slots");
 	bpf_map__set_max_entries(slots, SCRATCH_SLOTS_PREEMPTED);
+	config->has_task_pt_regs = attachment->task_pt_regs;
 	for (size_t i = 0; i < NR_PROBE_PROGRAMS; i++) {
 		attachment->programs[i] =
 			bpf_object__find_program_by_name(object, program_names[i]);
