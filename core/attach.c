@@ -38,6 +38,11 @@
 /* As many perf events as a user would wait for in the end, each taking a tenth of a second. */
 #define PERF_TRACEPOINTS_MAX 8
 
+/* Of the kernel, which libc does not know. */
+#ifndef ENOTSUPP
+#define ENOTSUPP 524
+#endif
+
 /* Links that are tried to find out what in a list cannot be probed. */
 #define TRIES_MAX 1000
 
@@ -87,6 +92,7 @@ struct attachment {
 	uint64_t missed; /* as last taken */
 	struct hook *hooks;
 	size_t nr_hooks, hooks_capacity;
+	bool *failed; /* by target */
 	struct attach_failure *failures;
 	size_t nr_failures, failures_capacity;
 };
@@ -122,7 +128,8 @@ static int too_many(const struct attachment *attachment, struct error *error)
 
 static int choose_for_kernel_functions(struct attachment *attachment, struct error *error)
 {
-	attachment->multi = link__has_kernel_functions();
+	/* Without addresses, which the kernel can hide, they are known by name. */
+	attachment->multi = attachment->targets->targets[0].address && link__has_kernel_functions();
 	if (attachment->multi)
 		return attachment->targets->nr > FUNCTIONS_MAX ? too_many(attachment, error) : 0;
 	attachment->perf_type = read_perf_type("kprobe");
@@ -195,8 +202,12 @@ int attachment__new(struct attachment **out, const struct target_list *targets,
 	struct attachment *attachment = calloc(1, sizeof(*attachment));
 	int err = 0;
 
-	if (!attachment)
+	if (attachment)
+		attachment->failed = calloc(targets->nr, sizeof(*attachment->failed));
+	if (!attachment || !attachment->failed) {
+		attachment__free(attachment);
 		return error__set(error, -ENOMEM, "cannot attach: out of memory");
+	}
 	attachment->targets = targets;
 	attachment->pids = pids;
 	attachment->task_pt_regs =
@@ -222,6 +233,7 @@ void attachment__free(struct attachment *attachment)
 	for (size_t i = 0; i < attachment->nr_hooks; i++)
 		close(attachment->hooks[i].fd);
 	free(attachment->hooks);
+	free(attachment->failed);
 	free(attachment->failures);
 	free(attachment);
 }
@@ -320,8 +332,14 @@ static int keep(struct attachment *attachment, int fd, struct hook hook, size_t 
 	return 0;
 }
 
+/* Each target is a failure once, for however many processes it fails. Returns 0 or -ENOMEM. */
 static int fail(struct attachment *attachment, const struct target *target, int code)
 {
+	bool *failed = &attachment->failed[target - attachment->targets->targets];
+
+	if (*failed)
+		return 0;
+	*failed = true;
 	if (ARRAY_GROW(attachment->failures, attachment->nr_failures,
 		       attachment->failures_capacity))
 		return -ENOMEM;
@@ -383,7 +401,7 @@ static int attach_multi(struct attachment *attachment, struct multi_request *req
 			     attach_multi(attachment, request, session, first + nr / 2,
 					  nr - nr / 2);
 	}
-	for (size_t i = first; i < first + nr && request->counts; i++) {
+	for (size_t i = first; i < first + nr; i++) {
 		err = fail(attachment, &attachment->targets->targets[i], fd);
 		if (err)
 			return err;
@@ -428,19 +446,22 @@ static int attach_kernel_multi(struct attachment *attachment, const struct sessi
 	return err ? err : attach_multi(attachment, &request, session, 0, attachment->targets->nr);
 }
 
-/* The targets of one file, of all processes or of each that is named. */
+/* The targets of one file, of all processes or of each that it was found for. */
 static int attach_file_multi(struct attachment *attachment, const struct session *session,
-			     struct multi_request *request, size_t first, size_t nr)
+			     struct multi_request *request, const struct target_file *file,
+			     size_t first, size_t nr)
 {
-	size_t pids = attachment->multi_pid ? attachment->pids->nr : 0;
+	size_t pids = attachment->multi_pid ? file->nr_pids : 0;
 	int err = 0;
 
+	request->file_fd = file->fd;
 	request->counts = true;
 	if (!pids)
 		return attach_multi(attachment, request, session, first, nr);
 	for (size_t i = 0; i < pids && !err; i++) {
-		request->pid = attachment->pids->pids[i];
+		request->pid = file->pids[i];
 		request->gone = false;
+		attachment->tries = 0;
 		err = attach_multi(attachment, request, session, first, nr);
 		request->counts &= request->gone;
 	}
@@ -457,12 +478,28 @@ static int attach_user_multi(struct attachment *attachment, const struct session
 	request.addresses = places.addresses;
 	request.semaphores = places.any_semaphore ? places.semaphores : NULL;
 	for (size_t first = 0, end; first < list->nr && !err; first = end) {
+		const struct target *target = &list->targets[first];
+
 		for (end = first + 1; end < list->nr; end++)
-			if (list->targets[end].file != list->targets[first].file)
+			if (list->targets[end].file != target->file ||
+			    list->targets[end].misread != target->misread)
 				break;
-		request.file_fd = list->files[list->targets[first].file].fd;
-		err = attach_file_multi(attachment, session, &request, first, end - first);
+		if (!target->misread)
+			err = attach_file_multi(attachment, session, &request,
+						&list->files[target->file], first, end - first);
 	}
+	return err;
+}
+
+/* What would break the programs that are to be watched. Returns 0 or -ENOMEM. */
+static int leave_out_misread(struct attachment *attachment)
+{
+	const struct target_list *list = attachment->targets;
+	int err = 0;
+
+	for (size_t i = 0; i < list->nr && !err; i++)
+		if (list->targets[i].misread)
+			err = fail(attachment, &list->targets[i], -ENOTSUPP);
 	return err;
 }
 
@@ -477,7 +514,7 @@ static int keep_event(struct attachment *attachment, const struct target *target
 			    counts);
 	if (is_ours(fd))
 		return fd;
-	return counts ? fail(attachment, target, fd) : 0;
+	return fail(attachment, target, fd);
 }
 
 static int attach_kernel_one(struct attachment *attachment, const struct target *target)
@@ -499,19 +536,20 @@ static int attach_kernel_one(struct attachment *attachment, const struct target 
 static int attach_user_one(struct attachment *attachment, const struct target *target)
 {
 	struct perf_event_attr attr = {.type = (uint32_t)attachment->perf_type};
-	const struct pid_list *pids = attachment->pids;
-	char path[64];
+	const struct target_file *file = &attachment->targets->files[target->file];
 	bool counts = true;
+	char path[64];
 	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d",
-		 attachment->targets->files[target->file].fd);
+	if (target->misread)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
 	attr.config = target->semaphore << SEMAPHORE_SHIFT;
 	attr.uprobe_path = (uintptr_t)path;
 	attr.probe_offset = target->address;
-	for (size_t i = 0; i < (pids->nr ? pids->nr : 1) && !err; i++) {
+	for (size_t i = 0; i < (file->nr_pids ? file->nr_pids : 1) && !err; i++) {
 		int fd = link__perf_event(program_fd(attachment, USER_CODE), &attr,
-					  pids->nr ? pids->pids[i] : 0);
+					  file->nr_pids ? file->pids[i] : 0);
 
 		if (fd == -ESRCH)
 			continue; /* it has ended */
@@ -609,6 +647,9 @@ static int attach_all(struct attachment *attachment, const struct session *sessi
 		err = attach_system_calls(attachment);
 		return err ? err : attach_each(attachment, session, attach_tracepoint);
 	default:
+		err = leave_out_misread(attachment);
+		if (err)
+			return err;
 		return attachment->multi ? attach_user_multi(attachment, session) :
 					   attach_each(attachment, session, attach_user_one);
 	}
@@ -646,10 +687,22 @@ int attachment__attach(struct attachment *attachment, const struct session *sess
 		return 0;
 	if (!attachment->nr_failures)
 		return error__set(error, -ESRCH, "cannot attach: the process has ended");
-	return error__set(error, attachment->failures[0].code,
-			  "cannot probe %s: %s; the kernel refuses what its own tracing uses, and "
-			  "code that is marked as not to be traced",
-			  attachment->failures[0].name, strerror(-attachment->failures[0].code));
+	return error__set(
+		error, attachment->failures[0].code, "cannot probe %s: %s",
+		attachment->failures[0].name,
+		attach_failure__reason(attachment->targets, attachment->failures[0].code));
+}
+
+const char *attach_failure__reason(const struct target_list *targets, int code)
+{
+	if (code == -ENOTSUPP)
+		return "the kernel cannot execute its first instruction with a breakpoint";
+	if (code == -E2BIG)
+		return "not tried: too many of the others cannot be probed";
+	if (code == -EINVAL && targets->kind == PROBE_KERNEL_FUNCTION)
+		return "the kernel refuses what its own tracing uses, and code that is marked as "
+		       "not to be traced";
+	return strerror(-code);
 }
 
 size_t attachment__attached(const struct attachment *attachment)

@@ -58,6 +58,9 @@ int attachment__attach(struct attachment *attachment, const struct session *sess
 /* How many of the target list's probes are attached. */
 size_t attachment__attached(const struct attachment *attachment);
 
+/* Why that is, in words. */
+const char *attach_failure__reason(const struct target_list *targets, int code);
+
 /* What could not be attached: *failures becomes an array of so many. */
 size_t attachment__failures(const struct attachment *attachment,
 			    const struct attach_failure **failures);

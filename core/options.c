@@ -105,7 +105,15 @@ static int bad_value(const struct command *command, const struct option_spec *sp
 	return usage_error(command, error, what);
 }
 
-/* Returns 0, -EINVAL if text is no list of PIDs, or -ENOMEM. */
+static bool pids__has(const pid_t *pids, size_t nr, pid_t pid)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* Returns 0, -EINVAL if text is no list of PIDs, or -ENOMEM. Each is in the list once. */
 static int parse_pids(const char *text, struct pid_list *list)
 {
 	CLEANUP_FREE char *copy = strdup(text);
@@ -120,6 +128,8 @@ static int parse_pids(const char *text, struct pid_list *list)
 
 		if (number__parse(word, 1, INT_MAX, &pid))
 			return -EINVAL;
+		if (pids__has(pids, nr, (pid_t)pid))
+			continue;
 		if (ARRAY_GROW(pids, nr, capacity))
 			return -ENOMEM;
 		pids[nr++] = (pid_t)pid;

@@ -63,7 +63,8 @@ static void say_failures(const struct probes *probes, bool verbose)
 		char name[256];
 
 		text__clean(failures[i].name, strlen(failures[i].name), false, name, sizeof(name));
-		fprintf(stderr, "  %s: %s\n", name, strerror(-failures[i].code));
+		fprintf(stderr, "  %s: %s\n", name,
+			attach_failure__reason(&probes->targets, failures[i].code));
 	}
 }
 

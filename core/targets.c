@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -146,8 +147,20 @@ static bool site_is_wanted(void *context, const char *provider, const char *name
 	       is_wanted(search, name);
 }
 
-/* The index of a file in the list, which takes it over; one that it has is closed. */
-static int add_file(struct target_list *list, struct binary *binary, uint32_t *file, bool *is_new)
+/* Returns 0 or -ENOMEM. */
+static int add_pid(struct target_file *file, pid_t pid)
+{
+	if (!pid)
+		return 0;
+	if (ARRAY_GROW(file->pids, file->nr_pids, file->pids_capacity))
+		return -ENOMEM;
+	file->pids[file->nr_pids++] = pid;
+	return 0;
+}
+
+/* The index of a file in the list, which takes it over, for a process or for all, pid 0. */
+static int add_file(struct target_list *list, struct binary *binary, pid_t pid, uint32_t *file,
+		    bool *is_new)
 {
 	struct stat st, other;
 
@@ -157,13 +170,13 @@ static int add_file(struct target_list *list, struct binary *binary, uint32_t *f
 	for (*file = 0; *file < list->nr_files; (*file)++)
 		if (!fstat(list->files[*file].fd, &other) && other.st_dev == st.st_dev &&
 		    other.st_ino == st.st_ino)
-			return 0;
+			return add_pid(&list->files[*file], pid);
 	if (ARRAY_GROW(list->files, list->nr_files, list->files_capacity))
 		return -ENOMEM;
 	list->files[list->nr_files++] =
 		(struct target_file){.fd = TAKE_FD(binary->fd), .path = TAKE_POINTER(binary->path)};
 	*is_new = true;
-	return 0;
+	return add_pid(&list->files[*file], pid);
 }
 
 static int add_sites(struct target_list *list, const struct probe_site_list *sites, uint32_t file)
@@ -171,7 +184,11 @@ static int add_sites(struct target_list *list, const struct probe_site_list *sit
 	for (size_t i = 0; i < sites->nr; i++) {
 		const struct probe_site *site = &sites->sites[i];
 		struct target target = {
-			.address = site->offset, .semaphore = site->semaphore, .file = file};
+			.address = site->offset,
+			.semaphore = site->semaphore,
+			.file = file,
+			.misread = site->misread,
+		};
 		int err = site->provider ? add(list, target, "%s:%s", site->provider, site->name) :
 					   add(list, target, "%s", site->name);
 
@@ -203,8 +220,8 @@ static int find_in_file(struct target_list *list, struct search *search, pid_t p
 	CLEANUP(binary__close) struct binary binary = {.fd = -1};
 	const struct probespec *spec = search->spec;
 	int err = binary__open(&binary, spec->file, pid, error);
-	uint32_t file;
-	bool is_new;
+	uint32_t file = 0;
+	bool is_new = false;
 
 	if (err)
 		return err;
@@ -218,7 +235,7 @@ static int find_in_file(struct target_list *list, struct search *search, pid_t p
 	}
 	if (err)
 		return cannot_read(binary.path, err, error);
-	err = add_file(list, &binary, &file, &is_new);
+	err = add_file(list, &binary, pid, &file, &is_new);
 	if (!err && is_new)
 		err = add_sites(list, &sites, file);
 	return err ? cannot_read(spec->file, err, error) : 0;
@@ -229,6 +246,8 @@ static int compare_targets(const void *left, const void *right)
 	const struct target *a = left, *b = right;
 	int order = COMPARE(a->file, b->file);
 
+	if (!order)
+		order = COMPARE(a->misread, b->misread);
 	if (!order)
 		order = strcmp(a->name, b->name);
 	return order ? order : COMPARE(a->address, b->address);
@@ -311,6 +330,7 @@ void target_list__release(struct target_list *list)
 	for (size_t i = 0; i < list->nr_files; i++) {
 		close(list->files[i].fd);
 		free(list->files[i].path);
+		free(list->files[i].pids);
 	}
 	free(list->files);
 	if (list->tracepoints.nr)
@@ -322,21 +342,24 @@ void target_list__release(struct target_list *list)
 
 static void print_target(const struct target_list *list, const struct target *target, FILE *out)
 {
-	char name[PATTERN_NAME_MAX];
+	char name[PATTERN_NAME_MAX], path[PATH_MAX] = "";
 
 	text__clean(target->name, strlen(target->name), false, name, sizeof(name));
+	if (list->nr_files)
+		text__clean(list->files[target->file].path, strlen(list->files[target->file].path),
+			    false, path, sizeof(path));
 	switch (list->kind) {
 	case PROBE_KERNEL_FUNCTION:
 		fprintf(out, "%s\n", name);
 		break;
 	case PROBE_USER_FUNCTION:
-		fprintf(out, "%s:%s\n", list->files[target->file].path, name);
+		fprintf(out, "%s:%s\n", path, name);
 		break;
 	case PROBE_TRACEPOINT:
 		fprintf(out, "t:%s\n", name);
 		break;
 	case PROBE_USDT:
-		fprintf(out, "u:%s:%s\n", list->files[target->file].path, name);
+		fprintf(out, "u:%s:%s\n", path, name);
 		break;
 	}
 }

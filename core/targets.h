@@ -3,9 +3,11 @@
 #ifndef TRACEKIT_CORE_TARGETS_H
 #define TRACEKIT_CORE_TARGETS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "core/probespec.h"
 #include "core/tracepoints.h"
@@ -19,18 +21,21 @@ struct target {
 	uint64_t address; /* of a kernel function, 0: not known; of user code: offset in its file */
 	uint64_t semaphore; /* of a USDT probe: offset in the file; 0: has none */
 	uint32_t file;	    /* of user code: index into the list's files */
+	bool misread;	    /* a breakpoint there would break the program: not to be attached */
 };
 
 /* A program or library whose code is probed. */
 struct target_file {
 	int fd;
-	char *path; /* for people: where it was found */
+	char *path;  /* for people: where it was found */
+	pid_t *pids; /* of the processes that it was found for; NULL: of all */
+	size_t nr_pids, pids_capacity;
 };
 
 /* All zero is an empty list. */
 struct target_list {
 	enum probe_kind kind;
-	struct target *targets; /* user code: file by file */
+	struct target *targets; /* user code: file by file, what is misread last */
 	size_t nr, capacity;
 	size_t probes; /* how many there are for the user: the sites of one USDT probe are one */
 	struct target_file *files;

@@ -92,6 +92,52 @@ static bool is_same_site(const struct probe_site *a, const struct probe_site *b)
 	return !a->provider || (!strcmp(a->provider, b->provider) && !strcmp(a->name, b->name));
 }
 
+/* 0x66, 0xf2, 0xf3, segments, address size, LOCK */
+static bool is_legacy_prefix(unsigned char byte)
+{
+	static const unsigned char prefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
+						 0x66, 0x67, 0xf0, 0xf2, 0xf3};
+
+	return memchr(prefixes, byte, sizeof(prefixes)) != NULL;
+}
+
+/* What uprobes emulate (push, jcc, nop, call, jmp) or refuse (in, out, ins, outs). */
+static bool is_special_opcode(unsigned char opcode)
+{
+	return (opcode >= 0x50 && opcode <= 0x57) || (opcode >= 0x6c && opcode <= 0x7f) ||
+	       opcode == 0x90 || (opcode >= 0xe4 && opcode <= 0xef);
+}
+
+bool probe_instruction__is_misread(const unsigned char bytes[PROBE_INSTRUCTION_BYTES])
+{
+	size_t i = 0;
+
+	while (i < PROBE_INSTRUCTION_BYTES - 4 && is_legacy_prefix(bytes[i]))
+		if (bytes[i++] == 0xf0)
+			return true;
+	switch (bytes[i]) {
+	case 0xc5: /* VEX of two bytes */
+		return is_special_opcode(bytes[i + 2]);
+	case 0xc4: /* VEX of three */
+		return is_special_opcode(bytes[i + 3]);
+	case 0x62: /* EVEX */
+		return is_special_opcode(bytes[i + 4]);
+	default:
+		return false;
+	}
+}
+
+/* Of an x86-64 file, look at the instructions themselves. */
+static void mark_misread(const struct elf_symbols *elf, struct probe_site_list *list)
+{
+	for (size_t i = 0; i < list->nr && elf->machine == EM_X86_64; i++) {
+		unsigned char bytes[PROBE_INSTRUCTION_BYTES] = {0};
+
+		elf_symbols__read(elf, bytes, sizeof(bytes), list->sites[i].offset);
+		list->sites[i].misread = probe_instruction__is_misread(bytes);
+	}
+}
+
 /* The first of those that are one site, which is the best, stands for all. */
 static int take_sites(struct site_pass *pass, struct probe_site_list *list)
 {
@@ -114,6 +160,7 @@ static int take_sites(struct site_pass *pass, struct probe_site_list *list)
 	*list = (struct probe_site_list){
 		.sites = sites, .nr = nr, .nr_misplaced = pass->nr_misplaced, .names = pass->names};
 	pass->names = (struct arena){0};
+	mark_misread(pass->elf, list);
 	return 0;
 }
 

@@ -22,7 +22,19 @@ struct probe_site {
 	const char *provider; /* of a USDT probe; NULL: a function */
 	uint64_t semaphore;   /* in the file: counts who watches a USDT probe; 0: it has none */
 	bool indirect;	      /* an IFUNC: the resolver lies there, not the function */
+	bool misread;	      /* a breakpoint there would break the program: see below */
 };
+
+/*
+ * Whether Linux takes the instruction that begins with these bytes for another one.
+ * Its uprobes carry out some instructions of x86-64 themselves and look at the opcode
+ * alone for that: a vector instruction (VEX, EVEX) whose opcode is that of a jump, call
+ * or push is then carried out as such (seen on 6.18: a breakpoint on __strchrnul_evex,
+ * vpbroadcastb, opcode 0x7a, which is jp, and printf() fails). Others it refuses
+ * by such a mistake, and those with a LOCK prefix always: these are true here, too.
+ */
+#define PROBE_INSTRUCTION_BYTES 16
+bool probe_instruction__is_misread(const unsigned char bytes[PROBE_INSTRUCTION_BYTES]);
 
 struct probe_site_list {
 	struct probe_site *sites; /* by offset */
