@@ -118,6 +118,27 @@ static int read_perf_type(const char *kind)
 	return fscanf(file, "%d", &type) == 1 ? type : -EIO;
 }
 
+static int refused(const struct attachment *attachment, int code, struct error *error)
+{
+	switch (code) {
+	case -EPERM:
+	case -EACCES:
+		return error__set(error, code,
+				  "cannot attach: %s; run as root, or with CAP_BPF, CAP_PERFMON "
+				  "and, for programs, CAP_SYS_ADMIN (kernel.perf_event_paranoid, "
+				  "lockdown and seccomp can forbid it, too)",
+				  strerror(-code));
+	case -EMFILE:
+	case -ENFILE:
+		return error__set(error, code,
+				  "cannot attach to more than %zu of %zu: %s; raise 'ulimit -n', "
+				  "or give a narrower pattern",
+				  attachment->attached, attachment->targets->nr, strerror(-code));
+	default:
+		return error__set(error, code, "cannot attach: %s", strerror(-code));
+	}
+}
+
 static int too_many(const struct attachment *attachment, struct error *error)
 {
 	return error__set(error, -E2BIG,
@@ -150,10 +171,14 @@ static int choose_for_kernel_functions(struct attachment *attachment, struct err
 static int choose_for_user_code(struct attachment *attachment, struct error *error)
 {
 	size_t events = attachment->targets->nr * (attachment->pids->nr ? attachment->pids->nr : 1);
+	int multi;
 
 	if (attachment->targets->nr > FUNCTIONS_MAX)
 		return too_many(attachment, error);
-	attachment->multi = link__has_user_code();
+	multi = link__has_user_code();
+	if (multi < 0)
+		return refused(attachment, multi, error);
+	attachment->multi = multi;
 	if (attachment->multi) {
 		attachment->multi_pid = attachment->pids->nr && link__has_user_pid();
 		return 0;
@@ -586,7 +611,7 @@ static int attach_tracepoint(struct attachment *attachment, const struct target 
 		attachment->attached++; /* by attach_system_calls() */
 		return 0;
 	}
-	if (!attachment->perf_tracepoints)
+	if (!attachment->perf_tracepoints && !tracepoint->dynamic)
 		fd = bpf_raw_tracepoint_open(tracepoint->name,
 					     program_fd(attachment, RAW_TRACEPOINT));
 	if (fd >= 0)
@@ -599,8 +624,10 @@ static int attach_tracepoint(struct attachment *attachment, const struct target 
 
 static int attach_system_calls(struct attachment *attachment)
 {
-	static const struct tracepoint sides[] = {{"raw_syscalls", "sys_exit"},
-						  {"raw_syscalls", "sys_enter"}};
+	static const struct tracepoint sides[] = {
+		{.category = "raw_syscalls", .name = "sys_exit"},
+		{.category = "raw_syscalls", .name = "sys_enter"},
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
 		enum probe_program program = call_program(attachment, i == 1);
@@ -652,27 +679,6 @@ static int attach_all(struct attachment *attachment, const struct session *sessi
 			return err;
 		return attachment->multi ? attach_user_multi(attachment, session) :
 					   attach_each(attachment, session, attach_user_one);
-	}
-}
-
-static int refused(const struct attachment *attachment, int code, struct error *error)
-{
-	switch (code) {
-	case -EPERM:
-	case -EACCES:
-		return error__set(error, code,
-				  "cannot attach: %s; run as root, or with CAP_BPF, CAP_PERFMON "
-				  "and, for programs, CAP_SYS_ADMIN (kernel.perf_event_paranoid, "
-				  "lockdown and seccomp can forbid it, too)",
-				  strerror(-code));
-	case -EMFILE:
-	case -ENFILE:
-		return error__set(error, code,
-				  "cannot attach to more than %zu of %zu: %s; raise 'ulimit -n', "
-				  "or give a narrower pattern",
-				  attachment->attached, attachment->targets->nr, strerror(-code));
-	default:
-		return error__set(error, code, "cannot attach: %s", strerror(-code));
 	}
 }
 

@@ -4,9 +4,11 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
 
 /* libbpf's print function has no context argument: one text for the process. */
@@ -37,8 +39,24 @@ static const char *warning_line(void)
 	return line;
 }
 
+/* Whether the kernel forbids programs to read memory, its own or that of others. */
+static bool is_locked_down(void)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/sys/kernel/security/lockdown", "re");
+	char modes[64] = "";
+
+	return file && fgets(modes, sizeof(modes), file) && strstr(modes, "[confidentiality]");
+}
+
 int bpf_error__load(struct error *error, int code)
 {
+	if (is_locked_down())
+		return error__set(
+			error, code,
+			"cannot load BPF programs: %s; the kernel is in "
+			"lockdown=confidentiality, which forbids programs to read memory: "
+			"user code and system calls cannot be traced then",
+			strerror(-code));
 	switch (code) {
 	case -EPERM:
 	case -EACCES:

@@ -161,11 +161,17 @@ static const uint64_t *nowhere(void)
 	return (const uint64_t *)1;
 }
 
-bool link__has_kernel_functions(void)
+/* What a kernel that was asked with nowhere() says. */
+static int can(int answer)
+{
+	return answer == -EPERM || answer == -EACCES ? answer : answer == -EFAULT;
+}
+
+int link__has_kernel_functions(void)
 {
 	CLEANUP_CLOSE int program = load_nothing(BPF_TRACE_KPROBE_MULTI);
 
-	return program >= 0 && link__kernel_functions(program, nowhere(), 1) == -EFAULT;
+	return can(program < 0 ? program : link__kernel_functions(program, nowhere(), 1));
 }
 
 static int ask_for_user_link(pid_t pid)
@@ -176,9 +182,9 @@ static int ask_for_user_link(pid_t pid)
 			     link_user(program, "/proc/self/exe", nowhere(), NULL, 1, pid);
 }
 
-bool link__has_user_code(void)
+int link__has_user_code(void)
 {
-	return ask_for_user_link(0) == -EFAULT;
+	return can(ask_for_user_link(0));
 }
 
 /* Kernels that take processes do not find one with the ID of a thread. */

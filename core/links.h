@@ -53,8 +53,9 @@ bool link__missed(int fd, uint64_t *missed);
  */
 bool link__raw_tracepoints_miss(void);
 
-bool link__has_kernel_functions(void);
-bool link__has_user_code(void);
+/* 1, 0, or a negative errno if that cannot be asked without more privileges. */
+int link__has_kernel_functions(void);
+int link__has_user_code(void);
 
 /*
  * Whether the pid of link__user_code() means a process: from 6.6 to 6.9 it meant

@@ -33,12 +33,6 @@ struct search {
 	struct near_names near_categories, near_events;
 };
 
-static void closedirp(DIR *const *directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* What is not made by tracepoints, but by the function tracer and its kind. */
 static bool is_real_category(const char *name)
 {
@@ -57,7 +51,7 @@ static bool is_entry(const struct pattern *pattern)
 static int for_each_folder(int fd, int (*visit)(struct search *search, const char *name),
 			   struct search *search)
 {
-	CLEANUP(closedirp) DIR *directory = NULL;
+	CLEANUP_CLOSEDIR DIR *directory = NULL;
 	const struct dirent *entry;
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int err = 0;
@@ -200,6 +194,29 @@ static int compare_tracepoints(const void *a, const void *b)
 	return order ? order : strcmp(left->name, right->name);
 }
 
+/* "p:probes/vfs_read ...": what users have defined, of whatever kind, has category and name. */
+static void mark_dynamic(struct tracepoint_list *list)
+{
+	CLEANUP_CLOSE int fd = openat(list->events, "../dynamic_events", O_RDONLY | O_CLOEXEC);
+	CLEANUP_FCLOSE FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	CLEANUP_FREE char *line = NULL;
+	size_t size = 0;
+
+	if (!file)
+		return; /* before 5.0, or none can be defined */
+	TAKE_FD(fd);
+	while (getline(&line, &size, file) >= 0) {
+		char category[NAME_MAX + 1], name[NAME_MAX + 1];
+
+		if (sscanf(line, "%*[^:]:%255[^/]/%255[^ \n]", category, name) != 2)
+			continue;
+		for (size_t i = 0; i < list->nr; i++)
+			list->tracepoints[i].dynamic |=
+				!strcmp(list->tracepoints[i].category, category) &&
+				!strcmp(list->tracepoints[i].name, name);
+	}
+}
+
 int tracepoint_list__find(struct tracepoint_list *list, const struct probespec *spec,
 			  const char *root, struct error *error)
 {
@@ -223,6 +240,7 @@ int tracepoint_list__find(struct tracepoint_list *list, const struct probespec *
 	if (found.nr == 0)
 		return not_found(&search, error);
 	array__sort(found.tracepoints, found.nr, sizeof(*found.tracepoints), compare_tracepoints);
+	mark_dynamic(&found);
 	*list = found;
 	found = (struct tracepoint_list){.events = -1};
 	return 0;

@@ -6,6 +6,7 @@
 #ifndef TRACEKIT_CORE_TRACEPOINTS_H
 #define TRACEKIT_CORE_TRACEPOINTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@ struct probespec;
 
 struct tracepoint {
 	const char *category, *name; /* in the list's arena */
+	bool dynamic; /* defined by a user: the tracepoint of this name in the code is another one
+		       */
 };
 
 struct tracepoint_list {

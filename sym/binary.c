@@ -135,14 +135,17 @@ static bool is_exactly(const char *file, const char *name)
 
 /* ---- where to look: 0, -ENOENT: look elsewhere, or another negative errno ---- */
 
-/* The last part of the path of a mapping, without what the kernel says behind it. */
-static void mapped_file(const char *path, char file[NAME_MAX + 1])
+/*
+ * The path of a mapping, without what the kernel says behind it, or the last part of
+ * it if that is what it is compared with.
+ */
+static void mapped_file(const char *path, bool whole, char file[PATH_MAX])
 {
 	static const char deleted[] = " (deleted)";
-	const char *slash = strrchr(path, '/');
+	const char *slash = whole ? NULL : strrchr(path, '/');
 	size_t length;
 
-	snprintf(file, NAME_MAX + 1, "%s", slash ? slash + 1 : path);
+	snprintf(file, PATH_MAX, "%s", slash ? slash + 1 : path);
 	length = strlen(file);
 	if (length >= sizeof(deleted) && !strcmp(file + length - strlen(deleted), deleted))
 		file[length - strlen(deleted)] = '\0';
@@ -155,10 +158,10 @@ static int search_mappings(struct search *search,
 
 	for (size_t i = 0; i < list->nr; i++) {
 		CLEANUP_CLOSE int fd = -1;
-		char file[NAME_MAX + 1];
+		char file[PATH_MAX];
 		int err;
 
-		mapped_file(list->mappings[i].path, file);
+		mapped_file(list->mappings[i].path, strchr(search->name, '/'), file);
 		if (!is_meant(file, search->name))
 			continue;
 		fd = process__open_file(search->process, &list->mappings[i]);
@@ -224,12 +227,6 @@ static int search_cache(struct search *search)
 	return err == -ENOENT ? search_entries(search, &cache, is_library) : err;
 }
 
-static void closedirp(DIR *const *directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* Whether file is to be taken rather than best, "": nothing yet; the newest version if any. */
 static bool is_better(const struct search *search, const char *file, const char *best)
 {
@@ -243,7 +240,7 @@ static bool is_better(const struct search *search, const char *file, const char 
 static int search_folder(struct search *search, const char *folder)
 {
 	CLEANUP_CLOSE int fd = open_folder(search->process, folder);
-	CLEANUP(closedirp) DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	CLEANUP_CLOSEDIR DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	char best[NAME_MAX + 1] = "", path[PATH_MAX];
 	const struct dirent *entry;
 	int err = -ENOENT;
@@ -346,13 +343,19 @@ static int search_everywhere(struct search *search)
 
 /* ---- what is said ---- */
 
-/* The file of a path, whatever machine it is for. */
+/*
+ * The file of a path, whatever machine it is for. A process can have another one
+ * mapped than has that path by now: then its own is meant.
+ */
 static int take_path(struct search *search, struct error *error)
 {
-	CLEANUP_CLOSE int fd = open_path(search->process, search->name);
+	CLEANUP_CLOSE int fd = -1;
 	char where[64] = "";
-	int err;
+	int err = search->process ? search_mappings(search, is_exactly) : -ENOENT;
 
+	if (!err)
+		return 0;
+	fd = open_path(search->process, search->name);
 	if (search->process)
 		snprintf(where, sizeof(where), " in process %d", search->process->pid);
 	if (fd == -EINVAL)

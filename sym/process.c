@@ -18,12 +18,6 @@
 
 #include "core/util/cleanup.h"
 
-static void closedirp(DIR *const *directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* A comm can hold anything: count the fields from behind its last ')'. */
 int process__read_stat(pid_t pid, char *state, uint64_t *start_time)
 {
@@ -65,7 +59,7 @@ static int read_maps(pid_t task, struct mapping_list *mappings)
 /* A process whose first thread has ended lives on in its others. */
 static int read_other_tasks(struct process *process)
 {
-	CLEANUP(closedirp) DIR *tasks = NULL;
+	CLEANUP_CLOSEDIR DIR *tasks = NULL;
 	const struct dirent *entry;
 	char path[64];
 	int err = -ESRCH;

@@ -3,6 +3,7 @@
 #ifndef TRACEKIT_CORE_UTIL_CLEANUP_H
 #define TRACEKIT_CORE_UTIL_CLEANUP_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #define CLEANUP_FREE	  CLEANUP(cleanup__free)
 #define CLEANUP_CLOSE	  CLEANUP(cleanup__close)
 #define CLEANUP_FCLOSE	  CLEANUP(cleanup__fclose)
+#define CLEANUP_CLOSEDIR  CLEANUP(cleanup__closedir)
 
 /* Hand a resource over: the variable is left empty and releases nothing. */
 #define TAKE_POINTER(variable)                                                                     \
@@ -36,6 +38,12 @@ static inline void cleanup__close(const int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
+}
+
+static inline void cleanup__closedir(DIR *const *directory)
+{
+	if (*directory)
+		closedir(*directory);
 }
 
 static inline void cleanup__fclose(FILE *const *file)
