@@ -289,8 +289,10 @@ static void configure_tracepoints(struct attachment *attachment, struct trace_co
 			set->bits[number / 64] |= 1ULL << number % 64;
 			continue;
 		}
-		/* Whether there is a raw one is known only when it is tried. */
+		/* What has a program of which type is known only when it is tried. */
 		need(attachment, PERF_TRACEPOINT);
+		if (attachment->targets->tracepoints.tracepoints[i].dynamic)
+			need(attachment, KERNEL_FUNCTION);
 		if (!attachment->perf_tracepoints)
 			need(attachment, RAW_TRACEPOINT);
 	}
@@ -619,6 +621,9 @@ static int attach_tracepoint(struct attachment *attachment, const struct target 
 	if (is_ours(fd))
 		return fd;
 	fd = open_perf_tracepoint(attachment, tracepoint, PERF_TRACEPOINT);
+	if (fd == -EINVAL && tracepoint->dynamic)
+		/* Those that are kprobes or uprobes run programs of that type. */
+		fd = open_perf_tracepoint(attachment, tracepoint, KERNEL_FUNCTION);
 	return keep_event(attachment, target, fd, true);
 }
 

@@ -54,7 +54,7 @@ static void say_failures(const struct probes *probes, bool verbose)
 	const struct attach_failure *failures;
 	size_t nr = attachment__failures(probes->attachment, &failures);
 
-	if (!nr)
+	if (!nr || !attachment__attached(probes->attachment))
 		return;
 	message("attached %zu of %zu functions; %zu cannot be probed%s",
 		attachment__attached(probes->attachment), probes->targets.nr, nr,

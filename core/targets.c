@@ -26,7 +26,7 @@
 struct search {
 	const struct probespec *spec;
 	struct near_names near;
-	size_t seen; /* names that it was asked about */
+	size_t seen; /* sites of a file */
 };
 
 static struct search search_for(const struct probespec *spec)
@@ -39,7 +39,6 @@ static struct search search_for(const struct probespec *spec)
 
 static bool is_wanted(struct search *search, const char *name)
 {
-	search->seen++;
 	if (pattern__matches(search->spec->name, name))
 		return true;
 	near_names__offer(&search->near, name);
@@ -143,6 +142,7 @@ static bool site_is_wanted(void *context, const char *provider, const char *name
 	struct search *search = context;
 	const struct pattern *group = search->spec->group;
 
+	search->seen++;
 	return (!provider || !group || pattern__matches(group, provider)) &&
 	       is_wanted(search, name);
 }

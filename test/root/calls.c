@@ -171,6 +171,47 @@ static unsigned long ifunc(void)
 	return 0;
 }
 
+/*
+ * A function that begins with a vector instruction whose opcode is that of push: Linux
+ * carries out such a one as a push where it has a breakpoint, and this never returns.
+ */
+#ifdef __x86_64__
+unsigned long vector_first(void);
+__asm__(".text\n"
+	".globl vector_first\n"
+	".type vector_first, @function\n"
+	"vector_first:\n"
+	"	vxorps %xmm0, %xmm0, %xmm0\n"
+	"	mov $1, %eax\n"
+	"	ret\n"
+	".size vector_first, . - vector_first\n");
+#else
+unsigned long vector_first(void);
+__attribute__((noinline)) unsigned long vector_first(void)
+{
+	return 1;
+}
+#endif
+
+unsigned long vector_caller(void);
+__attribute__((noinline)) unsigned long vector_caller(void)
+{
+#ifdef __x86_64__
+	if (!__builtin_cpu_supports("avx"))
+		return 1;
+#endif
+	return vector_first();
+}
+
+static unsigned long vector(void)
+{
+	unsigned long sum = 0;
+
+	for (int i = 0; i < number; i++)
+		sum += vector_caller();
+	return sum;
+}
+
 USDT_SEMAPHORE(watched_semaphore);
 
 static void fire_watched(void)
@@ -281,6 +322,7 @@ static const struct mode {
 	{"mangled", mangled},	{"aliases", aliases},	  {"ifunc", ifunc},
 	{"usdt", usdt},		{"getppids", getppids},	  {"fast", fast},
 	{"waits", waits},	{"exit", names},	  {"exec", names},
+	{"vector", vector},
 };
 
 static const struct mode *find_mode(const char *name)

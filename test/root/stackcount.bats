@@ -177,6 +177,62 @@ stacks() {
 	grep -q '^stackcount: 1 of the functions is indirect (IFUNC): ' err
 }
 
+@test "what the kernel would misread is left out, and goes on working" {
+	[ "$(uname -m)" = x86_64 ] || skip "only x86-64 has such instructions"
+	calls vector 10
+	start_stackcount -f -v --stats -p "$pid" "$CALLS:vector_*"
+	go "$pid"
+	[ "$answer" = 10 ]
+	stop_stackcount
+	balanced 10
+	stacks | diff - <(printf 'main;vector;%s\n' 'vector_caller 10')
+	grep -Fxq "stackcount: attached 1 of 2 functions; 1 cannot be probed:" err
+	grep -Fxq "  vector_first: the kernel cannot execute its first instruction with a breakpoint" err
+}
+
+@test "a process that is named twice counts once" {
+	calls names 10
+	start_stackcount -f --stats -p "$pid,$pid" "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	balanced 30
+}
+
+@test "a path with -p means the file that the process runs, by now deleted or not" {
+	cp "$CALLS" ./victim
+	CALLS=./victim calls names 10
+	cp "$CALLS" ./upgraded
+	mv ./upgraded ./victim
+	start_stackcount -f --stats -p "$pid" "$PWD/victim:counted"
+	go "$pid"
+	stop_stackcount
+	balanced 30
+}
+
+@test "an event that a user has defined is not the tracepoint of its name" {
+	local events=/sys/kernel/tracing/uprobe_events offset
+	[ -w "$events" ] || skip "cannot define events here"
+	# Its address is its place in the file: the first segments of a program are.
+	offset=$(readelf -sW "$CALLS" | awk '$8 == "counted" { print $2 }')
+	calls names 10
+	echo "p:ours_$$/sched_switch $CALLS:0x${offset#0000}" >>"$events"
+	start_stackcount -K --stats "t:ours_$$:sched_switch" || true
+	go "$pid"
+	kill -INT "$tracer"
+	try wait "$tracer"
+	echo "-:ours_$$/sched_switch" >>"$events"
+	cat err
+	[ "$status" -eq 0 ]
+	[ "$(total seen)" -eq 30 ]
+}
+
+@test "control characters of paths are not printed" {
+	mkdir "$(printf 'a\033[31m')"
+	cp "$CALLS" "$(printf 'a\033[31m/evil')"
+	"$TRACEKIT" stackcount -l "$PWD/$(printf 'a\033[31m/evil'):counted" >out
+	grep -Fxq "$PWD/a?[31m/evil:counted" out
+}
+
 @test "globs and regular expressions" {
 	calls names 10
 	start_stackcount -f --stats -p "$pid" "$CALLS:[ot][nw][eo]"
@@ -691,7 +747,8 @@ fails() {
 
 @test "a stripped program, and a stripped library" {
 	strip -o stripped "$CALLS"
-	fails "'./stripped:counted' matches none of the functions of ./stripped" ./stripped:counted
+	fails "./stripped: has no functions with names: it is stripped, and its debug symbols are not installed" \
+		./stripped:counted
 	strip -o libstripped.so "$(dirname "$CALLS")/libcounted.so"
 	calls loaded 10 ./libstripped.so
 	start_stackcount --stats ./libstripped.so:library_function

@@ -587,6 +587,33 @@ static void this_program(void)
 	CHECK_INT(list.nr, 1);
 }
 
+static void check_instruction(const char *bytes, bool misread)
+{
+	unsigned char padded[PROBE_INSTRUCTION_BYTES] = {0};
+
+	memcpy(padded, bytes, strnlen(bytes, sizeof(padded)));
+	tap_check(probe_instruction__is_misread(padded) == misread, __FILE__, __LINE__,
+		  "%02x %02x %02x %02x %02x is%s misread", padded[0], padded[1], padded[2],
+		  padded[3], padded[4], misread ? " not" : "");
+}
+
+static void instructions_that_are_misread(void)
+{
+	check_instruction("\x62\xe2\x7d\x28\x7a\xc6", true); /* vpbroadcastb %esi,%ymm16 */
+	check_instruction("\xc5\xf8\x57\xc0", true);	     /* vxorps %xmm0,%xmm0,%xmm0 */
+	check_instruction("\xc5\xf9\x6e\xc6", true);	     /* vmovd %esi,%xmm0 */
+	check_instruction("\xc4\xe2\x7d\x78\xc0", true);     /* vpbroadcastb %xmm0,%ymm0 */
+	check_instruction("\xf0\xff\x0f", true);	     /* lock decl (%rdi) */
+	check_instruction("\x66\xf0\xff\x0f", true);	     /* lock decw (%rdi) */
+	check_instruction("\x55", false);		     /* push %rbp */
+	check_instruction("\xf3\x0f\x1e\xfa", false);	     /* endbr64 */
+	check_instruction("\x7a\x10", false);		     /* jp */
+	check_instruction("\xc5\xf8\x28\xc1", false);	     /* vmovaps %xmm1,%xmm0 */
+	check_instruction("\x66\x0f\x6e\xc6", false);	     /* movd %esi,%xmm0 */
+	check_instruction("\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\xf0",
+			  false); /* longer than any */
+}
+
 static const struct tap_test tests[] = {
 	{"functions that are defined and lie in code are found", functions_are_found},
 	{"aliases are one site, under the best name that is wanted", aliases_are_one_site},
@@ -611,6 +638,7 @@ static const struct tap_test tests[] = {
 	{"a file with any byte spoilt is survived", any_spoilt_byte_is_survived},
 	{"the probes of a program", program_with_usdt_probes},
 	{"a function of this program", this_program},
+	{"instructions that uprobes take for others are known", instructions_that_are_misread},
 };
 
 int main(void)
