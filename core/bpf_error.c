@@ -71,9 +71,10 @@ int bpf_error__load(struct error *error, int code)
 				  "cannot load BPF programs: this kernel has no bpf(); it needs "
 				  "CONFIG_BPF_SYSCALL");
 	case -ENOSPC:
-		return error__set(error, code,
-				  "cannot load BPF programs: the verifier's log is longer than this "
-				  "kernel can hand out (before 6.4); leave out --debug");
+		return error__set(
+			error, code,
+			"cannot load BPF programs: the verifier's log is longer than this "
+			"kernel can hand out (before 6.4); leave out --debug");
 	case -ENOMEM:
 	case -E2BIG:
 		return error__set(error, code,
