@@ -216,9 +216,13 @@ int kernel_functions__find_in(struct kernel_function_list *list,
 
 	if (err && err != -ENOMEM)
 		err = find_traceable(&found, sources, wanted, context);
-	/* ftrace lists one name of each function; of some it is not the one that people use. */
-	if (err ? err != -ENOMEM : !found.nr)
+	if (err && err != -ENOMEM) {
 		err = find_among_symbols(&found, sources, wanted, context);
+	} else if (!err && !found.nr) {
+		/* ftrace lists one name of each, of some not the one that people use. */
+		err = find_among_symbols(&found, sources, wanted, context);
+		err = err == -ENOMEM ? err : 0;
+	}
 	if (err)
 		return err;
 	sort(&found);

@@ -127,12 +127,16 @@ static void without_addresses(void)
 	CHECK_STR(found("tcp_"), "tcp_sendmsg@ffffffff81000200");
 }
 
-static void nothing_traceable_is_wanted(void)
+static void other_names_of_functions(void)
 {
-	/* The list is there, and says that the function cannot be traced. */
-	write_source(TRACEABLE, "vfs_read\n");
-	write_source(SYMBOLS, "ffffffff81000200 T not_traceable\n");
-	CHECK_STR(found("not"), "");
+	/* ftrace lists each function under one of its names; whether it can be probed is tried. */
+	write_source(TRACEABLE, "__do_sys_getppid\n");
+	write_source(SYMBOLS, "ffffffff81000200 t __do_sys_getppid\n"
+			      "ffffffff81000200 T __x64_sys_getppid\n");
+	CHECK_STR(found("__x64"), "__x64_sys_getppid@ffffffff81000200");
+	write_source(TRACEABLE, "__do_sys_getppid\n");
+	write_source(SYMBOLS, "ffffffff81000200 t __do_sys_getppid\n");
+	CHECK_STR(found("nothing"), "");
 }
 
 static void without_ftrace(void)
@@ -237,7 +241,7 @@ static const struct tap_test tests[] = {
 	{"lines that list no function are left out", not_a_function},
 	{"only what is wanted is kept", only_what_is_wanted},
 	{"ftrace's list without addresses, with those of kallsyms", without_addresses},
-	{"what is not in ftrace's list is not found elsewhere", nothing_traceable_is_wanted},
+	{"what ftrace lists under another name is found by its own", other_names_of_functions},
 	{"without ftrace: kallsyms, without what cannot be probed", without_ftrace},
 	{"a blacklist is believed as far as it can be read", broken_blacklist},
 	{"hidden addresses: each name once", hidden_addresses},
