@@ -212,6 +212,67 @@ static unsigned long vector(void)
 	return sum;
 }
 
+/*
+ * Eight threads, each of which comes to meet() and to getppid() by functions of its own:
+ * thread N through chainN, 3 N + 3 times. A stack with functions of two is none.
+ */
+__attribute__((noinline)) static void meet(void)
+{
+	work++;
+}
+
+static __thread int meetings;
+
+#define CHAIN(n)                                                                                   \
+	__attribute__((noinline)) static void chain##n(int depth)                                  \
+	{                                                                                          \
+		if (depth > 0) {                                                                   \
+			chain##n(depth - 1);                                                       \
+			return;                                                                    \
+		}                                                                                  \
+		meet();                                                                            \
+		system_call();                                                                     \
+	}                                                                                          \
+	static void *thread##n(void *unused)                                                       \
+	{                                                                                          \
+		for (meetings = 0; meetings < number; meetings++)                                  \
+			chain##n(n * 3 + 2);                                                       \
+		return unused;                                                                     \
+	}
+
+static void system_call(void)
+{
+#ifdef __x86_64__
+	long result = SYS_getppid;
+
+	__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+#else
+	getppid();
+#endif
+}
+
+CHAIN(0)
+CHAIN(1)
+CHAIN(2)
+CHAIN(3)
+CHAIN(4)
+CHAIN(5)
+CHAIN(6)
+CHAIN(7)
+
+static unsigned long chains(void)
+{
+	static void *(*const bodies[])(void *) = {thread0, thread1, thread2, thread3,
+						  thread4, thread5, thread6, thread7};
+	pthread_t ids[8];
+
+	for (int i = 0; i < 8; i++)
+		pthread_create(&ids[i], NULL, bodies[i], NULL);
+	for (int i = 0; i < 8; i++)
+		pthread_join(ids[i], NULL);
+	return 0;
+}
+
 USDT_SEMAPHORE(watched_semaphore);
 
 static void fire_watched(void)
@@ -322,7 +383,7 @@ static const struct mode {
 	{"mangled", mangled},	{"aliases", aliases},	  {"ifunc", ifunc},
 	{"usdt", usdt},		{"getppids", getppids},	  {"fast", fast},
 	{"waits", waits},	{"exit", names},	  {"exec", names},
-	{"vector", vector},
+	{"vector", vector},	{"chains", chains},
 };
 
 static const struct mode *find_mode(const char *name)

@@ -420,6 +420,56 @@ stacks() {
 	[ "$(sum out)" -eq 30 ]
 }
 
+# ---- threads that are preempted ----
+
+# chains COUNT: no stack in out, folded, is of two threads; those of their own functions are COUNT,
+# and whole. With "any" a thread can be anywhere in them.
+chains() {
+	awk -v wanted="$1" '
+	{
+		count = $NF
+		nr = split($1, frames, ";"); depth = 0; owner = ""; mixed = 0
+		for (i = 1; i <= nr; i++) {
+			if (frames[i] !~ /^(chain|thread)[0-7]$/) continue
+			n = substr(frames[i], length(frames[i]))
+			if (owner != "" && n != owner) mixed = 1
+			owner = n
+			if (frames[i] ~ /^chain/) depth++
+		}
+		if (mixed || (wanted != "any" && depth && depth != owner * 3 + 3)) { print "no stack: " $0; bad = 1 }
+		if (depth) whole += count
+	}
+	END { if (wanted != "any" && whole != wanted) { print whole " whole stacks"; bad = 1 } exit bad }' out
+}
+
+@test "many threads through one probe: every stack is that of one of them" {
+	calls chains 2000
+	start_stackcount -U -f --stats -p "$pid" "$CALLS:meet"
+	go "$pid"
+	stop_stackcount
+	balanced 16000
+	chains 16000
+}
+
+@test "many threads through a system call" {
+	calls chains 2000
+	start_stackcount -U -f --stats -p "$pid" t:syscalls:sys_enter_getppid
+	go "$pid"
+	stop_stackcount
+	[ "$(total counted)" -eq 16000 ]
+	chains 16000
+}
+
+@test "tracepoints of all kinds, within each other" {
+	calls chains 500
+	start_stackcount -f --stats -p "$pid" 't:*:*'
+	go "$pid"
+	stop_stackcount
+	[ "$(total seen)" -eq $(($(total counted) + $(total filtered) + $(total lost))) ]
+	[ "$(sum out)" -eq "$(total counted)" ]
+	chains any
+}
+
 # ---- as fast as two threads can ----
 
 # trace_all_calls OPTION...: their number is in $answer, while reports are made one after the other.
