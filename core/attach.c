@@ -149,8 +149,12 @@ static int too_many(const struct attachment *attachment, struct error *error)
 
 static int choose_for_kernel_functions(struct attachment *attachment, struct error *error)
 {
+	int multi = link__has_kernel_functions();
+
+	if (multi < 0)
+		return refused(attachment, multi, error);
 	/* Without addresses, which the kernel can hide, they are known by name. */
-	attachment->multi = attachment->targets->targets[0].address && link__has_kernel_functions();
+	attachment->multi = multi && attachment->targets->targets[0].address;
 	if (attachment->multi)
 		return attachment->targets->nr > FUNCTIONS_MAX ? too_many(attachment, error) : 0;
 	attachment->perf_type = read_perf_type("kprobe");
