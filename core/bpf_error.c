@@ -39,13 +39,19 @@ static const char *warning_line(void)
 	return line;
 }
 
-/* Whether the kernel forbids programs to read memory, its own or that of others. */
+static bool first_line_has(const char *path, const char *text)
+{
+	CLEANUP_FCLOSE FILE *file = fopen(path, "re");
+	char line[4096] = "";
+
+	return file && fgets(line, sizeof(line), file) && strstr(line, text);
+}
+
+/* Whether the kernel forbids programs to read memory; the second is for no securityfs. */
 static bool is_locked_down(void)
 {
-	CLEANUP_FCLOSE FILE *file = fopen("/sys/kernel/security/lockdown", "re");
-	char modes[64] = "";
-
-	return file && fgets(modes, sizeof(modes), file) && strstr(modes, "[confidentiality]");
+	return first_line_has("/sys/kernel/security/lockdown", "[confidentiality]") ||
+	       first_line_has("/proc/cmdline", "lockdown=confidentiality");
 }
 
 int bpf_error__load(struct error *error, int code)
