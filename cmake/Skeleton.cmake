@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# add_bpf_skeleton(NAME): bpf/NAME.bpf.c -> NAME.bpf.o -> NAME.skel.h.
+# add_bpf_skeleton(NAME): bpf/NAME.bpf.c -> NAME.bpf.o -> NAME.linked.o -> NAME.skel.h.
 #
 # Neither step needs root or the BTF of the machine that builds: the programs
 # use the headers of the UAPI, and kernel structs only as they declare them.
@@ -39,7 +39,9 @@ function(add_bpf_skeleton name)
     COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_command(
     OUTPUT ${header}
-    COMMAND ${BPFTOOL} gen skeleton ${object} name ${name}_bpf > ${header}
+    # Linked, if only with itself: that leaves out DWARF, half of the object.
+    COMMAND ${BPFTOOL} gen object ${SKELETON_DIR}/${name}.linked.o ${object}
+    COMMAND ${BPFTOOL} gen skeleton ${SKELETON_DIR}/${name}.linked.o name ${name}_bpf > ${header}
     DEPENDS ${object}
     COMMENT "Generating skeleton ${name}.skel.h"
     VERBATIM)
