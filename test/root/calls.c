@@ -159,7 +159,7 @@ static unsigned long aliases(void)
 /* A function that is chosen when the program is linked. */
 void indirect(void) __attribute__((ifunc("choose")));
 
-static void (*choose(void))(void)
+__attribute__((used)) static void (*choose(void))(void)
 {
 	return counted;
 }
