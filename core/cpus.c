@@ -2,6 +2,7 @@
 #include "core/cpus.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,21 +63,37 @@ int cpu_list__read_online(struct cpu_list *list)
 	return cpu_list__parse(line, list);
 }
 
-int cpu__check_online(uint64_t cpu, const char *option, struct error *error)
+int cpu_list__choose(struct cpu_list *list, uint64_t wanted, const char *option,
+		     struct error *error)
 {
 	CLEANUP(cpu_list__release) struct cpu_list online = {0};
+	bool found = wanted == EVERY_CPU;
 	int err = cpu_list__read_online(&online);
 
 	if (err)
 		return error__set(error, err, "cannot list the online CPUs: %s; mount /sys",
 				  strerror(-err));
-	for (size_t i = 0; i < online.nr; i++)
-		if (online.cpus[i] == cpu)
-			return 0;
-	return error__set(error, -ENODEV,
-			  "%s %ju: is not online; /sys/devices/system/cpu/online lists those that "
-			  "are",
-			  option, (uintmax_t)cpu);
+	for (size_t i = 0; i < online.nr && !found; i++)
+		found = online.cpus[i] == wanted;
+	if (!found)
+		return error__set(error, -ENODEV,
+				  "%s %ju: is not online; /sys/devices/system/cpu/online lists "
+				  "those that are",
+				  option, (uintmax_t)wanted);
+	if (wanted != EVERY_CPU) {
+		online.cpus[0] = (unsigned int)wanted;
+		online.nr = 1;
+	}
+	*list = online;
+	online = (struct cpu_list){0};
+	return 0;
+}
+
+int cpu__check_online(uint64_t cpu, const char *option, struct error *error)
+{
+	CLEANUP(cpu_list__release) struct cpu_list list = {0};
+
+	return cpu_list__choose(&list, cpu, option, error);
 }
 
 void cpu_list__release(struct cpu_list *list)

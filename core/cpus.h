@@ -23,6 +23,14 @@ int cpu_list__parse(const char *text, struct cpu_list *list);
 int cpu_list__read_online(struct cpu_list *list);
 
 /*
+ * The online CPUs, or the wanted one, which option ("-C") names, if it is online. Returns
+ * 0 or a negative errno with error filled and *list untouched.
+ */
+#define EVERY_CPU UINT64_MAX
+int cpu_list__choose(struct cpu_list *list, uint64_t wanted, const char *option,
+		     struct error *error);
+
+/*
  * Whether the CPU that option ("-C") names is online: 0, or a negative errno with error
  * filled.
  */

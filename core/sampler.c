@@ -80,24 +80,6 @@ static int open_event(const struct sampler_settings *settings, unsigned int cpu,
 	return fd < 0 ? -errno : fd;
 }
 
-/* The CPUs to sample: all that are online, or the wanted one if it is. */
-static int choose_cpus(struct cpu_list *cpus, uint64_t wanted, struct error *error)
-{
-	int err = cpu_list__read_online(cpus);
-
-	if (err)
-		return error__set(error, err, "cannot list the online CPUs: %s; mount /sys",
-				  strerror(-err));
-	if (wanted == SAMPLER_ALL_CPUS)
-		return 0;
-	err = cpu__check_online(wanted, "-C", error);
-	if (!err) {
-		cpus->cpus[0] = (unsigned int)wanted;
-		cpus->nr = 1;
-	}
-	return err;
-}
-
 /* From one sample to the next, as the kernel has it; 0 if it varies. */
 static uint64_t fixed_period(const struct sampler_settings *settings)
 {
@@ -112,7 +94,7 @@ int sampler__open(struct sampler *sampler, const struct sampler_settings *settin
 {
 	CLEANUP(cpu_list__release) struct cpu_list cpus = {0};
 	CLEANUP(sampler__close) struct sampler opened = {.period = fixed_period(settings)};
-	int err = choose_cpus(&cpus, settings->cpu, error);
+	int err = cpu_list__choose(&cpus, settings->cpu, "-C", error);
 
 	if (err)
 		return err;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cpus.h"
+
 struct error;
 struct session;
 
@@ -18,7 +20,7 @@ enum sampler_event {
 /* The kernel's timer behind cpu-clock does not fire more often, whatever it is asked for. */
 #define SAMPLER_CLOCK_PERIOD_MIN 10000
 
-#define SAMPLER_ALL_CPUS UINT64_MAX
+#define SAMPLER_ALL_CPUS EVERY_CPU
 
 struct sampler_settings {
 	enum sampler_event event;

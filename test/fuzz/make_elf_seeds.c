@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/util/array.h"
+#include "test/fuzz/seed.h"
 #include "test/unit/elf_image.h"
 
 #define TEXT IMAGE_TEXT_ADDRESS
@@ -34,27 +35,10 @@ static const struct {
 	{"full32", {.is_32bit = true, .tables = {{SHT_SYMTAB, symbols, ARRAY_SIZE(symbols)}}}},
 };
 
-static int write_bytes(const char *directory, const char *name, const void *bytes, size_t size)
-{
-	char path[4096];
-	FILE *file;
-	int err = 1;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	file = fopen(path, "we");
-	if (file) {
-		err = fwrite(bytes, size, 1, file) != 1;
-		err |= fclose(file) != 0;
-	}
-	if (err)
-		perror(path);
-	return err;
-}
-
 static int write_seed(const char *directory, const char *name, const struct image_spec *spec)
 {
 	struct elf_image image = elf_image__make(spec);
-	int err = write_bytes(directory, name, image.bytes, image.size);
+	int err = seed__write(directory, name, image.bytes, image.size);
 
 	elf_image__free(&image);
 	return err;
@@ -91,7 +75,7 @@ static int copy_fixture(const char *directory, const char *name)
 		perror(path);
 		return 1;
 	}
-	return write_bytes(directory, name, bytes, size);
+	return seed__write(directory, name, bytes, size);
 }
 
 static int copy_fixtures(const char *directory)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "sym/machine.h"
+#include "test/fuzz/seed.h"
 
 struct entry {
 	uint32_t flags, soname, path, unused;
@@ -35,27 +36,10 @@ static const struct cache cache = {
 	.strings = "libc.so.6\0/lib/libc.so.6",
 };
 
-static int write_seed(const char *directory, const char *name, const void *bytes, size_t size)
-{
-	char path[4096];
-	FILE *file;
-	int err = 1;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	file = fopen(path, "we");
-	if (file) {
-		err = fwrite(bytes, size, 1, file) != 1;
-		err |= fclose(file) != 0;
-	}
-	if (err)
-		perror(path);
-	return err;
-}
-
 int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
-	return write_seed(argv[1], "behind_old", &cache, sizeof(cache)) |
-	       write_seed(argv[1], "alone", cache.magic, sizeof(cache) - NEW_FORMAT);
+	return seed__write(argv[1], "behind_old", &cache, sizeof(cache)) |
+	       seed__write(argv[1], "alone", cache.magic, sizeof(cache) - NEW_FORMAT);
 }
