@@ -98,17 +98,50 @@ struct stack_key {
 	char comm[COMM_LEN];
 };
 
+/*
+ * A stream of events goes through a ring buffer: what happened, and which stacks it
+ * happened on by their ids. A stack itself is sent before the first event that names
+ * it, once in each epoch as long as there is room to remember that.
+ */
+enum record_kind {
+	RECORD_EVENT,
+	RECORD_STACK,
+};
+
+struct event_record {
+	__u32 kind; /* RECORD_EVENT */
+	__u32 cpu;
+	__u64 time; /* bpf_ktime_get_ns(): CLOCK_MONOTONIC */
+	__u64 lost; /* how many events of the epoch had been lost by then, of all CPUs */
+	__u32 tgid; /* both in the PID namespace of the caller */
+	__u32 tid;
+	__u32 epoch;
+	__u32 reserved;
+	struct stack_id kernel;
+	struct stack_id user;
+	char comm[COMM_LEN];
+};
+
+/* Ends with the last frame of its stack. */
+struct stack_record {
+	__u32 kind; /* RECORD_STACK */
+	__u32 reserved;
+	struct stack_id id;
+	struct stack stack;
+};
+
 /* Every event that reaches a program adds to SEEN, and then to exactly one other. */
 enum event_counter {
 	EVENTS_SEEN,
-	EVENTS_COUNTED,
+	EVENTS_COUNTED,		 /* or sent, in a stream */
 	EVENTS_FILTERED,	 /* by an option, or as the idle task */
 	EVENTS_FILTERED_PIDNS,	 /* of a process in another PID namespace than the caller's */
 	EVENTS_LOST_BUSY,	 /* no free scratch slot, or the kernel's own buffer in use */
 	EVENTS_LOST_STACKS_FULL, /* no room in the stack table */
 	EVENTS_LOST_KEYS_FULL,	 /* no room in the key table */
 	EVENTS_LOST_REFUSED,	 /* the kernel refused to update a table (EBUSY, ENOMEM) */
-	NR_EVENT_COUNTERS,	 /* a power of two: the programs mask with it */
+	EVENTS_LOST_BUFFER_FULL, /* no room in the ring buffer */
+	NR_EVENT_COUNTERS = 16,	 /* or fewer; a power of two: the programs mask with it */
 };
 
 struct event_counters {
@@ -177,6 +210,8 @@ struct trace_config {
 
 _Static_assert(sizeof(struct stack) == 8 + 8 * STACK_SLOTS, "no padding");
 _Static_assert(sizeof(struct stack_key) == 56, "no padding: every byte is compared");
+_Static_assert(sizeof(struct event_record) == 88, "no padding");
+_Static_assert(sizeof(struct stack_record) == 24 + sizeof(struct stack), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
 _Static_assert(sizeof(struct trace_config) == 104 + 2 * SYSTEM_CALLS / 8, "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");

@@ -85,24 +85,24 @@ static __always_inline bool current_ids(__u32 *tgid, __u32 *tid)
 }
 
 /*
- * EVENTS_SEEN if the running thread is wanted, then *tgid is its process in
- * the caller's PID namespace; else the counter of what filtered it.
+ * EVENTS_SEEN if the running thread is wanted, then *tgid is its process and *tid itself
+ * in the caller's PID namespace; else the counter of what filtered it.
  */
-static __always_inline enum event_counter filter_current(__u32 *tgid)
+static __always_inline enum event_counter filter_current(__u32 *tgid, __u32 *tid)
 {
 	bool idle = is_idle();
-	__u32 tid = 0;
 
 	*tgid = 0;
+	*tid = 0;
 	if (config.cpu != ALL_CPUS && config.cpu != bpf_get_smp_processor_id())
 		return EVENTS_FILTERED;
 	if ((idle && config.skip_idle) || !in_wanted_groups())
 		return EVENTS_FILTERED;
-	if (!idle && !current_ids(tgid, &tid))
+	if (!idle && !current_ids(tgid, tid))
 		return config.filter_by ? EVENTS_FILTERED : EVENTS_FILTERED_PIDNS;
 	if (config.filter_by) {
 		/* A copy on the stack: on 5.10 a map key may not be read from elsewhere. */
-		__u32 key = config.filter_by == FILTER_BY_TGID ? *tgid : tid;
+		__u32 key = config.filter_by == FILTER_BY_TGID ? *tgid : *tid;
 
 		if (!bpf_map_lookup_elem(&targets, &key))
 			return EVENTS_FILTERED;

@@ -19,7 +19,7 @@
 #include "compat.bpf.h"
 #include "config.bpf.h"
 #include "filter.bpf.h"
-#include "siphash.bpf.h"
+#include "scratch.bpf.h"
 #include "unwind.bpf.h"
 
 /* Sizes and preallocation are set between open and load. */
@@ -38,114 +38,18 @@ struct {
 } counts SEC(".maps");
 
 /*
- * Scratch slots: a stack is too large for the BPF stack, and a per-CPU variable
- * is overwritten when a program is preempted, or interrupted by a program of
- * another kind. So each CPU has a few slots, and an event claims one.
- *
- * Claiming needs no atomic that returns a value (5.12+): add one, then look. A
- * context owns a slot if it reads 1 after its own addition. Two cannot: while
- * both additions stand, the later reader sees at least 2. Two that race can
- * both fail and go to the next slot, which costs a slot's use, never a stack.
- * A context stays on its CPU from claim to release.
- *
- * The key is in the slot for another reason as well: from 6.13 on (a76ab5731e32) the
- * kernel gives programs with 64 bytes of stack or more one of their own for each CPU,
- * which the next thread overwrites when a uprobe program is preempted (seen on 7.2).
- * So each function of programs that can be preempted uses less.
- */
-
-enum stack_kind { KERNEL_STACK, USER_STACK, NR_STACK_KINDS };
-
-struct scratch {
-	__u64 claims;
-	__u32 number; /* of the slot, for functions that look it up again */
-	__u32 reserved;
-	struct stack_key key;
-	struct stack_id ids[NR_STACK_KINDS];
-	struct stack stacks[NR_STACK_KINDS];
-	struct user_walker walker;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SCRATCH_SLOTS_NESTED);
-	__type(key, __u32);
-	__type(value, struct scratch);
-} scratch_slots SEC(".maps");
-
-/* NULL if all slots are in use. */
-static __always_inline struct scratch *scratch__claim(void)
-{
-	for (__u32 i = 0; i < SCRATCH_SLOTS_PREEMPTED; i++) {
-		__u32 number = i;
-		struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
-
-		if (!scratch)
-			return NULL;
-		__sync_fetch_and_add(&scratch->claims, 1);
-		if (READ_ONCE(scratch->claims) == 1) {
-			scratch->number = i;
-			scratch->walker.window.number = i;
-			return scratch;
-		}
-		__sync_fetch_and_add(&scratch->claims, -1);
-	}
-	return NULL;
-}
-
-static __always_inline void scratch__release(struct scratch *scratch)
-{
-	__sync_fetch_and_add(&scratch->claims, -1);
-}
-
-__noinline int read_stack_window(__u32 number, __u64 address)
-{
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
-
-	return scratch && stack_window__read(&scratch->walker.window, address);
-}
-
-/*
- * Hash one stack of a claimed slot into the slot's ids. Not static: a global
- * function with scalar arguments is verified once, whoever calls it, and this
- * loop is most of what there is to verify. nr is read anew wherever it is used,
- * so that the verifier does not tell the 128 ways out of the loop apart.
- */
-__noinline int hash_stack(__u32 number, __u32 kind)
-{
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
-	struct siphash hash = siphash__init(config.hash_seed[0], config.hash_seed[1]);
-	struct stack *stack;
-
-	if (!scratch)
-		return 0;
-	kind &= NR_STACK_KINDS - 1;
-	stack = &scratch->stacks[kind];
-	for (__u32 i = 0; i < STACK_SLOTS; i++) {
-		if (i >= READ_ONCE(stack->nr))
-			break;
-		siphash__add(&hash, stack->frames[i]);
-	}
-	siphash__finish(&hash, READ_ONCE(stack->nr), &scratch->ids[kind].lo,
-			&scratch->ids[kind].hi);
-	return 0;
-}
-
-/*
  * Put a walked stack into the table of an epoch and its id into *id; {0, 0} without
  * frames. EVENTS_COUNTED if it is in the table now, else the reason of the loss.
  */
 static __always_inline enum event_counter store_stack(struct scratch *scratch, enum stack_kind kind,
 						      __u32 in_epoch, struct stack_id *id)
 {
-	const struct stack *stack = &scratch->stacks[kind];
+	const struct stack *stack = &scratch->stacks[kind].stack;
 	int err;
 
 	if (stack->nr == 0)
 		return EVENTS_COUNTED;
-	hash_stack(scratch->number, kind);
-	id->lo = (scratch->ids[kind].lo & ~1ULL) | in_epoch;
-	id->hi = scratch->ids[kind].hi;
+	*id = identify_stack(scratch, kind, in_epoch);
 	if (bpf_map_lookup_elem(&stacks, id))
 		return EVENTS_COUNTED;
 	err = map_update(&stacks, id, stack, BPF_NOEXIST);
@@ -185,14 +89,15 @@ static __always_inline enum event_counter count_in_slot(void *ctx, enum user_wal
 	enum event_counter outcome;
 
 	if (config.kernel_stacks) {
-		if (!unwind_kernel(ctx, &scratch->stacks[KERNEL_STACK]))
+		if (!unwind_kernel(ctx, &scratch->stacks[KERNEL_STACK].stack))
 			return EVENTS_LOST_BUSY;
 		outcome = store_stack(scratch, KERNEL_STACK, key->epoch, &key->kernel);
 		if (outcome != EVENTS_COUNTED)
 			return outcome;
 	}
 	if (config.user_stacks) {
-		if (!unwind_user(ctx, user_walk, &scratch->stacks[USER_STACK], &scratch->walker))
+		if (!unwind_user(ctx, user_walk, &scratch->stacks[USER_STACK].stack,
+				 &scratch->walker))
 			return EVENTS_LOST_BUSY;
 		outcome = store_stack(scratch, USER_STACK, key->epoch, &key->user);
 		if (outcome != EVENTS_COUNTED)
@@ -226,10 +131,10 @@ static __always_inline void count_current(void *ctx, enum user_walk user_walk)
 {
 	__u32 in_epoch = current_epoch();
 	enum event_counter outcome;
-	__u32 tgid;
+	__u32 tgid, tid;
 
 	count_event(in_epoch, EVENTS_SEEN);
-	outcome = filter_current(&tgid);
+	outcome = filter_current(&tgid, &tid);
 	if (outcome == EVENTS_SEEN)
 		outcome = count_stacks(ctx, user_walk, in_epoch, tgid);
 	count_event(in_epoch, outcome);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stream: every event by itself, as it happens.
+ *
+ * A record of an event has a fixed size, and names its stacks by their ids. Most events
+ * share few stacks: of each the frames go through the buffer once in an epoch, before
+ * the first event that names them. The map stacks has those that user space was sent;
+ * one for which there is no room in it is sent again each time, which loses nothing.
+ *
+ * The order holds across CPUs: a stack is entered into the map when its record is in
+ * the buffer, so that an event that finds it there gets a place behind that.
+ */
+#ifndef TRACEKIT_BPF_STREAM_H
+#define TRACEKIT_BPF_STREAM_H
+
+#include "accounting.bpf.h"
+#include "common.bpf.h"
+#include "compat.bpf.h"
+#include "config.bpf.h"
+#include "filter.bpf.h"
+#include "scratch.bpf.h"
+#include "unwind.bpf.h"
+
+/* Sizes are set between open and load. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4 * 1024 * 1024);
+} events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct stack_id);
+	__type(value, __u8);
+} stacks SEC(".maps");
+
+/*
+ * Of each epoch, what was lost so far. Events carry it, so that whoever reads them knows
+ * where some are missing; user space reads it, too, where no event comes any more.
+ */
+__u64 lost_events[NR_EPOCHS];
+
+/* A global function, as hash_stack(): 0, or nonzero if there is no room. */
+__noinline int send_stack(__u32 number, __u32 kind)
+{
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	struct stack_record *record;
+	__u32 nr;
+
+	if (!scratch)
+		return 1;
+	record = &scratch->stacks[kind & (NR_STACK_KINDS - 1)];
+	record->kind = RECORD_STACK;
+	nr = READ_ONCE(record->stack.nr);
+	if (nr > STACK_SLOTS)
+		return 1;
+	return bpf_ringbuf_output(&events, record,
+				  offsetof(struct stack_record, stack.frames) +
+					  nr * sizeof(record->stack.frames[0]),
+				  0) != 0;
+}
+
+/* False if user space does not have the stack, and there is no room to send it. */
+static __always_inline bool name_stack(struct scratch *scratch, enum stack_kind kind,
+				       struct stack_id *id)
+{
+	const __u8 sent = 1;
+
+	if (scratch->stacks[kind].stack.nr == 0)
+		return true;
+	*id = identify_stack(scratch, kind, scratch->event.epoch % NR_EPOCHS);
+	if (bpf_map_lookup_elem(&stacks, id))
+		return true;
+	if (send_stack(scratch->number, kind))
+		return false;
+	/* No room, or another CPU was faster: whoever comes next finds it there, or sends it. */
+	(void)map_update(&stacks, id, &sent, BPF_NOEXIST);
+	return true;
+}
+
+/* Walk the stacks of this context, and send the event of the slot. */
+static __always_inline enum event_counter send_slot(void *ctx, enum user_walk user_walk,
+						    struct scratch *scratch)
+{
+	struct event_record *event = &scratch->event;
+
+	if (config.kernel_stacks) {
+		if (!unwind_kernel(ctx, &scratch->stacks[KERNEL_STACK].stack))
+			return EVENTS_LOST_BUSY;
+		if (!name_stack(scratch, KERNEL_STACK, &event->kernel))
+			return EVENTS_LOST_BUFFER_FULL;
+	}
+	if (config.user_stacks) {
+		if (!unwind_user(ctx, user_walk, &scratch->stacks[USER_STACK].stack,
+				 &scratch->walker))
+			return EVENTS_LOST_BUSY;
+		if (!name_stack(scratch, USER_STACK, &event->user))
+			return EVENTS_LOST_BUFFER_FULL;
+	}
+	event->lost = READ_ONCE(lost_events[event->epoch % NR_EPOCHS]);
+	if (bpf_ringbuf_output(&events, event, sizeof(*event), 0))
+		return EVENTS_LOST_BUFFER_FULL;
+	return EVENTS_COUNTED;
+}
+
+static __always_inline enum event_counter
+send_event(void *ctx, enum user_walk user_walk, __u64 time, __u32 in_epoch, __u32 tgid, __u32 tid)
+{
+	struct scratch *scratch = scratch__claim();
+	struct event_record *event;
+	enum event_counter outcome;
+
+	if (!scratch)
+		return EVENTS_LOST_BUSY;
+	event = &scratch->event;
+	__builtin_memset(event, 0, sizeof(*event));
+	event->time = time;
+	event->epoch = in_epoch;
+	event->tgid = tgid;
+	event->tid = tid;
+	event->cpu = bpf_get_smp_processor_id();
+	bpf_get_current_comm(event->comm, sizeof(event->comm));
+	outcome = send_slot(ctx, user_walk, scratch);
+	scratch__release(scratch);
+	return outcome;
+}
+
+/* All that one event of an applet that streams them does. */
+static __always_inline void send_current(void *ctx, enum user_walk user_walk)
+{
+	__u64 time = bpf_ktime_get_ns();
+	__u32 in_epoch = current_epoch();
+	enum event_counter outcome;
+	__u32 tgid, tid;
+
+	count_event(in_epoch, EVENTS_SEEN);
+	outcome = filter_current(&tgid, &tid);
+	if (outcome == EVENTS_SEEN)
+		outcome = send_event(ctx, user_walk, time, in_epoch, tgid, tid);
+	if (outcome >= EVENTS_LOST_BUSY)
+		__sync_fetch_and_add(&lost_events[in_epoch % NR_EPOCHS], 1);
+	count_event(in_epoch, outcome);
+}
+
+#endif
