@@ -177,11 +177,11 @@ static int print_report(const struct profile_settings *settings, const struct re
 		.names = &report->names,
 		.comms = true,
 		.processes = true,
-		.folded = settings->trace.folded,
+		.style.folded = settings->trace.folded,
 		.delimited = settings->trace.delimited,
-		.offsets = settings->trace.offsets,
-		.verbose = settings->trace.verbose,
-		.annotations = settings->annotations,
+		.style.offsets = settings->trace.offsets,
+		.style.verbose = settings->trace.verbose,
+		.style.annotations = settings->annotations,
 	};
 	struct report_said said = {0};
 	int err;

@@ -124,11 +124,11 @@ static int print_report(const struct stackcount_settings *settings, const struct
 		.names = &report->names,
 		.comms = keys_have_process(settings),
 		.processes = keys_have_process(settings) && trace->pids.nr != 1,
-		.folded = trace->folded,
+		.style.folded = trace->folded,
 		.delimited =
 			trace->delimited && !trace->kernel_stacks_only && !trace->user_stacks_only,
-		.offsets = trace->offsets,
-		.verbose = trace->verbose,
+		.style.offsets = trace->offsets,
+		.style.verbose = trace->verbose,
 	};
 
 	if (!trace->folded || !first)

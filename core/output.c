@@ -10,13 +10,6 @@
 #include "core/stacks.h"
 #include "core/util/error.h"
 #include "core/util/text.h"
-#include "sym/sym.h"
-
-/* A longer name is cut: the demangled names of real programs reach a few KB. */
-#define NAME_MAX_PRINTED 4096
-
-/* What -a puts behind kernel functions: flamegraph.pl looks for it. */
-#define KERNEL_MARK "_[k]"
 
 int output__check(FILE *out)
 {
@@ -49,86 +42,18 @@ int output__finish(FILE *out, struct error *error)
 	return err ? output__failed(err, error) : 0;
 }
 
-static void print_mark(FILE *out, uint64_t mark)
-{
-	fprintf(out, "[cut at %" PRIu32 " frames]", (uint32_t)mark);
-}
-
-/* A name from anywhere, as it may be printed. */
-static char *clean_name(const struct stack_writer *writer, const char *name,
-			char clean[NAME_MAX_PRINTED])
-{
-	text__clean(name, strlen(name), writer->folded, clean, NAME_MAX_PRINTED);
-	return clean;
-}
-
-/* "[unknown]", and with -v "[unknown] (libfoo.so+0x12ab)" where the file is known */
-static void print_unknown(const struct stack_writer *writer, const struct sym_query *query)
-{
-	char clean[NAME_MAX_PRINTED];
-
-	fputs("[unknown]", writer->out);
-	if (writer->verbose && query->module)
-		fprintf(writer->out, " (%s+0x%" PRIx64 ")",
-			clean_name(writer, query->module, clean), query->module_offset);
-}
-
-/* "[unknown]", "-", "--" and "-     comm (42)" are ours; "-[Class method]" is Objective-C's. */
-static bool looks_like_ours(const char *name)
-{
-	return name[0] == ' ' || name[0] == '[' ||
-	       (name[0] == '-' && (name[1] == '\0' || name[1] == '-' || name[1] == ' '));
-}
-
-/* No symbol passes for a line of another kind, for a mark of ours, or for the kernel's. */
-static void disarm_name(char *name, bool in_kernel)
-{
-	size_t length = strlen(name), mark = strlen(KERNEL_MARK);
-
-	if (looks_like_ours(name))
-		name[0] = '?';
-	if (!in_kernel && length >= mark && !strcmp(name + length - mark, KERNEL_MARK))
-		name[length - 1] = '?';
-}
-
-/* "vfs_read", with -s "vfs_read+0x9e", and with -v "ext4_sync_fs [ext4]" */
-static void print_symbol(const struct stack_writer *writer, const struct sym_query *query,
-			 bool in_kernel)
-{
-	char clean[NAME_MAX_PRINTED];
-
-	disarm_name(clean_name(writer, query->name, clean), in_kernel);
-	fputs(clean, writer->out);
-	if (writer->offsets)
-		fprintf(writer->out, "+0x%" PRIx64, query->offset);
-	if (in_kernel && writer->verbose && query->module)
-		fprintf(writer->out, " [%s]", clean_name(writer, query->module, clean));
-}
-
-/* Frame i, which is an address. */
-static void print_named(const struct stack_writer *writer, const struct frames *frames, uint32_t i,
-			uint32_t tgid)
-{
-	const struct sym_query *query =
-		frame_names__get(writer->names, frames->frames[i], tgid, frames__return_address(i));
-	bool in_kernel = frame_tag(frames->frames[i]) == FRAME_KERNEL;
-
-	if (query->name)
-		print_symbol(writer, query, in_kernel);
-	else
-		print_unknown(writer, query);
-	if (in_kernel && writer->annotations)
-		fputs(KERNEL_MARK, writer->out);
-}
-
 /* Frame i, without what surrounds it. */
 static void print_frame(const struct stack_writer *writer, const struct frames *frames, uint32_t i,
 			uint32_t tgid)
 {
-	if (frame_tag(frames->frames[i]) == FRAME_MARK)
-		print_mark(writer->out, frames->frames[i]);
-	else
-		print_named(writer, frames, i, tgid);
+	uint64_t frame = frames->frames[i];
+	const struct sym_query *query = NULL;
+	char text[FRAME_TEXT_MAX];
+
+	if (frame_tag(frame) != FRAME_MARK)
+		query = frame_names__get(writer->names, frame, tgid, frames__return_address(i));
+	frame_text__write(&writer->style, frame, query, text);
+	fputs(text, writer->out);
 }
 
 static void clean_comm(const struct counted_stack *item, bool folded, char clean[COMM_LEN + 1])
@@ -160,7 +85,7 @@ static void print_lines(const struct stack_writer *writer, const struct frames *
 {
 	for (uint32_t i = hidden; i < frames->nr; i++) {
 		fputs(writer->layout->frame_indent, writer->out);
-		if (writer->verbose)
+		if (writer->style.verbose)
 			print_address(writer->out, frames->frames[i]);
 		print_frame(writer, frames, i, tgid);
 		fputc('\n', writer->out);
@@ -224,7 +149,7 @@ static void print_folded(const struct stack_writer *writer, const struct counted
 void stack_writer__print(const struct stack_writer *writer, const struct stack_counts *counts)
 {
 	for (size_t i = 0; i < counts->nr; i++) {
-		if (writer->folded)
+		if (writer->style.folded)
 			print_folded(writer, &counts->items[i]);
 		else
 			print_text(writer, &counts->items[i]);

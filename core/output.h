@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/frame_text.h"
+
 struct counted_stack;
 struct error;
 struct frame_names;
@@ -28,11 +30,8 @@ struct stack_writer {
 	const struct frame_names *names;
 	bool comms;	/* keys have a comm; folded lines begin with it */
 	bool processes; /* print the line that names the process */
-	bool folded;
 	bool delimited; /* mark the border of kernel and user frames, where there are both */
-	bool offsets;
-	bool verbose;	  /* addresses (in text), modules, and files of what has no name */
-	bool annotations; /* "_[k]" behind kernel frames */
+	struct frame_style style; /* verbose: with addresses, too, but in folded lines */
 };
 
 /* All of counts, in their order. Errors stay in the FILE: see output__flush(). */

@@ -265,11 +265,11 @@ static const char *print_stacks(struct counted_stack *stacks, size_t nr, const c
 		.names = &names,
 		.comms = comms,
 		.processes = processes,
-		.folded = strchr(letters, FOLDED),
+		.style.folded = strchr(letters, FOLDED),
 		.delimited = strchr(letters, DELIMITED),
-		.offsets = strchr(letters, OFFSETS),
-		.verbose = strchr(letters, VERBOSE),
-		.annotations = strchr(letters, ANNOTATED),
+		.style.offsets = strchr(letters, OFFSETS),
+		.style.verbose = strchr(letters, VERBOSE),
+		.style.annotations = strchr(letters, ANNOTATED),
 	};
 	char *text = NULL;
 	size_t size;
