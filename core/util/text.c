@@ -3,17 +3,16 @@
 
 #include <string.h>
 
-/*
- * The length of the UTF-8 character at text (Unicode 15, table 3-7), 0 if there
- * is none in the first length bytes. C1 control characters do not count: some
- * terminals obey them.
- */
-static size_t utf8_character(const unsigned char *text, size_t length)
+size_t text__character(const char *start, size_t length, uint32_t *code)
 {
+	const unsigned char *text = (const unsigned char *)start;
 	unsigned char low = 0x80, high = 0xBF;
+	uint32_t value;
 	size_t size;
 
-	if (text[0] >= 0xC2 && text[0] <= 0xDF)
+	if (text[0] < 0x80)
+		size = 1;
+	else if (text[0] >= 0xC2 && text[0] <= 0xDF)
 		size = 2;
 	else if (text[0] >= 0xE0 && text[0] <= 0xEF)
 		size = 3;
@@ -23,48 +22,51 @@ static size_t utf8_character(const unsigned char *text, size_t length)
 		return 0;
 	if (size > length)
 		return 0;
-	if (text[0] == 0xC2 || text[0] == 0xE0)
-		low = 0xA0; /* C1; overlong */
+	if (text[0] == 0xE0)
+		low = 0xA0; /* overlong */
 	else if (text[0] == 0xED)
 		high = 0x9F; /* surrogates */
 	else if (text[0] == 0xF0)
 		low = 0x90; /* overlong */
 	else if (text[0] == 0xF4)
 		high = 0x8F; /* above U+10FFFF */
-	if (text[1] < low || text[1] > high)
+	if (size > 1 && (text[1] < low || text[1] > high))
 		return 0;
-	for (size_t i = 2; i < size; i++)
+	value = size == 1 ? text[0] : text[0] & (0x7F >> size);
+	for (size_t i = 1; i < size; i++) {
 		if (text[i] < 0x80 || text[i] > 0xBF)
 			return 0;
+		value = value << 6 | (text[i] & 0x3F);
+	}
+	*code = value;
 	return size;
 }
 
-/* Marks, embeddings and isolates of direction, and separators of lines: U+200E to U+2069. */
-static bool disguises(const unsigned char *text, size_t size)
+bool text__is_control(uint32_t code)
 {
-	if (size != 3 || text[0] != 0xE2)
-		return false;
-	if (text[1] == 0x80)
-		return text[2] == 0x8E || text[2] == 0x8F || (text[2] >= 0xA8 && text[2] <= 0xAE);
-	return text[1] == 0x81 && text[2] >= 0xA6 && text[2] <= 0xA9;
+	if (code < 0x200E)
+		return code < ' ' || (code >= 0x7F && code <= 0x9F);
+	/* Marks, separators of lines, embeddings; isolates. */
+	return code <= 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+	       (code >= 0x2066 && code <= 0x2069);
 }
 
-/* What is printed for the character of step bytes at text; NULL: itself. */
-static const char *replacement(const unsigned char *text, size_t step, bool folded)
+/* What is printed for the character of step bytes and this number; NULL: itself. */
+static const char *replacement(size_t step, uint32_t code, bool folded)
 {
-	if (step == 0 || disguises(text, step) || text[0] < ' ' || text[0] == 0x7F)
+	if (step == 0 || text__is_control(code))
 		return "?";
-	return folded && text[0] == ';' ? ":" : NULL;
+	return folded && code == ';' ? ":" : NULL;
 }
 
 size_t text__clean(const char *name, size_t length, bool folded, char *clean, size_t size)
 {
-	const unsigned char *text = (const unsigned char *)name;
 	size_t used = 0;
 
 	for (size_t i = 0; i < length;) {
-		size_t step = text[i] < 0x80 ? 1 : utf8_character(text + i, length - i);
-		const char *instead = replacement(text + i, step, folded);
+		uint32_t code = 0;
+		size_t step = text__character(name + i, length - i, &code);
+		const char *instead = replacement(step, code, folded);
 		size_t piece = instead ? 1 : step;
 
 		if (used + piece >= size)

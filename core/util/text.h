@@ -5,6 +5,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/*
+ * How many bytes the UTF-8 character at text has (Unicode 15, table 3-7), with its number
+ * in *code; 0, and *code untouched, if there is none in the first length bytes (>= 1).
+ */
+size_t text__character(const char *text, size_t length, uint32_t *code);
+
+/*
+ * What a terminal may obey instead of showing it: control characters, of which C1 are some,
+ * what turns the direction of text, and the separators U+2028 and U+2029.
+ */
+bool text__is_control(uint32_t code);
 
 /*
  * A name as it may be printed: control characters, what turns the direction of
