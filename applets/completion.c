@@ -67,6 +67,7 @@ void script__print_value(const struct script *script, const struct option_spec *
 	switch (spec->type) {
 	case OPTION_FLAG:
 	case OPTION_NUMBER:
+	case OPTION_SIZE:
 	case OPTION_SECONDS:
 	case OPTION_TEXT:
 		fputs(shell->nothing, script->out);

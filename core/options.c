@@ -76,16 +76,33 @@ static void list_choices(const struct option_spec *spec, char *text, size_t size
 					 spec->choices[i]);
 }
 
+/* "4K": in the largest unit that it is whole in. */
+static const char *size_label(uint64_t bytes, char label[24])
+{
+	static const char *const units[] = {"", "K", "M", "G"};
+	size_t unit = 0;
+
+	for (; bytes && bytes % 1024 == 0 && unit + 1 < ARRAY_SIZE(units); unit++)
+		bytes /= 1024;
+	snprintf(label, 24, "%ju%s", (uintmax_t)bytes, units[unit]);
+	return label;
+}
+
 static int bad_value(const struct command *command, const struct option_spec *spec,
 		     const char *text, struct error *error)
 {
-	char label[64], what[384];
+	char label[64], what[384], min[24], max[24];
 
 	option_label(spec, label);
 	switch (spec->type) {
 	case OPTION_NUMBER:
 		snprintf(what, sizeof(what), "%s: '%.200s' is not a whole number from %ju to %ju",
 			 label, text, (uintmax_t)spec->min, (uintmax_t)spec->max);
+		break;
+	case OPTION_SIZE:
+		snprintf(what, sizeof(what),
+			 "%s: '%.200s' is not a size from %s to %s, in bytes, or K, M or G", label,
+			 text, size_label(spec->min, min), size_label(spec->max, max));
 		break;
 	case OPTION_SECONDS:
 		snprintf(what, sizeof(what), "%s: '%.200s' is not a number of seconds above 0",
@@ -162,6 +179,9 @@ static int store_value(const struct command *command, const struct option_spec *
 		break;
 	case OPTION_NUMBER:
 		err = number__parse(text, spec->min, spec->max, field);
+		break;
+	case OPTION_SIZE:
+		err = number__parse_size(text, spec->min, spec->max, field);
 		break;
 	case OPTION_SECONDS:
 		err = number__parse_seconds(text, field);

@@ -20,6 +20,7 @@ struct error;
 enum option_type {
 	OPTION_FLAG,	/* bool; no value; may be repeated */
 	OPTION_NUMBER,	/* uint64_t, from min to max */
+	OPTION_SIZE,	/* uint64_t, bytes, from min to max; may have a K, M or G behind it */
 	OPTION_SECONDS, /* uint64_t, nanoseconds */
 	OPTION_PIDS,	/* struct pid_list, comma-separated */
 	OPTION_PATH,	/* const char *, the word itself, which argv keeps */

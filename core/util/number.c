@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 static bool is_digit(char c)
 {
@@ -37,6 +38,35 @@ int number__parse(const char *text, uint64_t min, uint64_t max, uint64_t *number
 	if (value < min || value > max)
 		return -ERANGE;
 	*number = value;
+	return 0;
+}
+
+/* Moves *text behind a unit, if one is there, and returns how many bytes that is. */
+static uint64_t parse_unit(const char **text)
+{
+	static const char letters[] = "KMG";
+	uint64_t unit = 1024;
+
+	for (size_t i = 0; letters[i]; i++, unit *= 1024) {
+		if (**text == letters[i]) {
+			*text += (*text)[1] == 'B' ? 2 : 1;
+			return unit;
+		}
+	}
+	return 1;
+}
+
+int number__parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes)
+{
+	uint64_t value;
+	int err = parse_digits(&text, &value);
+	uint64_t unit = parse_unit(&text);
+
+	if (err == -EINVAL || *text)
+		return -EINVAL;
+	if (err || __builtin_mul_overflow(value, unit, &value) || value < min || value > max)
+		return -ERANGE;
+	*bytes = value;
 	return 0;
 }
 

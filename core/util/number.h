@@ -12,6 +12,12 @@
 int number__parse(const char *text, uint64_t min, uint64_t max, uint64_t *number);
 
 /*
+ * Bytes: a number as above, with a K, M or G behind it if wanted, or KB, MB, GB, which are
+ * powers of 1024. Returns 0, or -EINVAL or -ERANGE with *bytes untouched.
+ */
+int number__parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes);
+
+/*
  * Seconds, with a fraction if wanted ("5", "0.25"), above 0 and at most
  * SECONDS_MAX; digits beyond nanoseconds are ignored.
  * Returns 0, or -EINVAL or -ERANGE with *nanoseconds untouched.

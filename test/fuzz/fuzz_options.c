@@ -15,6 +15,7 @@ struct settings {
 	uint64_t duration;
 	const char *cgroup;
 	size_t event;
+	uint64_t buffer;
 };
 
 static const char *const events[] = {"cpu-clock", "cycles", NULL};
@@ -40,6 +41,14 @@ static const struct option_spec options[] = {
 	 .offset = offsetof(struct settings, event),
 	 .choices = events,
 	 .help = "what is counted"},
+	{.letter = 'b',
+	 .name = "buffer-size",
+	 .value = "SIZE",
+	 .type = OPTION_SIZE,
+	 .offset = offsetof(struct settings, buffer),
+	 .min = 4096,
+	 .max = 1 << 30,
+	 .help = "room for what was not read yet (default 4M)"},
 	TRACE_OPTION_ROWS(struct settings),
 	{.value = "duration",
 	 .type = OPTION_SECONDS,
@@ -75,6 +84,7 @@ static void check_settings(const struct settings *settings)
 	REQUIRE(settings->duration <= (SECONDS_MAX + 1) * NANOSECONDS);
 	REQUIRE(settings->trace.hash_storage_size - 1 < STORAGE_SIZE_MAX);
 	REQUIRE(settings->trace.stack_storage_size - 1 < STORAGE_SIZE_MAX);
+	REQUIRE(!settings->buffer || (settings->buffer >= 4096 && settings->buffer <= 1 << 30));
 	REQUIRE(settings->event < 2);
 	for (size_t i = 0; i < settings->trace.pids.nr; i++)
 		REQUIRE(settings->trace.pids.pids[i] > 0);

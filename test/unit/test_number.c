@@ -70,6 +70,66 @@ static void ranges(void)
 	check_refused("99999999999999999999999999999999", 0, UINT64_MAX, -ERANGE);
 }
 
+static void check_size(const char *text, uint64_t expected)
+{
+	uint64_t bytes = UNTOUCHED;
+
+	CHECK_INT(number__parse_size(text, 0, UINT64_MAX, &bytes), 0);
+	CHECK_INT(bytes, expected);
+}
+
+static void sizes(void)
+{
+	check_size("0", 0);
+	check_size("4096", 4096);
+	check_size("18446744073709551615", UINT64_MAX);
+	check_size("0K", 0);
+	check_size("4K", 4096);
+	check_size("4KB", 4096);
+	check_size("0010M", 10 << 20);
+	check_size("64MB", 64 << 20);
+	check_size("1G", 1 << 30);
+	check_size("3GB", 3ULL << 30);
+	check_size("17179869183G", 17179869183ULL << 30);
+}
+
+static void check_size_refused(const char *text, uint64_t min, uint64_t max, int code)
+{
+	uint64_t bytes = UNTOUCHED;
+	int err = number__parse_size(text, min, max, &bytes);
+
+	tap_check(err == code && bytes == UNTOUCHED, __FILE__, __LINE__,
+		  "'%s': expected %d, got %d and %ju", text, code, err, (uintmax_t)bytes);
+}
+
+static void no_sizes(void)
+{
+	static const char *const texts[] = {
+		"",    " ",   "K",   "MB",  "4 K", "4K ", " 4K",  "-4K",  "+4K",
+		"4k",  "4m",  "4Kb", "4B",  "4KK", "4BK", "4KBB", "4T",	  "4.5M",
+		"4MK", "4e3", "0x4", "4,0", "K4",  "4\n", "4K\n", "4KiB", "99999999999999999999x"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		check_size_refused(texts[i], 0, UINT64_MAX, -EINVAL);
+}
+
+static void sizes_out_of_range(void)
+{
+	uint64_t bytes;
+
+	CHECK_INT(number__parse_size("4K", 4096, 4096, &bytes), 0);
+	check_size_refused("4095", 4096, 1 << 20, -ERANGE);
+	check_size_refused("3K", 4096, 1 << 20, -ERANGE);
+	check_size_refused("2M", 4096, 1 << 20, -ERANGE);
+	check_size_refused("1048577", 4096, 1 << 20, -ERANGE);
+	check_size_refused("18446744073709551616", 0, UINT64_MAX, -ERANGE);
+	check_size_refused("99999999999999999999G", 0, UINT64_MAX, -ERANGE);
+	/* Products that would be in range again behind 2^64. */
+	check_size_refused("17179869184G", 0, UINT64_MAX, -ERANGE);
+	check_size_refused("17179869188GB", 0, UINT64_MAX, -ERANGE);
+	check_size_refused("18014398509481985K", 0, UINT64_MAX, -ERANGE);
+}
+
 static void check_seconds(const char *text, uint64_t expected)
 {
 	uint64_t nanoseconds = UNTOUCHED;
@@ -129,6 +189,9 @@ static const struct tap_test tests[] = {
 	{"whole decimal numbers are read", whole_numbers},
 	{"what is no number is refused, the result untouched", no_numbers},
 	{"numbers out of their range are refused", ranges},
+	{"sizes are read with their units", sizes},
+	{"what is no size is refused, the result untouched", no_sizes},
+	{"sizes out of their range, and above all numbers, are refused", sizes_out_of_range},
 	{"seconds are read with their fractions", seconds_and_fractions},
 	{"what is no number of seconds is refused", no_seconds},
 	{"0 seconds, and too many, are refused", seconds_out_of_range},

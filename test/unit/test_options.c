@@ -20,6 +20,7 @@ struct settings {
 	const char *cgroup;
 	size_t event;
 	size_t mode;
+	uint64_t buffer;
 };
 
 static const char *const events[] = {"cpu-clock", "cycles", NULL};
@@ -52,6 +53,14 @@ static const struct option_spec options[] = {
 	 .offset = offsetof(struct settings, mode),
 	 .choices = one_mode,
 	 .help = "how"},
+	{.letter = 'b',
+	 .name = "buffer-size",
+	 .value = "SIZE",
+	 .type = OPTION_SIZE,
+	 .offset = offsetof(struct settings, buffer),
+	 .min = 4096,
+	 .max = 1 << 30,
+	 .help = "room for what was not read yet (default 4M)"},
 	TRACE_OPTION_ROWS(struct settings),
 	{.value = "duration",
 	 .type = OPTION_SECONDS,
@@ -193,6 +202,67 @@ static void bad_numbers(void)
 	CHECK_REFUSED("5s", "duration: '5s' is not a number of seconds above 0");
 }
 
+static void sizes(void)
+{
+	CHECK_INT(parse(""), 0);
+	CHECK_INT(settings.buffer, 0);
+	CHECK_INT(parse("--buffer-size 4096"), 0);
+	CHECK_INT(settings.buffer, 4096);
+	CHECK_INT(parse("--buffer-size=64K"), 0);
+	CHECK_INT(settings.buffer, 64 << 10);
+	CHECK_INT(parse("-fb16MB"), 0);
+	CHECK_INT(settings.buffer, 16 << 20);
+	CHECK_INT(parse("-b 1G -f"), 0);
+	CHECK_INT(settings.buffer, 1 << 30);
+	CHECK(settings.trace.folded);
+	CHECK_REFUSED("-b 4095", "-b: '4095' is not a size from 4K to 1G, in bytes, or K, M or G");
+	CHECK_REFUSED("-b 2GB", "-b: '2GB' is not a size from 4K to 1G, in bytes, or K, M or G");
+	CHECK_REFUSED("-b 8KX", "-b: '8KX' is not a size from 4K to 1G, in bytes, or K, M or G");
+	CHECK_REFUSED("-b M", "-b: 'M' is not a size from 4K to 1G, in bytes, or K, M or G");
+	CHECK_REFUSED("-b -4K", "-b: '-4K' is not a size from 4K to 1G, in bytes, or K, M or G");
+	CHECK_REFUSED("--buffer-size=",
+		      "-b: '' is not a size from 4K to 1G, in bytes, or K, M or G");
+	CHECK_REFUSED("-b", "-b: needs a value, SIZE");
+	CHECK_REFUSED("-b 8K --buffer-size 8K", "-b: given twice");
+	/* The first one stays. */
+	CHECK_INT(parse("-b 8K --mode x"), -EINVAL);
+	CHECK_INT(settings.buffer, 8192);
+	CHECK_INT(parse("-b 8"), -EINVAL);
+	CHECK_INT(settings.buffer, 0);
+}
+
+static void ends_of_sizes(void)
+{
+	static const struct option_spec odd[] = {
+		{.name = "size",
+		 .value = "SIZE",
+		 .type = OPTION_SIZE,
+		 .offset = offsetof(struct settings, buffer),
+		 .min = 0,
+		 .max = 1536,
+		 .help = "how much"},
+		{.name = "large",
+		 .value = "SIZE",
+		 .type = OPTION_SIZE,
+		 .offset = offsetof(struct settings, buffer),
+		 .min = 3 << 19,
+		 .max = 1ULL << 42,
+		 .help = "how much"},
+		{0},
+	};
+	const struct command as = {"odd", "Summary.", odd, ""};
+
+	CHECK_INT(parse_as(&as, "--size 1K"), 0);
+	CHECK_INT(settings.buffer, 1024);
+	CHECK_INT(parse_as(&as, "--size 2K"), -EINVAL);
+	CHECK_STR(error.text, "--size: '2K' is not a size from 0 to 1536, in bytes, or K, M or G; "
+			      "see 'odd --help'");
+	CHECK_INT(parse_as(&as, "--large 1M"), -EINVAL);
+	CHECK_STR(error.text,
+		  "--large: '1M' is not a size from 1536K to 4096G, in bytes, or K, M or "
+		  "G; see 'odd --help'");
+}
+
 static void paths(void)
 {
 	static const char *const good[] = {"/sys/fs/cgroup/a", ".", "a=b", "-", "--"};
@@ -331,6 +401,9 @@ static void long_words_are_cut(void)
 	memcpy(line, "-e", 2);
 	CHECK_INT(parse(line), -EINVAL);
 	CHECK(strlen(error.text) < 400 && strstr(error.text, "is none of: cpu-clock, cycles; see"));
+	memcpy(line, "-b", 2);
+	CHECK_INT(parse(line), -EINVAL);
+	CHECK(strlen(error.text) < 400 && strstr(error.text, ", in bytes, or K, M or G; see"));
 	memcpy(line, "xx", 2);
 	CHECK_INT(parse(line), -EINVAL);
 	CHECK(strlen(error.text) < 300 && strstr(error.text, "; see 'applet --help'"));
@@ -422,6 +495,8 @@ static const struct tap_test tests[] = {
 	{"help wins over what follows it", help_wins_over_what_follows},
 	{"lists of PIDs", lists_of_pids},
 	{"numbers out of range, and what is no number, are refused", bad_numbers},
+	{"sizes with and without units, and what is none", sizes},
+	{"the ends of a range of sizes, in messages", ends_of_sizes},
 	{"paths are any words that are not empty", paths},
 	{"words of a list, and what is none of them", words_of_a_list},
 	{"an option without its value is refused", missing_values},
