@@ -97,7 +97,8 @@ offers_every_option() {
 offers_no_files_for_numbers() {
 	touch 1file file
 	for line in 'profile ' 'profile -F ' 'profile --frequency ' 'profile --frequency=' \
-		'tracekit profile --hash-storage-size ' 'tracekit profile ' 'tracekit --version '; do
+		'tracekit profile --hash-storage-size ' 'tracekit profile ' 'tracekit --version ' \
+		'stacksnoop --buffer-size ' 'tracekit stacksnoop --buffer-size '; do
 		offers_nothing "$1" "$line"
 	done
 }

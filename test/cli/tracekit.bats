@@ -6,6 +6,7 @@ load helpers
 load ../refute
 
 applets='stackcount   Count events by the stacks that lead to them.
+stacksnoop   Print every event with the stack that led to it, as it happens.
 profile      Sample the stacks of all CPUs at a timed interval and count them.'
 
 @test "--list: the applets and what they do" {
