@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/ring.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/util/error.h"
+
+/* Each record has a header of this form, and begins at a multiple of its size. */
+struct ring_header {
+	uint32_t length; /* with BPF_RINGBUF_BUSY_BIT and BPF_RINGBUF_DISCARD_BIT */
+	uint32_t page;	 /* the kernel's */
+};
+
+_Static_assert(sizeof(struct ring_header) == BPF_RINGBUF_HDR_SZ, "as the kernel has it");
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+int ring__open(struct ring *ring, const struct bpf_map *map, struct error *error)
+{
+	int fd = bpf_map__fd(map);
+	uint64_t size = bpf_map__max_entries(map);
+	void *consumed = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *produced = MAP_FAILED;
+
+	if (consumed != MAP_FAILED)
+		produced = mmap(NULL, page_size() + size, PROT_READ, MAP_SHARED, fd,
+				(off_t)page_size());
+	if (produced == MAP_FAILED) {
+		int err = -errno;
+
+		if (consumed != MAP_FAILED)
+			munmap(consumed, page_size());
+		return error__set(error, err, "cannot map the ring buffer: %s", strerror(-err));
+	}
+	*ring = (struct ring){
+		.fd = fd,
+		.size = size,
+		.consumed = consumed,
+		.produced = produced,
+		.data = (const unsigned char *)produced + page_size(),
+	};
+	return 0;
+}
+
+void ring__close(struct ring *ring)
+{
+	if (ring->consumed) {
+		munmap(ring->consumed, page_size());
+		munmap((void *)ring->produced, page_size() + ring->size);
+	}
+	*ring = (struct ring){0};
+}
+
+/* From a place in the stream, which goes on at the start of the data behind its end. */
+static void copy(const struct ring *ring, uint64_t from, void *to, size_t size)
+{
+	size_t start = from & (ring->size - 1);
+	size_t first = size < ring->size - start ? size : ring->size - start;
+
+	memcpy(to, ring->data + start, first);
+	memcpy((char *)to + first, ring->data, size - first);
+}
+
+uint64_t ring__end(const struct ring *ring)
+{
+	return __atomic_load_n(ring->produced, __ATOMIC_ACQUIRE);
+}
+
+/* A header does not go across the end: all are aligned to their size, as the end is. */
+static uint32_t load_length(const struct ring *ring)
+{
+	const struct ring_header *header =
+		(const void *)(ring->data + (ring->position & (ring->size - 1)));
+
+	return __atomic_load_n(&header->length, __ATOMIC_ACQUIRE);
+}
+
+/* The kernel's page is looked at when all that was there before has been read. */
+static bool has_record(struct ring *ring)
+{
+	if (ring->position == ring->end)
+		ring->end = ring__end(ring);
+	return ring->position < ring->end;
+}
+
+size_t ring__read(struct ring *ring, void *record, size_t size)
+{
+	while (has_record(ring)) {
+		uint64_t start = ring->position + sizeof(struct ring_header);
+		uint32_t header = load_length(ring);
+		uint32_t length = header & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+		if (header & BPF_RINGBUF_BUSY_BIT)
+			return 0;
+		if (!(header & BPF_RINGBUF_DISCARD_BIT))
+			copy(ring, start, record, length < size ? length : size);
+		ring->position = (start + length + sizeof(struct ring_header) - 1) &
+				 ~(uint64_t)(sizeof(struct ring_header) - 1);
+		if (!(header & BPF_RINGBUF_DISCARD_BIT))
+			return length;
+	}
+	return 0;
+}
+
+void ring__free_read(struct ring *ring)
+{
+	__atomic_store_n(ring->consumed, ring->position, __ATOMIC_RELEASE);
+}
