@@ -58,6 +58,8 @@ static const struct option_spec options[] = {
 	 .offset = OFFSET(cpu), .min = 0, .max = UINT16_MAX,
 	 .help = "only this CPU"},
 	TRACE_OPTION_ROWS(struct profile_settings),
+	TABLE_OPTION_ROWS(struct profile_settings),
+	TABLE_OPTION_ROWS(struct profile_settings),
 	{.letter = 'L', .name = "tid", .value = "TID[,TID...]", .type = OPTION_PIDS,
 	 .offset = OFFSET(trace.tids),
 	 .help = "only these threads; the trace ends when all of them have ended"},

@@ -58,6 +58,8 @@ static const struct option_spec options[] = {
 	 .offset = OFFSET(per_process),
 	 .help = "with -K, too, count stacks of different processes separately"},
 	TRACE_OPTION_ROWS(struct stackcount_settings),
+	TABLE_OPTION_ROWS(struct stackcount_settings),
+	TABLE_OPTION_ROWS(struct stackcount_settings),
 	{0},
 };
 /* clang-format on */

@@ -20,6 +20,7 @@ static const struct {
 } losses[] = {
 	{EVENTS_LOST_STACKS_FULL, "no room for their stack (--stack-storage-size)"},
 	{EVENTS_LOST_KEYS_FULL, "no room for their key (--hash-storage-size)"},
+	{EVENTS_LOST_BUFFER_FULL, "no room in the buffer (--buffer-size)"},
 	{EVENTS_LOST_BUSY, "busy"},
 	{EVENTS_LOST_REFUSED, "table update refused"},
 };

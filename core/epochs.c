@@ -146,7 +146,7 @@ static int clear_counters(const struct bpf_map *map, uint32_t epoch)
 int epochs__clear(const struct epochs *epochs, uint32_t ended, struct error *error)
 {
 	const struct trace_maps *maps = epochs->maps;
-	int err = clear_map(maps->counts, ended, key_is_of);
+	int err = maps->counts ? clear_map(maps->counts, ended, key_is_of) : 0;
 
 	if (!err)
 		err = clear_map(maps->stacks, ended, stack_is_of);

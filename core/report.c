@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/util/array.h"
+#include "core/tracing_frames.h"
 #include "core/util/error.h"
 #include "core/util/message.h"
 #include "sym/sym.h"
@@ -31,20 +31,14 @@ void report__release(struct report *report)
 	frame_names__release(&report->names);
 }
 
-/* The BPF program of a raw tracepoint, and how the kernel comes to call it. */
 static bool is_tracing(const void *context, uint64_t frame, bool return_address)
 {
-	static const char *const names[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",
-					    "__traceiter_"};
 	const char *name;
 
 	if (frame_tag(frame) == FRAME_MARK)
 		return false;
 	name = frame_names__get(context, frame, 0, return_address)->name;
-	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++)
-		if (!strncmp(name, names[i], strlen(names[i])))
-			return true;
-	return false;
+	return name && tracing_frame__is(name);
 }
 
 void report__hide_tracing(struct report *report)

@@ -30,15 +30,15 @@
 struct session {
 	const struct trace_options *options;
 	struct sigaction old_int, old_term;
-	/* What session__wait() polls: the stop signal, stdout, then what watches each process or
-	 * thread. */
+	/* What session__wait() polls: the stop signal, stdout, what session__watch() names, then
+	 * what watches each process or thread. */
 	struct pollfd *polled;
 	size_t nr_polled;
 	void **pages; /* what watch_thread() has mapped, for each target; or NULL */
 	struct trace_maps maps;
 };
 
-enum { POLL_STOP, POLL_STDOUT, POLL_TARGETS };
+enum { POLL_STOP, POLL_STDOUT, POLL_WATCHED, POLL_TARGETS = POLL_WATCHED + SESSION_WATCHED };
 
 /* Of the one session: readable once a signal has come, or -1. For the handler. */
 static volatile sig_atomic_t stop_fd = -1;
@@ -183,6 +183,8 @@ int session__open(struct session **out, const struct trace_options *options, str
 	session->polled[POLL_STOP].fd = -1;
 	/* No events asked for: POLLERR alone says that a pipe or socket has no reader. */
 	session->polled[POLL_STDOUT].fd = STDOUT_FILENO;
+	for (size_t i = 0; i < SESSION_WATCHED; i++)
+		session->polled[POLL_WATCHED + i].fd = -1;
 	session->nr_polled = POLL_TARGETS;
 	bpf_error__capture();
 	raise_descriptor_limit();
@@ -235,9 +237,9 @@ int session__configure(struct session *session, struct bpf_object *object,
 		       struct trace_config *config, struct error *error)
 {
 	const struct trace_options *options = session->options;
-	/* An interval's events come while those of the one before are still in the tables. */
-	uint32_t epochs = options->interval ? NR_EPOCHS : 1;
 	int err = trace_maps__find(&session->maps, object);
+	/* The events of an epoch come while those of the one before are still in the tables. */
+	uint32_t epochs = options->interval || (!err && session->maps.events) ? NR_EPOCHS : 1;
 
 	if (err)
 		return error__set(error, err, "cannot find the maps of the BPF programs");
@@ -251,8 +253,9 @@ int session__configure(struct session *session, struct bpf_object *object,
 	/* Cannot fail before the load. */
 	bpf_map__set_max_entries(session->maps.stacks,
 				 (uint32_t)options->stack_storage_size * epochs);
-	bpf_map__set_max_entries(session->maps.counts,
-				 (uint32_t)options->hash_storage_size * epochs);
+	if (session->maps.counts)
+		bpf_map__set_max_entries(session->maps.counts,
+					 (uint32_t)options->hash_storage_size * epochs);
 	return filter__configure(options, &session->maps, config, error);
 }
 
@@ -309,6 +312,20 @@ static bool targets_gone(struct session *session)
 	return session->nr_polled > POLL_TARGETS && alive == 0;
 }
 
+void session__watch(struct session *session, const struct pollfd watched[SESSION_WATCHED])
+{
+	memcpy(&session->polled[POLL_WATCHED], watched, SESSION_WATCHED * sizeof(*watched));
+}
+
+static bool is_ready(const struct session *session)
+{
+	for (size_t i = 0; i < SESSION_WATCHED; i++)
+		if (session->polled[POLL_WATCHED + i].fd >= 0 &&
+		    session->polled[POLL_WATCHED + i].revents)
+			return true;
+	return false;
+}
+
 enum session_end session__wait(struct session *session, uint64_t timeout)
 {
 	uint64_t deadline = timeout ? monotonic_now() + timeout : 0;
@@ -338,5 +355,7 @@ enum session_end session__wait(struct session *session, uint64_t timeout)
 			session->polled[POLL_STDOUT].fd = -1;
 		if (targets_gone(session))
 			return SESSION_TARGETS_GONE;
+		if (is_ready(session))
+			return SESSION_READY;
 	}
 }

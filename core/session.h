@@ -10,12 +10,14 @@
 #ifndef TRACEKIT_CORE_SESSION_H
 #define TRACEKIT_CORE_SESSION_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 struct bpf_object;
 struct error;
+
 struct session;
 struct trace_config;
 struct trace_maps;
@@ -58,7 +60,15 @@ enum session_end {
 	SESSION_TIMEOUT,
 	SESSION_TARGETS_GONE,  /* all processes or threads of options have ended */
 	SESSION_OUTPUT_CLOSED, /* the reader of stdout has gone */
+	SESSION_READY,	       /* see session__watch() */
 };
+
+/*
+ * Have session__wait() watch up to SESSION_WATCHED further descriptors: it returns SESSION_READY
+ * when one of them is ready for its events. Those with fd -1 are not looked at.
+ */
+#define SESSION_WATCHED 2
+void session__watch(struct session *session, const struct pollfd watched[SESSION_WATCHED]);
 
 /* Sleep until the trace ends; timeout in nanoseconds, 0 for none. */
 enum session_end session__wait(struct session *session, uint64_t timeout);

@@ -3,6 +3,7 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdbool.h>
 
 #include "core/util/array.h"
 
@@ -12,20 +13,22 @@ int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object)
 	const struct {
 		const char *name;
 		struct bpf_map **map;
+		bool optional;
 	} wanted[] = {
-		{"event_counters", &found.event_counters},
-		{"epoch", &found.epoch},
-		{"stacks", &found.stacks},
-		{"counts", &found.counts},
-		{"targets", &found.targets},
-		{"cgroup_ids", &found.cgroup_ids},
-		{"mount_namespaces", &found.mount_namespaces},
-		{"cgroup", &found.cgroup},
+		{"event_counters", &found.event_counters, false},
+		{"epoch", &found.epoch, false},
+		{"stacks", &found.stacks, false},
+		{"counts", &found.counts, true},
+		{"events", &found.events, true},
+		{"targets", &found.targets, false},
+		{"cgroup_ids", &found.cgroup_ids, false},
+		{"mount_namespaces", &found.mount_namespaces, false},
+		{"cgroup", &found.cgroup, false},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		*wanted[i].map = bpf_object__find_map_by_name(object, wanted[i].name);
-		if (!*wanted[i].map)
+		if (!*wanted[i].map && !wanted[i].optional)
 			return -ENOENT;
 	}
 	*maps = found;

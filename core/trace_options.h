@@ -66,15 +66,18 @@ struct trace_options {
 	{.name = "no-demangle", .type = OPTION_FLAG,                                             \
 	 .offset = TRACE_OPTION_(settings, mangled),                                             \
 	 .help = "show the names of C++ and Rust functions as they stand in their files"},       \
-	{.name = "hash-storage-size", .value = "N", .type = OPTION_NUMBER,                       \
-	 .offset = TRACE_OPTION_(settings, hash_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
-	 .help = "how many distinct keys (process and stacks) can be counted (default 40960)"},  \
 	{.name = "stack-storage-size", .value = "N", .type = OPTION_NUMBER,                      \
 	 .offset = TRACE_OPTION_(settings, stack_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
 	 .help = "how many distinct stacks can be stored (default 16384)"},                      \
 	{.name = "stats", .type = OPTION_FLAG,                                                   \
 	 .offset = TRACE_OPTION_(settings, stats),                                               \
 	 .help = "say on stderr what became of every event, also when none was lost"}
+
+/* Those of applets that count in tables. */
+#define TABLE_OPTION_ROWS(settings)                                                              \
+	{.name = "hash-storage-size", .value = "N", .type = OPTION_NUMBER,                       \
+	 .offset = TRACE_OPTION_(settings, hash_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
+	 .help = "how many distinct keys (process and stacks) can be counted (default 40960)"}
 /* clang-format on */
 
 /* The IDs that the trace is limited to, of processes or threads; empty: it is not. */

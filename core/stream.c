@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/accounting.h"
+#include "core/epochs.h"
+#include "core/ring.h"
+#include "core/trace_maps.h"
+#include "core/util/arena.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/error.h"
+
+/* A power of two; at a million events a second more than are held. */
+#define QUEUE_EVENTS 32768
+
+#define STACK_BUCKETS 16384
+
+/* An epoch ends when its stacks take up so much, however few they are. */
+#define STACK_BYTES_MAX ((size_t)3 * 1024 * 1024)
+
+/* The stacks that were sent in one epoch. */
+struct stack_set {
+	struct arena arena;
+	struct sent_stack **buckets; /* STACK_BUCKETS; NULL until there is a stack */
+	size_t nr, bytes;
+	size_t held; /* events in the queue that point to its stacks */
+	bool read;   /* no event that is still to be read names any */
+};
+
+struct stream {
+	const struct trace_maps *maps;
+	const volatile __u64 *lost; /* by epoch */
+	uint64_t reported[NR_EPOCHS];  /* of them those that stand in gaps */
+	struct ring ring;
+	struct epochs epochs;
+	struct stack_set stacks[NR_EPOCHS]; /* by epoch */
+	size_t stacks_max;
+	struct sent_stack no_frames;
+
+	/* While an epoch ends: its last record lies before that position. */
+	bool turning;
+	uint32_t turned;
+	uint64_t turned_at, turned_time;
+	bool ending, last_turn, ended;
+	struct event_counters counters;
+
+	struct stream_event *queue; /* a ring, by time */
+	size_t first, nr;
+};
+
+/* ---- stacks ---- */
+
+static void stack_set__release(struct stack_set *set)
+{
+	arena__release(&set->arena);
+	free(set->buckets);
+	*set = (struct stack_set){0};
+}
+
+static struct sent_stack **stack_set__bucket(const struct stack_set *set, struct stack_id id)
+{
+	return &set->buckets[id.hi % STACK_BUCKETS];
+}
+
+static struct sent_stack *stack_set__find(const struct stack_set *set, struct stack_id id)
+{
+	struct sent_stack *stack = set->buckets ? *stack_set__bucket(set, id) : NULL;
+
+	while (stack && (stack->id.lo != id.lo || stack->id.hi != id.hi))
+		stack = stack->next;
+	return stack;
+}
+
+static int stack_set__add(struct stack_set *set, const struct stack_record *record)
+{
+	uint32_t nr = record->stack.nr;
+	size_t bytes = sizeof(struct sent_stack) +
+		       nr * (sizeof(uint64_t) + sizeof(const struct shown_frame *));
+	struct sent_stack **bucket, *stack;
+
+	if (stack_set__find(set, record->id))
+		return 0;
+	if (!set->buckets)
+		set->buckets = calloc(STACK_BUCKETS, sizeof(struct sent_stack *));
+	stack = set->buckets ? arena__alloc(&set->arena, bytes) : NULL;
+	if (!stack)
+		return -ENOMEM;
+	bucket = stack_set__bucket(set, record->id);
+	*stack = (struct sent_stack){.id = record->id, .next = *bucket, .nr = nr};
+	memcpy(stack->frames, record->stack.frames, nr * sizeof(uint64_t));
+	stack->shown = (const struct shown_frame **)&stack->frames[nr];
+	*bucket = stack;
+	set->nr++;
+	set->bytes += bytes;
+	return 0;
+}
+
+/* Whether it can serve for another epoch. */
+static bool stack_set__is_free(const struct stack_set *set)
+{
+	return !set->buckets && !set->held;
+}
+
+static void stack_set__release_if_done(struct stack_set *set)
+{
+	if (set->read && set->held == 0)
+		stack_set__release(set);
+}
+
+/* ---- the queue ---- */
+
+static struct stream_event *queued(const struct stream *stream, size_t i)
+{
+	return &stream->queue[(stream->first + i) % QUEUE_EVENTS];
+}
+
+/* Behind those that are not later: most are the last. */
+static void enqueue(struct stream *stream, const struct stream_event *event)
+{
+	size_t at = stream->nr++;
+
+	for (; at > 0 && queued(stream, at - 1)->time > event->time; at--)
+		*queued(stream, at) = *queued(stream, at - 1);
+	*queued(stream, at) = *event;
+	stream->stacks[event->epoch].held++;
+}
+
+/* Room for an event, a gap before it, and one behind for each epoch. */
+static bool has_room(const struct stream *stream)
+{
+	return stream->nr + 2 + NR_EPOCHS <= QUEUE_EVENTS;
+}
+
+/* Make a gap for what had been lost in an epoch at that time, and is in none yet. */
+static void note_lost(struct stream *stream, uint32_t epoch, uint64_t lost, uint64_t time)
+{
+	struct stream_event gap = {.time = time, .epoch = epoch};
+
+	if (lost <= stream->reported[epoch])
+		return;
+	gap.lost = lost - stream->reported[epoch];
+	stream->reported[epoch] = lost;
+	enqueue(stream, &gap);
+}
+
+/* ---- epochs ---- */
+
+static bool is_crowded(const struct stream *stream)
+{
+	const struct stack_set *set = &stream->stacks[stream->epochs.current];
+
+	return set->nr >= stream->stacks_max || set->bytes >= STACK_BYTES_MAX;
+}
+
+static int begin_turn(struct stream *stream, struct error *error)
+{
+	int err = epochs__turn(&stream->epochs, &stream->turned, error);
+
+	stream->turning = !err;
+	stream->last_turn = stream->ending;
+	stream->turned_at = ring__end(&stream->ring);
+	stream->turned_time = monotonic_now();
+	return err;
+}
+
+/* All records of the epoch have been read: what it left behind is taken down, and cleared. */
+static int finish_turn(struct stream *stream, struct error *error)
+{
+	uint32_t epoch = stream->turned;
+	struct accounting accounting;
+	int err = accounting__read(&accounting, stream->maps, epoch, error);
+
+	if (!err)
+		err = epochs__clear(&stream->epochs, epoch, error);
+	if (err)
+		return err;
+	for (int i = 0; i < NR_EVENT_COUNTERS; i++)
+		stream->counters.n[i] += accounting.events.n[i];
+	note_lost(stream, epoch, stream->lost[epoch], stream->turned_time);
+	stream->stacks[epoch].read = true;
+	stack_set__release_if_done(&stream->stacks[epoch]);
+	stream->turning = false;
+	stream->ended = stream->last_turn;
+	return 0;
+}
+
+/*
+ * The stacks of the epoch before the last must be gone, since the next one is to use
+ * their place; but for the last turn, behind which nothing is read.
+ */
+static int turn(struct stream *stream, struct error *error)
+{
+	uint32_t next = (stream->epochs.current + 1) % NR_EPOCHS;
+	int err = 0;
+
+	if (stream->turning && stream->ring.position >= stream->turned_at && has_room(stream))
+		err = finish_turn(stream, error);
+	if (err || stream->turning || stream->ended)
+		return err;
+	if (stream->ending || (is_crowded(stream) && stack_set__is_free(&stream->stacks[next])))
+		err = begin_turn(stream, error);
+	return err;
+}
+
+/* ---- records ---- */
+
+union record {
+	uint32_t kind;
+	struct event_record event;
+	struct stack_record stack;
+};
+
+static bool is_wanted(const struct stream *stream, uint32_t epoch)
+{
+	return !stream->last_turn || epoch == stream->turned;
+}
+
+static int take_stack(struct stream *stream, const struct stack_record *record, size_t length)
+{
+	size_t frames = offsetof(struct stack_record, stack.frames);
+	uint32_t epoch = stack_id__epoch(record->id);
+
+	if (length < frames || record->stack.nr > STACK_SLOTS ||
+	    length < frames + record->stack.nr * sizeof(uint64_t))
+		return -EPROTO;
+	return is_wanted(stream, epoch) ? stack_set__add(&stream->stacks[epoch], record) : 0;
+}
+
+static struct sent_stack *find_stack(struct stream *stream, struct stack_id id)
+{
+	if (!id.lo && !id.hi)
+		return &stream->no_frames;
+	return stack_set__find(&stream->stacks[stack_id__epoch(id)], id);
+}
+
+static int take_event(struct stream *stream, const struct event_record *record, size_t length,
+		      stream_visit visit, void *context, struct error *error)
+{
+	struct stream_event event = {
+		.time = record->time,
+		.cpu = record->cpu,
+		.tgid = record->tgid,
+		.tid = record->tid,
+		.epoch = record->epoch,
+	};
+
+	if (length < sizeof(*record) || record->epoch >= NR_EPOCHS)
+		return -EPROTO;
+	if (!is_wanted(stream, record->epoch))
+		return 0;
+	event.kernel = find_stack(stream, record->kernel);
+	event.user = find_stack(stream, record->user);
+	if (!event.kernel || !event.user)
+		return -EPROTO;
+	memcpy(event.comm, record->comm, sizeof(event.comm));
+	note_lost(stream, record->epoch, record->lost, record->time);
+	enqueue(stream, &event);
+	return visit(context, &event, error);
+}
+
+static int take_record(struct stream *stream, const union record *record, size_t length,
+		       stream_visit visit, void *context, struct error *error)
+{
+	int err = record->kind == RECORD_STACK ?
+			  take_stack(stream, &record->stack, length) :
+			  take_event(stream, &record->event, length, visit, context, error);
+
+	if (err == -EPROTO)
+		return error__set(error, err, "the BPF programs sent what they should not");
+	if (err == -ENOMEM)
+		return error__set(error, err, "cannot keep the stacks: out of memory");
+	return err;
+}
+
+int stream__read(struct stream *stream, stream_visit visit, void *context, bool *emptied,
+		 struct error *error)
+{
+	uint64_t lost[NR_EPOCHS], now = monotonic_now();
+	int err = turn(stream, error);
+
+	*emptied = false;
+	for (uint32_t epoch = 0; epoch < NR_EPOCHS; epoch++)
+		lost[epoch] = stream->lost[epoch];
+	while (!err && !*emptied && has_room(stream)) {
+		union record record;
+		size_t length = ring__read(&stream->ring, &record, sizeof(record));
+
+		if (length >= sizeof(record.kind))
+			err = take_record(stream, &record, length, visit, context, error);
+		*emptied = length == 0;
+	}
+	ring__free_read(&stream->ring);
+	/* What is missing behind the last record. */
+	for (uint32_t epoch = 0; epoch < NR_EPOCHS && !err && *emptied && has_room(stream); epoch++)
+		if (is_wanted(stream, epoch))
+			note_lost(stream, epoch, lost[epoch], now);
+	return err ? err : turn(stream, error);
+}
+
+/* ---- from outside ---- */
+
+int stream__open(struct stream **out, const struct trace_maps *maps, const __u64 *lost,
+		 size_t stacks, struct error *error)
+{
+	struct stream *stream = calloc(1, sizeof(*stream));
+	int err;
+
+	if (stream)
+		stream->queue = calloc(QUEUE_EVENTS, sizeof(*stream->queue));
+	if (!stream || !stream->queue) {
+		stream__free(stream);
+		return error__set(error, -ENOMEM, "cannot start: out of memory");
+	}
+	stream->maps = maps;
+	stream->lost = lost;
+	stream->stacks_max = stacks;
+	err = epochs__open(&stream->epochs, maps, error);
+	if (!err)
+		err = ring__open(&stream->ring, maps->events, error);
+	if (err) {
+		stream__free(stream);
+		return err;
+	}
+	*out = stream;
+	return 0;
+}
+
+void stream__free(struct stream *stream)
+{
+	if (!stream)
+		return;
+	for (size_t i = 0; i < NR_EPOCHS; i++)
+		stack_set__release(&stream->stacks[i]);
+	ring__close(&stream->ring);
+	epochs__close(&stream->epochs);
+	free(stream->queue);
+	free(stream);
+}
+
+struct pollfd stream__poll(const struct stream *stream)
+{
+	return (struct pollfd){.fd = stream->ring.fd, .events = POLLIN};
+}
+
+uint64_t stream__wait(const struct stream *stream, uint64_t now)
+{
+	uint64_t due;
+
+	if (stream->nr == 0)
+		return UINT64_MAX;
+	due = queued(stream, 0)->time + STREAM_HOLD;
+	return due <= now || !has_room(stream) || stream->ended ? 0 : due - now;
+}
+
+struct stream_event *stream__due(const struct stream *stream, uint64_t now)
+{
+	return stream__wait(stream, now) == 0 ? queued(stream, 0) : NULL;
+}
+
+void stream__drop(struct stream *stream)
+{
+	struct stack_set *set = &stream->stacks[queued(stream, 0)->epoch];
+
+	set->held--;
+	stack_set__release_if_done(set);
+	stream->first = (stream->first + 1) % QUEUE_EVENTS;
+	stream->nr--;
+	/* Memory that has not been used yet is not touched without need. */
+	if (stream->nr == 0)
+		stream->first = 0;
+}
+
+void stream__end(struct stream *stream)
+{
+	stream->ending = true;
+}
+
+bool stream__ended(const struct stream *stream)
+{
+	return stream->ended;
+}
+
+const struct event_counters *stream__counters(const struct stream *stream)
+{
+	return &stream->counters;
+}

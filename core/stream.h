@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stream of single events: from the ring buffer of bpf/stream.bpf.h to events in the
+ * order of their times, with their stacks, and with each gap where it is.
+ *
+ * Programs on other CPUs, or preempted ones, put their records behind those of later
+ * events: each is held back for STREAM_HOLD nanoseconds after its time. One that the
+ * kernel held up for longer than that comes late.
+ *
+ * Memory is bounded by three numbers: the events that are held, the size of the ring
+ * buffer, and the stacks of an epoch. When these have become too many a new epoch is
+ * begun, in which every stack is sent anew, and the old ones go with their last event.
+ */
+#ifndef TRACEKIT_CORE_STREAM_H
+#define TRACEKIT_CORE_STREAM_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+struct error;
+struct shown_frame;
+struct stream;
+struct trace_maps;
+
+#define STREAM_HOLD 10000000
+
+/* A stack that was sent; and how it is shown, see core/stream_names.h. */
+struct sent_stack {
+	struct stack_id id;
+	struct sent_stack *next; /* in its bucket */
+	const struct shown_frame **shown;
+	uint32_t shown_tgid, shown_version;
+	bool shown_whole;
+	uint32_t nr;
+	uint64_t frames[];
+};
+
+struct stream_event {
+	uint64_t time; /* CLOCK_MONOTONIC, nanoseconds */
+	uint64_t lost; /* not 0: this is no event, but so many are missing here */
+	uint32_t cpu, tgid, tid;
+	uint32_t epoch;
+	struct sent_stack *kernel, *user; /* without frames: nr is 0 */
+	char comm[COMM_LEN];
+};
+
+/* Called for each event that is no gap as soon as it is read. */
+typedef int (*stream_visit)(void *context, const struct stream_event *event, struct error *error);
+
+/*
+ * maps and lost, which is lost_events of the programs, are borrowed. stacks: how many
+ * an epoch may have. Returns 0 or a negative errno with error filled.
+ */
+int stream__open(struct stream **stream, const struct trace_maps *maps, const __u64 *lost,
+		 size_t stacks, struct error *error);
+void stream__free(struct stream *stream);
+
+/*
+ * Read until the ring buffer is empty, or no more events can be held: then *emptied is
+ * false. Never waits, but for the grace period of a new epoch. Returns 0 or a negative
+ * errno with error filled.
+ */
+int stream__read(struct stream *stream, stream_visit visit, void *context, bool *emptied,
+		 struct error *error);
+
+/* What polls as ready when there is something to read. */
+struct pollfd stream__poll(const struct stream *stream);
+
+/* The next event, if it is due by now, or cannot be held any longer; else NULL. */
+struct stream_event *stream__due(const struct stream *stream, uint64_t now);
+
+/* How many nanoseconds that event can still be held; UINT64_MAX if there is none. */
+uint64_t stream__wait(const struct stream *stream, uint64_t now);
+
+/* Done with the event that was due. */
+void stream__drop(struct stream *stream);
+
+/* Later events are not wanted. What happened until now goes on to be read, and due. */
+void stream__end(struct stream *stream);
+
+/* All that happened until stream__end() has been read. */
+bool stream__ended(const struct stream *stream);
+
+/* The counters of all epochs that have ended. */
+const struct event_counters *stream__counters(const struct stream *stream);
+
+#endif

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/stream_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/abi.h"
+#include "core/stacks.h"
+#include "core/stream.h"
+#include "core/stream_writer.h"
+#include "core/tracing_frames.h"
+#include "core/util/arena.h"
+#include "core/util/array.h"
+#include "sym/sym.h"
+
+#define FRAME_BUCKETS 16384
+
+/* Above this no frame is added, until all are forgotten. */
+#define FRAME_BYTES_MAX ((size_t)4 * 1024 * 1024)
+
+/* So many frames are asked for together: with the longest names they stay near the bound. */
+#define QUESTION_FRAMES 1024
+
+/* Processes that have been met; one that falls out is met again, which costs a message. */
+#define PROCESSES_MET 1024
+
+struct stream_names {
+	struct symbolizer *symbolizer;
+	const struct stream_writer *writer;
+	struct arena arena;
+	struct shown_frame **buckets; /* FRAME_BUCKETS */
+	size_t bytes;
+	uint32_t version; /* another one, from 1 on, whenever all is forgotten */
+
+	struct shown_frame **wanted; /* frames of processes that are to be asked for */
+	size_t nr_wanted, capacity;
+	struct shown_frame *asked[QUESTION_FRAMES];
+	struct sym_query queries[QUESTION_FRAMES]; /* the open question, in the same order */
+	size_t nr_asked;			   /* 0: none is open */
+
+	uint32_t met[PROCESSES_MET];
+	int kernel_error, user_error;
+	char text[STREAM_FRAME_MAX];
+};
+
+int stream_names__new(struct stream_names **out, struct symbolizer *symbolizer,
+		      const struct stream_writer *writer)
+{
+	struct stream_names *names = calloc(1, sizeof(*names));
+
+	if (names)
+		names->buckets = calloc(FRAME_BUCKETS, sizeof(struct shown_frame *));
+	if (!names || !names->buckets) {
+		stream_names__free(names);
+		return -ENOMEM;
+	}
+	names->symbolizer = symbolizer;
+	names->writer = writer;
+	names->version = 1;
+	*out = names;
+	return 0;
+}
+
+void stream_names__free(struct stream_names *names)
+{
+	if (!names)
+		return;
+	arena__release(&names->arena);
+	free(names->buckets);
+	free(names->wanted);
+	free(names);
+}
+
+/* Not while a question is open, whose answers have their places here. */
+static void forget_all(struct stream_names *names)
+{
+	arena__release(&names->arena);
+	memset(names->buckets, 0, FRAME_BUCKETS * sizeof(struct shown_frame *));
+	names->bytes = 0;
+	names->nr_wanted = 0;
+	names->version++;
+}
+
+static bool is_full(const struct stream_names *names)
+{
+	return names->bytes >= FRAME_BYTES_MAX;
+}
+
+/* ---- frames ---- */
+
+static struct shown_frame **bucket_of(const struct stream_names *names,
+				      const struct frame_place *place)
+{
+	uint64_t hash = (place->frame ^ ((uint64_t)place->tgid << 32) ^ place->return_address) *
+			0x9e3779b97f4a7c15;
+
+	return &names->buckets[hash >> 32 & (FRAME_BUCKETS - 1)];
+}
+
+static bool is_place(const struct frame_place *a, const struct frame_place *b)
+{
+	return a->frame == b->frame && a->tgid == b->tgid && a->return_address == b->return_address;
+}
+
+/* NULL without memory. */
+static struct shown_frame *find_or_add(struct stream_names *names, const struct frame_place *place)
+{
+	struct shown_frame **bucket = bucket_of(names, place), *frame = *bucket;
+
+	while (frame && !is_place(&frame->place, place))
+		frame = frame->next;
+	if (frame)
+		return frame;
+	frame = arena__alloc(&names->arena, sizeof(*frame));
+	if (!frame)
+		return NULL;
+	*frame = (struct shown_frame){.place = *place, .next = *bucket};
+	*bucket = frame;
+	names->bytes += sizeof(*frame);
+	return frame;
+}
+
+/* query: the answer, or NULL for a mark. */
+static int set_text(struct stream_names *names, struct shown_frame *frame,
+		    const struct sym_query *query)
+{
+	bool in_kernel = frame_tag(frame->place.frame) == FRAME_KERNEL;
+	size_t length = stream_writer__frame(names->writer, frame->place.frame, query, names->text);
+
+	frame->length = (uint32_t)length;
+	frame->tracing = in_kernel && query->name && tracing_frame__is(query->name);
+	frame->text = arena__copy_string(&names->arena, names->text, length);
+	names->bytes += length;
+	return frame->text ? 0 : -ENOMEM;
+}
+
+/* ---- kernel frames ---- */
+
+static int name_kernel_frames(struct stream_names *names, struct shown_frame **frames, size_t nr)
+{
+	struct sym_query queries[STACK_SLOTS] = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		queries[i] = (struct sym_query){
+			.address = frames[i]->place.frame,
+			.return_address = frames[i]->place.return_address,
+		};
+	if (nr)
+		err = symbolizer__name_kernel(names->symbolizer, queries, nr);
+	if (err)
+		names->kernel_error = err;
+	err = 0;
+	for (size_t i = 0; i < nr && !err; i++)
+		err = set_text(names, frames[i], &queries[i]);
+	if (!names->nr_asked)
+		symbolizer__forget_names(names->symbolizer);
+	return err;
+}
+
+/* ---- stacks ---- */
+
+/* Have a frame named: in the kernel with the others of its stack, in a process later. */
+static int ask_for(struct stream_names *names, struct shown_frame *frame,
+		   struct shown_frame **of_kernel, size_t *nr_of_kernel)
+{
+	if (frame_tag(frame->place.frame) == FRAME_MARK)
+		return set_text(names, frame, NULL);
+	frame->asked = true;
+	if (frame_tag(frame->place.frame) == FRAME_KERNEL) {
+		of_kernel[(*nr_of_kernel)++] = frame;
+		return 0;
+	}
+	if (ARRAY_GROW(names->wanted, names->nr_wanted, names->capacity))
+		return -ENOMEM;
+	names->wanted[names->nr_wanted++] = frame;
+	return 0;
+}
+
+static int place_stack(struct stream_names *names, struct sent_stack *stack, uint32_t tgid)
+{
+	struct shown_frame *of_kernel[STACK_SLOTS];
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < stack->nr; i++) {
+		uint64_t address = stack->frames[i];
+		const struct frame_place place = {
+			.frame = address,
+			.tgid = frame_tag(address) == FRAME_USER ? tgid : 0,
+			.return_address = frames__return_address(i),
+		};
+		struct shown_frame *frame = find_or_add(names, &place);
+
+		if (!frame)
+			return -ENOMEM;
+		stack->shown[i] = frame;
+		if (!frame->text && !frame->asked) {
+			int err = ask_for(names, frame, of_kernel, &nr);
+
+			if (err)
+				return err;
+		}
+	}
+	stack->shown_version = names->version;
+	stack->shown_tgid = tgid;
+	stack->shown_whole = false;
+	return name_kernel_frames(names, of_kernel, nr);
+}
+
+static bool is_placed(const struct stream_names *names, const struct sent_stack *stack,
+		      uint32_t tgid)
+{
+	return stack->nr == 0 ||
+	       (stack->shown_version == names->version && stack->shown_tgid == tgid);
+}
+
+/* Unless that has been done, or there is no room. */
+static int place(struct stream_names *names, struct sent_stack *stack, uint32_t tgid)
+{
+	return is_placed(names, stack, tgid) || is_full(names) ? 0 :
+								 place_stack(names, stack, tgid);
+}
+
+static bool is_whole(const struct stream_names *names, struct sent_stack *stack, uint32_t tgid)
+{
+	if (!is_placed(names, stack, tgid))
+		return false;
+	for (uint32_t i = 0; i < stack->nr && !stack->shown_whole; i++)
+		if (!stack->shown[i]->text)
+			return false;
+	stack->shown_whole = true;
+	return true;
+}
+
+/* ---- events ---- */
+
+static int place_event(struct stream_names *names, const struct stream_event *event)
+{
+	int err = place(names, event->kernel, 0);
+
+	return err ? err : place(names, event->user, event->tgid);
+}
+
+static bool is_event_whole(const struct stream_names *names, const struct stream_event *event)
+{
+	return is_whole(names, event->kernel, 0) && is_whole(names, event->user, event->tgid);
+}
+
+int stream_names__meet(struct stream_names *names, const struct stream_event *event)
+{
+	uint32_t *met = &names->met[event->tgid % PROCESSES_MET];
+
+	if (event->user->nr && *met != event->tgid) {
+		*met = event->tgid;
+		/* A process that has ended already has no names: that shows in its frames. */
+		(void)symbolizer__remember(names->symbolizer, (pid_t)event->tgid);
+	}
+	return place_event(names, event);
+}
+
+int stream_names__ready(struct stream_names *names, const struct stream_event *event)
+{
+	int err = place_event(names, event);
+
+	if (!err && !is_event_whole(names, event) && is_full(names) && !names->nr_asked) {
+		forget_all(names);
+		err = place_event(names, event);
+	}
+	return err ? err : is_event_whole(names, event);
+}
+
+/* ---- questions ---- */
+
+static void ask(struct stream_names *names)
+{
+	size_t nr = names->nr_wanted < QUESTION_FRAMES ? names->nr_wanted : QUESTION_FRAMES;
+
+	for (size_t i = 0; i < nr; i++) {
+		names->asked[i] = names->wanted[i];
+		names->queries[i] = (struct sym_query){
+			.pid = (pid_t)names->asked[i]->place.tgid,
+			.address = names->asked[i]->place.frame,
+			.return_address = names->asked[i]->place.return_address,
+		};
+	}
+	names->nr_wanted -= nr;
+	memmove(names->wanted, names->wanted + nr, names->nr_wanted * sizeof(*names->wanted));
+	names->nr_asked = nr;
+	names->user_error = symbolizer__name_user(names->symbolizer, names->queries, nr);
+}
+
+static int take_answers(struct stream_names *names)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < names->nr_asked && !err; i++)
+		err = set_text(names, names->asked[i], &names->queries[i]);
+	names->nr_asked = 0;
+	symbolizer__forget_names(names->symbolizer);
+	return err;
+}
+
+int stream_names__attend(struct stream_names *names, struct pollfd *polled)
+{
+	*polled = (struct pollfd){.fd = -1};
+	if (!names->nr_asked && names->nr_wanted)
+		ask(names);
+	return names->nr_asked ? take_answers(names) : 0;
+}
+
+int stream_names__kernel_error(const struct stream_names *names)
+{
+	return names->kernel_error;
+}
+
+int stream_names__user_error(const struct stream_names *names)
+{
+	return names->user_error;
+}

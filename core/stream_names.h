@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How the frames of a stream are shown: each distinct one is named and written once, and
+ * then copied.
+ *
+ * Kernel frames are named at once. Those of processes are asked for together, and nobody
+ * waits for the answer: a process, or a file, can be slow. Memory is bounded: when too much
+ * has come together, all is forgotten, and asked for again where it is needed.
+ */
+#ifndef TRACEKIT_CORE_STREAM_NAMES_H
+#define TRACEKIT_CORE_STREAM_NAMES_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/frame_names.h"
+
+struct sent_stack;
+struct stream_event;
+struct stream_names;
+struct stream_writer;
+struct symbolizer;
+
+struct shown_frame {
+	struct frame_place place;
+	struct shown_frame *next; /* in its bucket */
+	const char *text;	  /* as stream_writer__frame() writes it; NULL: not known yet */
+	uint32_t length;
+	bool asked;   /* its name has been, or will be, asked for */
+	bool tracing; /* the probe's own: see core/tracing_frames.h */
+};
+
+/* symbolizer and writer are borrowed. Returns 0 or -ENOMEM. */
+int stream_names__new(struct stream_names **names, struct symbolizer *symbolizer,
+		      const struct stream_writer *writer);
+void stream_names__free(struct stream_names *names);
+
+/*
+ * An event has come: have what its frames are shown as made ready. At the first of a
+ * process its mappings are read. Returns 0 or a negative errno.
+ */
+int stream_names__meet(struct stream_names *names, const struct stream_event *event);
+
+/*
+ * Whether the frames of an event, which is the next to be shown, are ready: the array
+ * shown of its stacks is then good until another function is called here. What is missing
+ * is asked for. Returns 1, 0 or a negative errno.
+ */
+int stream_names__ready(struct stream_names *names, const struct stream_event *event);
+
+/*
+ * Ask what is to be asked and take answers, without waiting: due when *polled is ready,
+ * and every 50 ms while it is asked for any events. Returns 0 or a negative errno.
+ */
+int stream_names__attend(struct stream_names *names, struct pollfd *polled);
+
+/* Why there are no names: of symbolizer__name_kernel() and symbolizer__name_user(), or 0. */
+int stream_names__kernel_error(const struct stream_names *names);
+int stream_names__user_error(const struct stream_names *names);
+
+#endif

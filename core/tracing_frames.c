@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/tracing_frames.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "core/util/array.h"
+
+bool tracing_frame__is(const char *name)
+{
+	static const char *const beginnings[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",
+						 "__traceiter_"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++)
+		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
+			return true;
+	return false;
+}
