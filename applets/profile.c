@@ -59,7 +59,6 @@ static const struct option_spec options[] = {
 	 .help = "only this CPU"},
 	TRACE_OPTION_ROWS(struct profile_settings),
 	TABLE_OPTION_ROWS(struct profile_settings),
-	TABLE_OPTION_ROWS(struct profile_settings),
 	{.letter = 'L', .name = "tid", .value = "TID[,TID...]", .type = OPTION_PIDS,
 	 .offset = OFFSET(trace.tids),
 	 .help = "only these threads; the trace ends when all of them have ended"},
@@ -100,7 +99,7 @@ static int check(const void *settings, struct error *error)
 				  ": of cpu-clock these are nanoseconds, and the kernel "
 				  "samples every %d at most; see 'profile --help'",
 				  profile->count, SAMPLER_CLOCK_PERIOD_MIN);
-	return trace_options__check(&profile->trace, "profile", error);
+	return trace_options__check(&profile->trace, "profile", "leave both out", error);
 }
 
 static struct sampler_settings sampler_settings(const struct profile_settings *settings)

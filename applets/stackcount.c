@@ -59,7 +59,6 @@ static const struct option_spec options[] = {
 	 .help = "with -K, too, count stacks of different processes separately"},
 	TRACE_OPTION_ROWS(struct stackcount_settings),
 	TABLE_OPTION_ROWS(struct stackcount_settings),
-	TABLE_OPTION_ROWS(struct stackcount_settings),
 	{0},
 };
 /* clang-format on */
@@ -72,7 +71,7 @@ static int check(const void *settings, struct error *error)
 		return error__set(error, -EINVAL,
 				  "-T and -f exclude each other: folded output holds nothing but "
 				  "stacks; see 'stackcount --help'");
-	if (trace_options__check(&stackcount->trace, "stackcount", error))
+	if (trace_options__check(&stackcount->trace, "stackcount", "leave both out", error))
 		return -EINVAL;
 	return probe_options__check(&stackcount->probe, error);
 }

@@ -54,7 +54,7 @@ static const struct option_spec options[] = {
 	 .offset = OFFSET(json),
 	 .help = "print each event as a line of JSON"},
 	{.name = "buffer-size", .value = "SIZE", .type = OPTION_SIZE,
-	 .offset = OFFSET(buffer_size), .min = 4096, .max = 1 << 30,
+	 .offset = OFFSET(buffer_size), .min = 1, .max = 1 << 30,
 	 .help = "room for events that are not read yet, rounded up to a power of two (default 4M)"},
 	TRACE_OPTION_ROWS(struct stacksnoop_settings),
 	{0},
@@ -69,7 +69,7 @@ static int check(const void *settings, struct error *error)
 		return error__set(error, -EINVAL,
 				  "--json and -f exclude each other: a line is of one form; "
 				  "see 'stacksnoop --help'");
-	if (trace_options__check(&stacksnoop->trace, "stacksnoop", error))
+	if (trace_options__check(&stacksnoop->trace, "stacksnoop", "write -d", error))
 		return -EINVAL;
 	return probe_options__check(&stacksnoop->probe, error);
 }
@@ -401,7 +401,8 @@ const struct applet applet_stacksnoop = {
 	.command =
 		{
 			.name = "stacksnoop",
-			.summary = "Print every event with the stack that leads to it.",
+			.summary =
+				"Print every event with the stack that led to it, as it happens.",
 			.options = options,
 			.examples =
 				"    stacksnoop ext4_sync_fs          # kernel stacks that lead to ext4_sync_fs()\n"

@@ -34,8 +34,8 @@ struct stack_set {
 
 struct stream {
 	const struct trace_maps *maps;
-	const volatile __u64 *lost; /* by epoch */
-	uint64_t reported[NR_EPOCHS];  /* of them those that stand in gaps */
+	const volatile __u64 *lost;   /* by epoch */
+	uint64_t reported[NR_EPOCHS]; /* of them those that stand in gaps */
 	struct ring ring;
 	struct epochs epochs;
 	struct stack_set stacks[NR_EPOCHS]; /* by epoch */

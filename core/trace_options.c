@@ -11,13 +11,13 @@ const struct pid_list *trace_options__ids(const struct trace_options *options)
 }
 
 int trace_options__check(const struct trace_options *options, const char *program,
-			 struct error *error)
+			 const char *for_all, struct error *error)
 {
 	if (options->kernel_stacks_only && options->user_stacks_only)
 		return error__set(error, -EINVAL,
-				  "-K and -U exclude each other: leave both out for all stacks; "
+				  "-K and -U exclude each other: %s for all stacks; "
 				  "see '%s --help'",
-				  program);
+				  for_all, program);
 	if (options->pids.nr && options->tids.nr)
 		return error__set(error, -EINVAL,
 				  "-p and -L exclude each other: a thread belongs to one process; "

@@ -83,8 +83,11 @@ struct trace_options {
 /* The IDs that the trace is limited to, of processes or threads; empty: it is not. */
 const struct pid_list *trace_options__ids(const struct trace_options *options);
 
-/* What the table cannot say: 0, or -EINVAL with error filled. */
+/*
+ * What the table cannot say: 0, or -EINVAL with error filled. for_all: what to do for kernel
+ * and user stacks, "leave both out".
+ */
 int trace_options__check(const struct trace_options *options, const char *program,
-			 struct error *error);
+			 const char *for_all, struct error *error);
 
 #endif

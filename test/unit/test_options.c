@@ -62,6 +62,7 @@ static const struct option_spec options[] = {
 	 .max = 1 << 30,
 	 .help = "room for what was not read yet (default 4M)"},
 	TRACE_OPTION_ROWS(struct settings),
+	TABLE_OPTION_ROWS(struct settings),
 	{.value = "duration",
 	 .type = OPTION_SECONDS,
 	 .offset = offsetof(struct settings, duration),
@@ -419,9 +420,10 @@ static void no_words_at_all(void)
 static void opposites(void)
 {
 	CHECK_INT(parse("-K"), 0);
-	CHECK_INT(trace_options__check(&settings.trace, "applet", &error), 0);
+	CHECK_INT(trace_options__check(&settings.trace, "applet", "leave both out", &error), 0);
 	CHECK_INT(parse("-UK"), 0);
-	CHECK_INT(trace_options__check(&settings.trace, "applet", &error), -EINVAL);
+	CHECK_INT(trace_options__check(&settings.trace, "applet", "leave both out", &error),
+		  -EINVAL);
 	CHECK_STR(error.text, "-K and -U exclude each other: leave both out for all stacks; see "
 			      "'applet --help'");
 }
