@@ -103,8 +103,8 @@ static __always_inline enum event_counter send_slot(void *ctx, enum user_walk us
 	return EVENTS_COUNTED;
 }
 
-static __always_inline enum event_counter
-send_event(void *ctx, enum user_walk user_walk, __u64 time, __u32 in_epoch, __u32 tgid, __u32 tid)
+static __always_inline enum event_counter send_event(void *ctx, enum user_walk user_walk,
+						     __u32 in_epoch, __u32 tgid, __u32 tid)
 {
 	struct scratch *scratch = scratch__claim();
 	struct event_record *event;
@@ -114,7 +114,7 @@ send_event(void *ctx, enum user_walk user_walk, __u64 time, __u32 in_epoch, __u3
 		return EVENTS_LOST_BUSY;
 	event = &scratch->event;
 	__builtin_memset(event, 0, sizeof(*event));
-	event->time = time;
+	event->time = bpf_ktime_get_ns();
 	event->epoch = in_epoch;
 	event->tgid = tgid;
 	event->tid = tid;
@@ -128,7 +128,6 @@ send_event(void *ctx, enum user_walk user_walk, __u64 time, __u32 in_epoch, __u3
 /* All that one event of an applet that streams them does. */
 static __always_inline void send_current(void *ctx, enum user_walk user_walk)
 {
-	__u64 time = bpf_ktime_get_ns();
 	__u32 in_epoch = current_epoch();
 	enum event_counter outcome;
 	__u32 tgid, tid;
@@ -136,7 +135,7 @@ static __always_inline void send_current(void *ctx, enum user_walk user_walk)
 	count_event(in_epoch, EVENTS_SEEN);
 	outcome = filter_current(&tgid, &tid);
 	if (outcome == EVENTS_SEEN)
-		outcome = send_event(ctx, user_walk, time, in_epoch, tgid, tid);
+		outcome = send_event(ctx, user_walk, in_epoch, tgid, tid);
 	if (outcome >= EVENTS_LOST_BUSY)
 		__sync_fetch_and_add(&lost_events[in_epoch % NR_EPOCHS], 1);
 	count_event(in_epoch, outcome);
