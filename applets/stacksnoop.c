@@ -2,9 +2,7 @@
 /* stacksnoop: every event with its stack, in order, as it happens. */
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "applets/applet.h"
 #include "bpf/abi.h"
@@ -13,10 +11,10 @@
 #include "core/output.h"
 #include "core/probes.h"
 #include "core/report.h"
-#include "core/schedule.h"
 #include "core/session.h"
 #include "core/stream.h"
 #include "core/stream_names.h"
+#include "core/stream_run.h"
 #include "core/stream_writer.h"
 #include "core/trace_options.h"
 #include "core/util/cleanup.h"
@@ -74,16 +72,7 @@ static int check(const void *settings, struct error *error)
 	return probe_options__check(&stacksnoop->probe, error);
 }
 
-/* The longest that lines wait to be flushed, and that what a name is waited for is looked after. */
-#define FLUSH_INTERVAL (20 * 1000000ULL)
-
-/*
- * After a look at the ring buffer the next one waits for so long, as long as it fills
- * slowly: the kernel wakes us for the first event behind those that were read, and at
- * 100,000 a second nearly all are that if nobody waits.
- */
-#define NAP		1000000ULL
-#define NAP_BUFFER_SIZE (256 * 1024)
+#define OUTPUT_BUFFER_SIZE (64 * 1024)
 
 /* Everything that the kernel holds for a trace is in here, and goes with it. */
 struct stacksnoop {
@@ -95,9 +84,7 @@ struct stacksnoop {
 	struct stream *stream;
 	struct stream_names *names;
 	struct stream_writer writer;
-	uint64_t printed; /* events */
-	uint64_t lost;	  /* events, in the gaps that were printed */
-	uint64_t flushed; /* when */
+	struct stream_run run;
 };
 
 static void stacksnoop__release(struct stacksnoop *stacksnoop)
@@ -108,152 +95,6 @@ static void stacksnoop__release(struct stacksnoop *stacksnoop)
 	naming__free(stacksnoop->naming);
 	stacksnoop_bpf__destroy(stacksnoop->skeleton);
 	session__close(stacksnoop->session);
-}
-
-static bool is_complete(const struct stacksnoop *stacksnoop)
-{
-	return stacksnoop->settings.count && stacksnoop->printed == stacksnoop->settings.count;
-}
-
-static int meet(void *context, const struct stream_event *event, struct error *error)
-{
-	struct stacksnoop *stacksnoop = context;
-	int err = stream_names__meet(stacksnoop->names, event);
-
-	return err ? error__set(error, err, "cannot name the stacks: %s", strerror(-err)) : 0;
-}
-
-/* Print what is due and has its names. *waiting: for names. */
-static int print_due(struct stacksnoop *stacksnoop, bool *waiting, struct error *error)
-{
-	const struct stream_event *event;
-	uint64_t now = monotonic_now();
-
-	*waiting = false;
-	while (!is_complete(stacksnoop) && (event = stream__due(stacksnoop->stream, now))) {
-		int ready = event->lost ? 1 : stream_names__ready(stacksnoop->names, event);
-
-		if (ready < 0)
-			return error__set(error, ready, "cannot name the stacks: %s",
-					  strerror(-ready));
-		*waiting = !ready;
-		if (!ready)
-			break;
-		stream_writer__print(&stacksnoop->writer, event);
-		stacksnoop->printed += !event->lost;
-		stacksnoop->lost += event->lost;
-		stream__drop(stacksnoop->stream);
-	}
-	return 0;
-}
-
-static int flush(struct stacksnoop *stacksnoop, bool emptied, struct error *error)
-{
-	uint64_t now = monotonic_now();
-
-	if (!emptied && now - stacksnoop->flushed < FLUSH_INTERVAL)
-		return 0;
-	stacksnoop->flushed = now;
-	return output__finish(stdout, error);
-}
-
-/* What became of one look at the ring buffer, the names and the events that are due. */
-struct round {
-	bool emptied;	     /* the ring buffer */
-	bool waiting;	     /* the next event waits for its names */
-	struct pollfd names; /* ready when there are some */
-};
-
-static int go_round(struct stacksnoop *stacksnoop, struct round *round, struct error *error)
-{
-	int err = stream__read(stacksnoop->stream, meet, stacksnoop, &round->emptied, error);
-
-	if (err)
-		return err;
-	err = stream_names__attend(stacksnoop->names, &round->names);
-	if (err)
-		return error__set(error, err, "cannot name the stacks: %s", strerror(-err));
-	err = print_due(stacksnoop, &round->waiting, error);
-	return err ? err : flush(stacksnoop, round->emptied, error);
-}
-
-/* How long there is nothing to do but to wait for further events, or for names. */
-static uint64_t time_to_wait(const struct stacksnoop *stacksnoop, const struct round *round)
-{
-	uint64_t wait = stream__wait(stacksnoop->stream, monotonic_now());
-
-	if (round->waiting || (round->names.fd >= 0 && wait > FLUSH_INTERVAL))
-		return FLUSH_INTERVAL;
-	return round->emptied && wait ? wait : 1;
-}
-
-static enum session_end watch(struct session *session, struct pollfd events, struct pollfd names,
-			      uint64_t timeout)
-{
-	const struct pollfd watched[SESSION_WATCHED] = {events, names};
-
-	session__watch(session, watched);
-	return session__wait(session, timeout == UINT64_MAX ? 0 : timeout);
-}
-
-/* Sleep until the next round is due, or left has passed. Why the trace ends, or SESSION_TIMEOUT. */
-static enum session_end wait_for_round(struct stacksnoop *stacksnoop, const struct round *round,
-				       uint64_t left)
-{
-	const struct pollfd nothing = {.fd = -1};
-	uint64_t wait = time_to_wait(stacksnoop, round), nap = 0;
-	enum session_end end = SESSION_TIMEOUT;
-
-	if (left && left < wait)
-		wait = left;
-	if (!round->emptied)
-		nap = wait;
-	else if (wait != UINT64_MAX && stacksnoop->settings.buffer_size >= NAP_BUFFER_SIZE)
-		nap = wait < NAP ? wait : NAP;
-	if (nap)
-		end = watch(stacksnoop->session, nothing, round->names, nap);
-	if (end == SESSION_TIMEOUT && wait > nap)
-		end = watch(stacksnoop->session, stream__poll(stacksnoop->stream), round->names,
-			    wait - nap);
-	return end == SESSION_READY ? SESSION_TIMEOUT : end;
-}
-
-/* All that is to be printed has been. */
-static bool is_done(const struct stacksnoop *stacksnoop)
-{
-	return is_complete(stacksnoop) ||
-	       (stream__ended(stacksnoop->stream) &&
-		stream__wait(stacksnoop->stream, monotonic_now()) == UINT64_MAX);
-}
-
-/* From round to round. When the trace ends, what has happened by then is still to be printed. */
-static int trace(struct stacksnoop *stacksnoop, struct error *error)
-{
-	const struct schedule schedule = {
-		.start = monotonic_now(),
-		.duration = stacksnoop->settings.duration,
-	};
-	bool ending = false;
-
-	for (;;) {
-		enum session_end end = SESSION_TIMEOUT;
-		struct round round;
-		int err = go_round(stacksnoop, &round, error);
-
-		if (err || is_done(stacksnoop))
-			return err;
-		if (ending) {
-			poll(&round.names, 1, 1);
-			continue;
-		}
-		end = wait_for_round(stacksnoop, &round,
-				     schedule__wait(&schedule, monotonic_now()));
-		if (end == SESSION_OUTPUT_CLOSED)
-			return output__failed(-EPIPE, error);
-		ending = end != SESSION_TIMEOUT || schedule__is_over(&schedule, monotonic_now());
-		if (ending)
-			stream__end(stacksnoop->stream);
-	}
 }
 
 static void say_what_is_missing(struct stacksnoop *stacksnoop)
@@ -267,14 +108,14 @@ static void say_what_is_missing(struct stacksnoop *stacksnoop)
 	};
 	uint64_t missed;
 
-	if (is_complete(stacksnoop)) {
+	if (stream_run__is_complete(&stacksnoop->run)) {
 		report__say_what_is_missing(&report, false, &said);
-		if (stacksnoop->lost)
+		if (stacksnoop->run.lost)
 			fprintf(stderr, "WARNING: %" PRIu64 " events are missing among these\n",
-				stacksnoop->lost);
+				stacksnoop->run.lost);
 		if (trace->stats)
 			message("%" PRIu64 " shown, %" PRIu64 " lost; then the trace ended",
-				stacksnoop->printed, stacksnoop->lost);
+				stacksnoop->run.printed, stacksnoop->run.lost);
 		return;
 	}
 	report.accounting.events = *stream__counters(stacksnoop->stream);
@@ -371,6 +212,19 @@ static struct stream_writer make_writer(const struct stacksnoop *stacksnoop)
 	};
 }
 
+static struct stream_run make_run(const struct stacksnoop *stacksnoop)
+{
+	return (struct stream_run){
+		.session = stacksnoop->session,
+		.stream = stacksnoop->stream,
+		.names = stacksnoop->names,
+		.writer = &stacksnoop->writer,
+		.count = stacksnoop->settings.count,
+		.duration = stacksnoop->settings.duration,
+		.buffer_size = stacksnoop->settings.buffer_size,
+	};
+}
+
 static int run(const void *argument, struct error *error)
 {
 	CLEANUP(stacksnoop__release) struct stacksnoop stacksnoop = {.settings = decide(argument)};
@@ -386,10 +240,13 @@ static int run(const void *argument, struct error *error)
 	err = start(&stacksnoop, error);
 	if (err)
 		return err;
+	/* Flushed when there is nothing more to print. */
+	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER_SIZE);
 	stacksnoop.writer = make_writer(&stacksnoop);
 	stream_writer__print_header(&stacksnoop.writer);
 	probes__say_what_is_left_out(&stacksnoop.probes, settings->trace.verbose);
-	err = trace(&stacksnoop, error);
+	stacksnoop.run = make_run(&stacksnoop);
+	err = stream_run__go(&stacksnoop.run, error);
 	if (err)
 		return err;
 	say_what_is_missing(&stacksnoop);

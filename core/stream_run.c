@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/stream_run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "core/output.h"
+#include "core/schedule.h"
+#include "core/session.h"
+#include "core/stream.h"
+#include "core/stream_names.h"
+#include "core/stream_writer.h"
+#include "core/util/clock.h"
+#include "core/util/error.h"
+
+/* The longest that lines wait to be flushed, and that what a name is waited for is looked after. */
+#define FLUSH_INTERVAL (20 * 1000000ULL)
+
+/*
+ * After a look at the ring buffer the next one waits for so long, as long as it fills
+ * slowly: the kernel wakes us for the first event behind those that were read, and at
+ * 100,000 a second nearly all are that if nobody waits.
+ */
+#define NAP		1000000ULL
+#define NAP_BUFFER_SIZE (256 * 1024)
+
+bool stream_run__is_complete(const struct stream_run *run)
+{
+	return run->count && run->printed == run->count;
+}
+
+static int meet(void *context, const struct stream_event *event, struct error *error)
+{
+	struct stream_run *run = context;
+	int err = stream_names__meet(run->names, event);
+
+	return err ? error__set(error, err, "cannot name the stacks: %s", strerror(-err)) : 0;
+}
+
+/* Print what is due and has its names. *waiting: for names. */
+static int print_due(struct stream_run *run, bool *waiting, struct error *error)
+{
+	const struct stream_event *event;
+	uint64_t now = monotonic_now();
+
+	*waiting = false;
+	while (!stream_run__is_complete(run) && (event = stream__due(run->stream, now))) {
+		int ready = event->lost ? 1 : stream_names__ready(run->names, event);
+
+		if (ready < 0)
+			return error__set(error, ready, "cannot name the stacks: %s",
+					  strerror(-ready));
+		*waiting = !ready;
+		if (!ready)
+			break;
+		stream_writer__print(run->writer, event);
+		run->printed += !event->lost;
+		run->lost += event->lost;
+		stream__drop(run->stream);
+	}
+	return 0;
+}
+
+static int flush(struct stream_run *run, bool emptied, struct error *error)
+{
+	uint64_t now = monotonic_now();
+
+	if (!emptied && now - run->flushed < FLUSH_INTERVAL)
+		return 0;
+	run->flushed = now;
+	return output__finish(run->writer->out, error);
+}
+
+/* What became of one look at the ring buffer, the names and the events that are due. */
+struct round {
+	bool emptied;	     /* the ring buffer */
+	bool waiting;	     /* the next event waits for its names */
+	struct pollfd names; /* ready when there are some */
+};
+
+static int go_round(struct stream_run *run, struct round *round, struct error *error)
+{
+	int err = stream__read(run->stream, meet, run, &round->emptied, error);
+
+	if (err)
+		return err;
+	err = stream_names__attend(run->names, &round->names);
+	if (err)
+		return error__set(error, err, "cannot name the stacks: %s", strerror(-err));
+	err = print_due(run, &round->waiting, error);
+	return err ? err : flush(run, round->emptied, error);
+}
+
+/* How long there is nothing to do but to wait for further events, or for names. */
+static uint64_t time_to_wait(const struct stream_run *run, const struct round *round)
+{
+	uint64_t wait = stream__wait(run->stream, monotonic_now());
+
+	if (round->waiting || (round->names.fd >= 0 && wait > FLUSH_INTERVAL))
+		return FLUSH_INTERVAL;
+	return round->emptied && wait ? wait : 1;
+}
+
+static enum session_end watch(struct session *session, struct pollfd events, struct pollfd names,
+			      uint64_t timeout)
+{
+	const struct pollfd watched[SESSION_WATCHED] = {events, names};
+
+	session__watch(session, watched);
+	return session__wait(session, timeout == UINT64_MAX ? 0 : timeout);
+}
+
+/* Sleep until the next round is due, or left has passed. Why the trace ends, or SESSION_TIMEOUT. */
+static enum session_end wait_for_round(struct stream_run *run, const struct round *round,
+				       uint64_t left)
+{
+	const struct pollfd nothing = {.fd = -1};
+	uint64_t wait = time_to_wait(run, round), nap = 0;
+	enum session_end end = SESSION_TIMEOUT;
+
+	if (left && left < wait)
+		wait = left;
+	if (!round->emptied)
+		nap = wait;
+	else if (wait != UINT64_MAX && run->buffer_size >= NAP_BUFFER_SIZE)
+		nap = wait < NAP ? wait : NAP;
+	if (nap)
+		end = watch(run->session, nothing, round->names, nap);
+	if (end == SESSION_TIMEOUT && wait > nap)
+		end = watch(run->session, stream__poll(run->stream), round->names, wait - nap);
+	return end == SESSION_READY ? SESSION_TIMEOUT : end;
+}
+
+/* All that is to be printed has been. */
+static bool is_done(const struct stream_run *run)
+{
+	return stream_run__is_complete(run) ||
+	       (stream__ended(run->stream) &&
+		stream__wait(run->stream, monotonic_now()) == UINT64_MAX);
+}
+
+/* From round to round. When the trace ends, what has happened by then is still to be printed. */
+int stream_run__go(struct stream_run *run, struct error *error)
+{
+	const struct schedule schedule = {
+		.start = monotonic_now(),
+		.duration = run->duration,
+	};
+	bool ending = false;
+
+	for (;;) {
+		enum session_end end = SESSION_TIMEOUT;
+		struct round round;
+		int err = go_round(run, &round, error);
+
+		if (err || is_done(run))
+			return err;
+		if (ending) {
+			poll(&round.names, 1, 1);
+			continue;
+		}
+		end = wait_for_round(run, &round, schedule__wait(&schedule, monotonic_now()));
+		if (end == SESSION_OUTPUT_CLOSED)
+			return output__failed(-EPIPE, error);
+		ending = end != SESSION_TIMEOUT || schedule__is_over(&schedule, monotonic_now());
+		if (ending)
+			stream__end(run->stream);
+	}
+}

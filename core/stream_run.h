@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A stream from its first event to its last: read, named, printed and flushed as they come.
+ *
+ * One thread does all of that, and waits for nothing but for all of it: what the kernel has
+ * sent is read while names are still being looked up. A reader of stdout that does not read
+ * holds everything up; then the ring buffer fills, and events are lost and counted.
+ */
+#ifndef TRACEKIT_CORE_STREAM_RUN_H
+#define TRACEKIT_CORE_STREAM_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct session;
+struct stream;
+struct stream_names;
+struct stream_writer;
+
+struct stream_run {
+	/* Borrowed. */
+	struct session *session;
+	struct stream *stream;
+	struct stream_names *names;
+	const struct stream_writer *writer;
+
+	uint64_t count;	      /* end with so many events; 0: not for their number */
+	uint64_t duration;    /* nanoseconds; 0: until the session ends */
+	uint64_t buffer_size; /* of the stream, in bytes */
+
+	uint64_t printed; /* events */
+	uint64_t lost;	  /* events, in the gaps that were printed */
+	uint64_t flushed; /* when: for stream_run__go() */
+};
+
+/*
+ * Until the trace ends; then what has happened by then is still read and printed, unless
+ * the events are complete. Returns 0, or a negative errno with error filled, or left empty
+ * as by output__failed().
+ */
+int stream_run__go(struct stream_run *run, struct error *error);
+
+/* Whether it ended with count events: then nothing is known of those behind. */
+bool stream_run__is_complete(const struct stream_run *run);
+
+#endif
