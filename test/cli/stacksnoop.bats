@@ -13,9 +13,9 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 @test "help lists every option, in long and short form, and ends with examples" {
 	tracekit stacksnoop -h >out
 	head -1 out | grep -q '^usage: stacksnoop \[-h\]'
-	for option in '-h, --help' '-p, --pid PID\[,PID...\]' '-n, --count N' '-D, --duration SECONDS' \
+	for option in '-h, --help' '-p, --pid PID\[,PID...\]' '-n, --count N' '-D, --duration DURATION' \
 		'-r, --regexp' '-s, --offset' '-K, --kernel-stacks-only' '-U, --user-stacks-only' \
-		'-v, --verbose' '-d, --delimited' '-l, --list' '    --json' '    --buffer-size SIZE' \
+		'-v, --verbose' '-d, --delimited' '-f, --folded' '-l, --list' '    --json' '    --buffer-size SIZE' \
 		'    --debug' '    --no-demangle' '    --stats' '    --stack-storage-size N'; do
 		grep -Eq "^  $option(  |$)" out
 	done
@@ -24,13 +24,13 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	tracekit help stacksnoop | diff out -
 }
 
-@test "options of tables that it has not are unknown" {
-	for option in -f -P -T -i --hash-storage-size --folded --interval; do
+@test "options of tables, which it has not, are unknown" {
+	for option in -P -T -i -c --hash-storage-size --interval; do
 		usage_error "stacksnoop: unknown option '$option'; $help" \
 			tracekit stacksnoop $option 9 vfs_read
 	done
 	tracekit stacksnoop --help >out
-	refute grep -Eq -e '--(hash-storage-size|folded|interval|perpid|timestamp)' out
+	refute grep -Eq -e '--(hash-storage-size|interval|perpid|timestamp)' out
 }
 
 @test "unknown options, short and long" {
@@ -52,7 +52,7 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 @test "an option that lacks its value" {
 	usage_error "stacksnoop: -n: needs a value, N; $help" tracekit stacksnoop vfs_read -n
 	usage_error "stacksnoop: -n: needs a value, N; $help" tracekit stacksnoop --count
-	usage_error "stacksnoop: -D: needs a value, SECONDS; $help" tracekit stacksnoop -vD
+	usage_error "stacksnoop: -D: needs a value, DURATION; $help" tracekit stacksnoop -vD
 	usage_error "stacksnoop: -p: needs a value, PID[,PID...]; $help" tracekit stacksnoop -p
 	usage_error "stacksnoop: --buffer-size: needs a value, SIZE; $help" \
 		tracekit stacksnoop vfs_read --buffer-size
@@ -117,6 +117,13 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 		usage_error "stacksnoop: -K and -U exclude each other: write -d for all stacks; $help" \
 			tracekit stacksnoop $options vfs_read
 	done
+}
+
+@test "--json and -f exclude each other, in any form" {
+	message="stacksnoop: --json and -f exclude each other: a line is of one form; $help"
+	usage_error "$message" tracekit stacksnoop --json -f vfs_read
+	usage_error "$message" tracekit stacksnoop -vf --json vfs_read
+	usage_error "$message" tracekit stacksnoop vfs_read --folded --json
 }
 
 @test "patterns with an empty part" {
