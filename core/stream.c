@@ -20,8 +20,12 @@
 
 #define STACK_BUCKETS 16384
 
-/* An epoch ends when its stacks take up so much, however few they are. */
-#define STACK_BYTES_MAX ((size_t)3 * 1024 * 1024)
+/*
+ * An epoch ends when its stacks take up so much, however few they are; and nothing is read
+ * while those of both do, but what the ring buffer has of the epoch that ends.
+ */
+#define EPOCH_BYTES_MAX ((size_t)2 * 1024 * 1024)
+#define STACK_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
 /* The stacks that were sent in one epoch. */
 struct stack_set {
@@ -130,10 +134,15 @@ static void enqueue(struct stream *stream, const struct stream_event *event)
 	stream->stacks[event->epoch].held++;
 }
 
-/* Room for an event, a gap before it, and one behind for each epoch. */
+/* Room for an event, a gap before it, and one behind for each epoch; and for its stacks. */
 static bool has_room(const struct stream *stream)
 {
-	return stream->nr + 2 + NR_EPOCHS <= QUEUE_EVENTS;
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < NR_EPOCHS; i++)
+		bytes += stream->stacks[i].bytes;
+	return stream->nr + 2 + NR_EPOCHS <= QUEUE_EVENTS &&
+	       (stream->turning || bytes < STACK_BYTES_MAX);
 }
 
 /* Make a gap for what had been lost in an epoch at that time, and is in none yet. */
@@ -154,7 +163,7 @@ static bool is_crowded(const struct stream *stream)
 {
 	const struct stack_set *set = &stream->stacks[stream->epochs.current];
 
-	return set->nr >= stream->stacks_max || set->bytes >= STACK_BYTES_MAX;
+	return set->nr >= stream->stacks_max || set->bytes >= EPOCH_BYTES_MAX;
 }
 
 static int begin_turn(struct stream *stream, struct error *error)
@@ -354,7 +363,7 @@ uint64_t stream__wait(const struct stream *stream, uint64_t now)
 	if (stream->nr == 0)
 		return UINT64_MAX;
 	due = queued(stream, 0)->time + STREAM_HOLD;
-	return due <= now || !has_room(stream) || stream->ended ? 0 : due - now;
+	return due <= now || stream->ended ? 0 : due - now;
 }
 
 struct stream_event *stream__due(const struct stream *stream, uint64_t now)

@@ -61,8 +61,8 @@ void stream__free(struct stream *stream);
 
 /*
  * Read until the ring buffer is empty, or no more events can be held: then *emptied is
- * false. Never waits, but for the grace period of a new epoch. Returns 0 or a negative
- * errno with error filled.
+ * false, and some must be dropped first. Never waits, but for the grace period of a new epoch.
+ * Returns 0 or a negative errno with error filled.
  */
 int stream__read(struct stream *stream, stream_visit visit, void *context, bool *emptied,
 		 struct error *error);
@@ -70,7 +70,7 @@ int stream__read(struct stream *stream, stream_visit visit, void *context, bool 
 /* What polls as ready when there is something to read. */
 struct pollfd stream__poll(const struct stream *stream);
 
-/* The next event, if it is due by now, or cannot be held any longer; else NULL. */
+/* The next event, if it is due by now; else NULL. */
 struct stream_event *stream__due(const struct stream *stream, uint64_t now);
 
 /* How many nanoseconds that event can still be held; UINT64_MAX if there is none. */
