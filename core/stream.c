@@ -7,18 +7,12 @@
 
 #include "core/accounting.h"
 #include "core/epochs.h"
+#include "core/event_queue.h"
 #include "core/ring.h"
+#include "core/sent_stacks.h"
 #include "core/trace_maps.h"
-#include "core/util/arena.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
-
-/* A power of two; at a million events a second more than are held. */
-#define QUEUE_EVENTS 32768
-
-#define STACK_BUCKETS 16384
 
 /*
  * An epoch ends when its stacks take up so much, however few they are; and nothing is read
@@ -27,12 +21,10 @@
 #define EPOCH_BYTES_MAX ((size_t)2 * 1024 * 1024)
 #define STACK_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
-/* The stacks that were sent in one epoch. */
-struct stack_set {
-	struct arena arena;
-	struct sent_stack **buckets; /* STACK_BUCKETS; NULL until there is a stack */
-	size_t nr, bytes;
-	size_t held; /* events in the queue that point to its stacks */
+/* What there is of one of the epochs. */
+struct epoch_stacks {
+	struct sent_stacks stacks;
+	size_t held; /* events in the queue, which point to stacks */
 	bool read;   /* no event that is still to be read names any */
 };
 
@@ -42,7 +34,7 @@ struct stream {
 	uint64_t reported[NR_EPOCHS]; /* of them those that stand in gaps */
 	struct ring ring;
 	struct epochs epochs;
-	struct stack_set stacks[NR_EPOCHS]; /* by epoch */
+	struct epoch_stacks stacks[NR_EPOCHS]; /* by epoch */
 	size_t stacks_max;
 	struct sent_stack no_frames;
 
@@ -53,84 +45,26 @@ struct stream {
 	bool ending, last_turn, ended;
 	struct event_counters counters;
 
-	struct stream_event *queue; /* a ring, by time */
-	size_t first, nr;
+	struct event_queue queue;
 };
 
-/* ---- stacks ---- */
-
-static void stack_set__release(struct stack_set *set)
-{
-	arena__release(&set->arena);
-	free(set->buckets);
-	*set = (struct stack_set){0};
-}
-
-static struct sent_stack **stack_set__bucket(const struct stack_set *set, struct stack_id id)
-{
-	return &set->buckets[id.hi % STACK_BUCKETS];
-}
-
-static struct sent_stack *stack_set__find(const struct stack_set *set, struct stack_id id)
-{
-	struct sent_stack *stack = set->buckets ? *stack_set__bucket(set, id) : NULL;
-
-	while (stack && (stack->id.lo != id.lo || stack->id.hi != id.hi))
-		stack = stack->next;
-	return stack;
-}
-
-static int stack_set__add(struct stack_set *set, const struct stack_record *record)
-{
-	uint32_t nr = record->stack.nr;
-	size_t bytes = sizeof(struct sent_stack) +
-		       nr * (sizeof(uint64_t) + sizeof(const struct shown_frame *));
-	struct sent_stack **bucket, *stack;
-
-	if (stack_set__find(set, record->id))
-		return 0;
-	if (!set->buckets)
-		set->buckets = calloc(STACK_BUCKETS, sizeof(struct sent_stack *));
-	stack = set->buckets ? arena__alloc(&set->arena, bytes) : NULL;
-	if (!stack)
-		return -ENOMEM;
-	bucket = stack_set__bucket(set, record->id);
-	*stack = (struct sent_stack){.id = record->id, .next = *bucket, .nr = nr};
-	memcpy(stack->frames, record->stack.frames, nr * sizeof(uint64_t));
-	stack->shown = (const struct shown_frame **)&stack->frames[nr];
-	*bucket = stack;
-	set->nr++;
-	set->bytes += bytes;
-	return 0;
-}
-
 /* Whether it can serve for another epoch. */
-static bool stack_set__is_free(const struct stack_set *set)
+static bool epoch_stacks__is_free(const struct epoch_stacks *epoch)
 {
-	return !set->buckets && !set->held;
+	return !epoch->stacks.nr && !epoch->held;
 }
 
-static void stack_set__release_if_done(struct stack_set *set)
+static void epoch_stacks__release_if_done(struct epoch_stacks *epoch)
 {
-	if (set->read && set->held == 0)
-		stack_set__release(set);
+	if (epoch->read && !epoch->held) {
+		sent_stacks__release(&epoch->stacks);
+		epoch->read = false;
+	}
 }
 
-/* ---- the queue ---- */
-
-static struct stream_event *queued(const struct stream *stream, size_t i)
-{
-	return &stream->queue[(stream->first + i) % QUEUE_EVENTS];
-}
-
-/* Behind those that are not later: most are the last. */
 static void enqueue(struct stream *stream, const struct stream_event *event)
 {
-	size_t at = stream->nr++;
-
-	for (; at > 0 && queued(stream, at - 1)->time > event->time; at--)
-		*queued(stream, at) = *queued(stream, at - 1);
-	*queued(stream, at) = *event;
+	event_queue__put(&stream->queue, event);
 	stream->stacks[event->epoch].held++;
 }
 
@@ -140,8 +74,8 @@ static bool has_room(const struct stream *stream)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < NR_EPOCHS; i++)
-		bytes += stream->stacks[i].bytes;
-	return stream->nr + 2 + NR_EPOCHS <= QUEUE_EVENTS &&
+		bytes += stream->stacks[i].stacks.bytes;
+	return stream->queue.nr + 2 + NR_EPOCHS <= EVENT_QUEUE_SIZE &&
 	       (stream->turning || bytes < STACK_BYTES_MAX);
 }
 
@@ -161,9 +95,9 @@ static void note_lost(struct stream *stream, uint32_t epoch, uint64_t lost, uint
 
 static bool is_crowded(const struct stream *stream)
 {
-	const struct stack_set *set = &stream->stacks[stream->epochs.current];
+	const struct sent_stacks *stacks = &stream->stacks[stream->epochs.current].stacks;
 
-	return set->nr >= stream->stacks_max || set->bytes >= EPOCH_BYTES_MAX;
+	return stacks->nr >= stream->stacks_max || stacks->bytes >= EPOCH_BYTES_MAX;
 }
 
 static int begin_turn(struct stream *stream, struct error *error)
@@ -192,7 +126,7 @@ static int finish_turn(struct stream *stream, struct error *error)
 		stream->counters.n[i] += accounting.events.n[i];
 	note_lost(stream, epoch, stream->lost[epoch], stream->turned_time);
 	stream->stacks[epoch].read = true;
-	stack_set__release_if_done(&stream->stacks[epoch]);
+	epoch_stacks__release_if_done(&stream->stacks[epoch]);
 	stream->turning = false;
 	stream->ended = stream->last_turn;
 	return 0;
@@ -211,7 +145,7 @@ static int turn(struct stream *stream, struct error *error)
 		err = finish_turn(stream, error);
 	if (err || stream->turning || stream->ended)
 		return err;
-	if (stream->ending || (is_crowded(stream) && stack_set__is_free(&stream->stacks[next])))
+	if (stream->ending || (is_crowded(stream) && epoch_stacks__is_free(&stream->stacks[next])))
 		err = begin_turn(stream, error);
 	return err;
 }
@@ -237,14 +171,16 @@ static int take_stack(struct stream *stream, const struct stack_record *record, 
 	if (length < frames || record->stack.nr > STACK_SLOTS ||
 	    length < frames + record->stack.nr * sizeof(uint64_t))
 		return -EPROTO;
-	return is_wanted(stream, epoch) ? stack_set__add(&stream->stacks[epoch], record) : 0;
+	if (!is_wanted(stream, epoch))
+		return 0;
+	return sent_stacks__add(&stream->stacks[epoch].stacks, record->id, &record->stack);
 }
 
 static struct sent_stack *find_stack(struct stream *stream, struct stack_id id)
 {
 	if (!id.lo && !id.hi)
 		return &stream->no_frames;
-	return stack_set__find(&stream->stacks[stack_id__epoch(id)], id);
+	return sent_stacks__find(&stream->stacks[stack_id__epoch(id)].stacks, id);
 }
 
 static int take_event(struct stream *stream, const struct event_record *record, size_t length,
@@ -319,9 +255,7 @@ int stream__open(struct stream **out, const struct trace_maps *maps, const __u64
 	struct stream *stream = calloc(1, sizeof(*stream));
 	int err;
 
-	if (stream)
-		stream->queue = calloc(QUEUE_EVENTS, sizeof(*stream->queue));
-	if (!stream || !stream->queue) {
+	if (!stream || event_queue__init(&stream->queue)) {
 		stream__free(stream);
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	}
@@ -344,10 +278,10 @@ void stream__free(struct stream *stream)
 	if (!stream)
 		return;
 	for (size_t i = 0; i < NR_EPOCHS; i++)
-		stack_set__release(&stream->stacks[i]);
+		sent_stacks__release(&stream->stacks[i].stacks);
 	ring__close(&stream->ring);
 	epochs__close(&stream->epochs);
-	free(stream->queue);
+	event_queue__release(&stream->queue);
 	free(stream);
 }
 
@@ -358,30 +292,26 @@ struct pollfd stream__poll(const struct stream *stream)
 
 uint64_t stream__wait(const struct stream *stream, uint64_t now)
 {
-	uint64_t due;
+	const struct stream_event *first = event_queue__first(&stream->queue);
 
-	if (stream->nr == 0)
+	if (!first)
 		return UINT64_MAX;
-	due = queued(stream, 0)->time + STREAM_HOLD;
-	return due <= now || stream->ended ? 0 : due - now;
+	return first->time + STREAM_HOLD <= now || stream->ended ? 0 :
+								   first->time + STREAM_HOLD - now;
 }
 
-struct stream_event *stream__due(const struct stream *stream, uint64_t now)
+const struct stream_event *stream__due(const struct stream *stream, uint64_t now)
 {
-	return stream__wait(stream, now) == 0 ? queued(stream, 0) : NULL;
+	return stream__wait(stream, now) == 0 ? event_queue__first(&stream->queue) : NULL;
 }
 
 void stream__drop(struct stream *stream)
 {
-	struct stack_set *set = &stream->stacks[queued(stream, 0)->epoch];
+	struct epoch_stacks *epoch = &stream->stacks[event_queue__first(&stream->queue)->epoch];
 
-	set->held--;
-	stack_set__release_if_done(set);
-	stream->first = (stream->first + 1) % QUEUE_EVENTS;
-	stream->nr--;
-	/* Memory that has not been used yet is not touched without need. */
-	if (stream->nr == 0)
-		stream->first = 0;
+	event_queue__drop(&stream->queue);
+	epoch->held--;
+	epoch_stacks__release_if_done(epoch);
 }
 
 void stream__end(struct stream *stream)

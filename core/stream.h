@@ -22,31 +22,11 @@
 #include "bpf/abi.h"
 
 struct error;
-struct shown_frame;
 struct stream;
+struct stream_event;
 struct trace_maps;
 
 #define STREAM_HOLD 10000000
-
-/* A stack that was sent; and how it is shown, see core/stream_names.h. */
-struct sent_stack {
-	struct stack_id id;
-	struct sent_stack *next; /* in its bucket */
-	const struct shown_frame **shown;
-	uint32_t shown_tgid, shown_version;
-	bool shown_whole;
-	uint32_t nr;
-	uint64_t frames[];
-};
-
-struct stream_event {
-	uint64_t time; /* CLOCK_MONOTONIC, nanoseconds */
-	uint64_t lost; /* not 0: this is no event, but so many are missing here */
-	uint32_t cpu, tgid, tid;
-	uint32_t epoch;
-	struct sent_stack *kernel, *user; /* without frames: nr is 0 */
-	char comm[COMM_LEN];
-};
 
 /* Called for each event that is no gap as soon as it is read. */
 typedef int (*stream_visit)(void *context, const struct stream_event *event, struct error *error);
@@ -71,7 +51,7 @@ int stream__read(struct stream *stream, stream_visit visit, void *context, bool 
 struct pollfd stream__poll(const struct stream *stream);
 
 /* The next event, if it is due by now; else NULL. */
-struct stream_event *stream__due(const struct stream *stream, uint64_t now);
+const struct stream_event *stream__due(const struct stream *stream, uint64_t now);
 
 /* How many nanoseconds that event can still be held; UINT64_MAX if there is none. */
 uint64_t stream__wait(const struct stream *stream, uint64_t now);

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "bpf/abi.h"
+#include "core/event_queue.h"
+#include "core/sent_stacks.h"
 #include "core/stacks.h"
-#include "core/stream.h"
 #include "core/stream_writer.h"
 #include "core/tracing_frames.h"
 #include "core/util/arena.h"

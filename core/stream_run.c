@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "core/event_queue.h"
 #include "core/output.h"
 #include "core/schedule.h"
 #include "core/session.h"

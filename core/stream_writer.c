@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "core/stream.h"
+#include "core/event_queue.h"
+#include "core/sent_stacks.h"
 #include "core/stream_names.h"
 #include "core/util/clock.h"
 #include "core/util/text.h"

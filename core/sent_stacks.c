@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/sent_stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 16384
+
+void sent_stacks__release(struct sent_stacks *stacks)
+{
+	arena__release(&stacks->arena);
+	free(stacks->buckets);
+	*stacks = (struct sent_stacks){0};
+}
+
+/* An id is a hash with a key that nobody knows. */
+static struct sent_stack **bucket_of(const struct sent_stacks *stacks, struct stack_id id)
+{
+	return &stacks->buckets[id.hi % BUCKETS];
+}
+
+struct sent_stack *sent_stacks__find(const struct sent_stacks *stacks, struct stack_id id)
+{
+	struct sent_stack *stack = stacks->buckets ? *bucket_of(stacks, id) : NULL;
+
+	while (stack && (stack->id.lo != id.lo || stack->id.hi != id.hi))
+		stack = stack->next;
+	return stack;
+}
+
+int sent_stacks__add(struct sent_stacks *stacks, struct stack_id id, const struct stack *stack)
+{
+	struct sent_stack **bucket, *sent;
+	uint32_t nr = stack->nr;
+	uint64_t *frames;
+	size_t bytes;
+
+	if (sent_stacks__find(stacks, id))
+		return 0;
+	if (!stacks->buckets)
+		stacks->buckets = calloc(BUCKETS, sizeof(struct sent_stack *));
+	bytes = sizeof(*sent) + nr * (sizeof(*frames) + sizeof(*sent->shown));
+	sent = stacks->buckets ? arena__alloc(&stacks->arena, bytes) : NULL;
+	if (!sent)
+		return -ENOMEM;
+	bucket = bucket_of(stacks, id);
+	frames = memcpy(sent + 1, stack->frames, nr * sizeof(*frames));
+	*sent = (struct sent_stack){
+		.id = id,
+		.next = *bucket,
+		.nr = nr,
+		.frames = frames,
+		.shown = (const struct shown_frame **)(frames + nr),
+	};
+	*bucket = sent;
+	stacks->nr++;
+	stacks->bytes += bytes;
+	return 0;
+}

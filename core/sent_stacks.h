@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The stacks of a stream, by the ids that its events name them by. */
+#ifndef TRACEKIT_CORE_SENT_STACKS_H
+#define TRACEKIT_CORE_SENT_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "core/util/arena.h"
+
+struct shown_frame;
+
+/* A stack that was sent; and how it is shown, see core/stream_names.h. */
+struct sent_stack {
+	struct stack_id id;
+	struct sent_stack *next; /* in its bucket */
+	uint32_t nr;
+	const uint64_t *frames;
+	const struct shown_frame **shown; /* as many */
+	uint32_t shown_tgid, shown_version;
+	bool shown_whole;
+};
+
+/* The stacks of one epoch. All zero is an empty one. */
+struct sent_stacks {
+	struct arena arena;
+	struct sent_stack **buckets; /* NULL until there is a stack */
+	size_t nr, bytes;
+};
+
+void sent_stacks__release(struct sent_stacks *stacks);
+
+/* NULL if there is none. */
+struct sent_stack *sent_stacks__find(const struct sent_stacks *stacks, struct stack_id id);
+
+/* Unless it is there already. Returns 0 or -ENOMEM. */
+int sent_stacks__add(struct sent_stacks *stacks, struct stack_id id, const struct stack *stack);
+
+#endif
