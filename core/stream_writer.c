@@ -95,6 +95,9 @@ static void put(FILE *out, const char *text, size_t length)
 	fwrite_unlocked(text, 1, length, out);
 }
 
+/* Wide enough for most; the rest is cut off. */
+#define COMM_COLUMN 12
+
 /* What each row of an event begins with. */
 struct row_prefix {
 	char text[128];
@@ -104,16 +107,16 @@ struct row_prefix {
 static void make_prefix(const struct stream_writer *writer, const struct stream_event *event,
 			struct row_prefix *prefix)
 {
-	char time[48], comm[COMM_LEN + 1];
+	char time[48], comm[COMM_COLUMN + 1];
 
 	print_time(time, event->time);
 	prefix->length = (size_t)sprintf(prefix->text, "%-18s ", time);
 	if (!writer->style.verbose)
 		return;
 	text__clean(event->comm, strnlen(event->comm, COMM_LEN), false, comm, sizeof(comm));
-	prefix->length += (size_t)sprintf(prefix->text + prefix->length,
-					  "%-12.12s %-6" PRIu32 " %-3" PRIu32 " ", comm,
-					  event->tgid, event->cpu);
+	prefix->length +=
+		(size_t)sprintf(prefix->text + prefix->length, "%-*s %-6" PRIu32 " %-3" PRIu32 " ",
+				COMM_COLUMN, comm, event->tgid, event->cpu);
 }
 
 static void print_row(FILE *out, const struct row_prefix *prefix, const char *text, size_t length)
@@ -239,7 +242,7 @@ void stream_writer__print_header(const struct stream_writer *writer)
 		return;
 	fprintf(writer->out, "%-18s ", "TIME(s)");
 	if (writer->style.verbose)
-		fprintf(writer->out, "%-12s %-6s %-3s ", "COMM", "PID", "CPU");
+		fprintf(writer->out, "%-*s %-6s %-3s ", COMM_COLUMN, "COMM", "PID", "CPU");
 	fputs("STACK\n", writer->out);
 }
 

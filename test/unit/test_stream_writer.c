@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/stream_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/abi.h"
+#include "core/event_queue.h"
+#include "core/sent_stacks.h"
+#include "core/stream_names.h"
+#include "core/util/array.h"
+#include "sym/sym.h"
+#include "test/unit/tap.h"
+
+#define KERNEL 0xffffffff81000000
+#define USER   0x7f0000001000
+
+/* A stack whose frames are shown as these texts. */
+struct shown_stack {
+	struct sent_stack stack;
+	struct shown_frame frames[STACK_SLOTS];
+	const struct shown_frame *shown[STACK_SLOTS];
+};
+
+static struct shown_stack *show(const struct stream_writer *writer, const uint64_t *addresses,
+				const struct sym_query *queries, uint32_t nr)
+{
+	struct shown_stack *shown = calloc(1, sizeof(*shown));
+
+	for (uint32_t i = 0; i < nr; i++) {
+		char text[STREAM_FRAME_MAX];
+		size_t length = stream_writer__frame(writer, addresses[i], &queries[i], text);
+
+		CHECK_INT(length, strlen(text));
+		shown->frames[i].text = strdup(text);
+		shown->frames[i].length = (uint32_t)length;
+		shown->frames[i].tracing = queries[i].name && !strcmp(queries[i].name, "own");
+		shown->shown[i] = &shown->frames[i];
+	}
+	shown->stack.nr = nr;
+	shown->stack.frames = addresses;
+	shown->stack.shown = shown->shown;
+	return shown;
+}
+
+static void release(struct shown_stack *shown)
+{
+	for (uint32_t i = 0; i < shown->stack.nr; i++)
+		free((char *)shown->frames[i].text);
+	free(shown);
+}
+
+static const uint64_t kernel_frames[] = {KERNEL + 1, KERNEL + 2,
+					 (uint64_t)FRAME_MARK << FRAME_TAG_SHIFT |
+						 (uint64_t)MARK_CUT << 32 | 2};
+static const struct sym_query kernel_queries[] = {
+	{.address = KERNEL + 1, .name = "own", .offset = 1},
+	{.address = KERNEL + 2, .name = "ext4_sync_fs", .offset = 18, .module = "ext4"},
+	{0},
+};
+static const uint64_t user_frames[] = {USER, 42};
+static const struct sym_query user_queries[] = {
+	{.address = USER, .name = "a\"b;\n", .offset = 3, .module = "x", .module_offset = 16},
+	{.address = 42, .module = "lib\\y", .module_offset = 26},
+};
+
+/* What the writer makes of an event with both stacks, for the caller to free. */
+static char *print(struct stream_writer writer, uint64_t time, const char *comm)
+{
+	struct stream_event event = {.time = time, .cpu = 3, .tgid = 42, .tid = 43};
+	struct shown_stack *kernel =
+		show(&writer, kernel_frames, kernel_queries, writer.kernel ? 3 : 0);
+	struct shown_stack *user = show(&writer, user_frames, user_queries, writer.user ? 2 : 0);
+	char *text = NULL;
+	size_t size;
+
+	memcpy(event.comm, comm, strnlen(comm, COMM_LEN));
+	event.kernel = &kernel->stack;
+	event.user = &user->stack;
+	writer.out = open_memstream(&text, &size);
+	stream_writer__print(&writer, &event);
+	fclose(writer.out);
+	release(kernel);
+	release(user);
+	return text;
+}
+
+static void check_print(const struct stream_writer *writer, uint64_t time, const char *comm,
+			const char *expected)
+{
+	char *text = print(*writer, time, comm);
+
+	CHECK_STR(text, expected);
+	free(text);
+}
+
+static const char some_comm[] = "tar";
+
+static void kernel_rows(void)
+{
+	const struct stream_writer writer = {.kernel = true};
+
+	check_print(&writer, 42005194132250004, some_comm,
+		    "42005194.132250004 \n"
+		    "42005194.132250004 ip: ffffffff81000001 own\n"
+		    "42005194.132250004 r0: ffffffff81000002 ext4_sync_fs\n"
+		    "42005194.132250004 r1: [cut at 2 frames]\n");
+}
+
+static void tracing_is_hidden(void)
+{
+	const struct stream_writer writer = {.kernel = true, .hides_tracing = true};
+
+	check_print(&writer, 1000000001, some_comm,
+		    "1.000000001        \n"
+		    "1.000000001        ip: ffffffff81000002 ext4_sync_fs\n"
+		    "1.000000001        r0: [cut at 2 frames]\n");
+}
+
+static void delimited_rows(void)
+{
+	const struct stream_writer writer = {
+		.kernel = true,
+		.user = true,
+		.delimited = true,
+		.style.verbose = true,
+		.style.offsets = true,
+	};
+
+	check_print(&writer, 7, some_comm,
+		    "0.000000007        tar          42     3   \n"
+		    "0.000000007        tar          42     3   ip: ffffffff81000001 own+0x1\n"
+		    "0.000000007        tar          42     3   r0: ffffffff81000002 "
+		    "ext4_sync_fs+0x12 [ext4]\n"
+		    "0.000000007        tar          42     3   r1: [cut at 2 frames]\n"
+		    "0.000000007        tar          42     3   --\n"
+		    "0.000000007        tar          42     3   ip: 7f0000001000 a\"b;?+0x3\n"
+		    "0.000000007        tar          42     3   r0: 2a [unknown] (lib\\y+0x1a)\n");
+}
+
+/* Columns of a long comm, cut where a character ends, and of large numbers. */
+static void hostile_comms(void)
+{
+	const struct stream_writer writer = {.style.verbose = true};
+
+	check_print(&writer, 7, "\033[2Ja\nb\"\\;\xff\xfe-xy",
+		    "0.000000007        ?[2Ja?b\"\\;?? 42     3   \n");
+	check_print(&writer, 7, "0123456789a\xc3\xa4xyz",
+		    "0.000000007        0123456789a  42     3   \n");
+	check_print(&writer, 7, "0123456789\xc3\xa4xyz",
+		    "0.000000007        0123456789\xc3\xa4 42     3   \n");
+	check_print(&writer, 7, "0123456789abcdef",
+		    "0.000000007        0123456789ab 42     3   \n");
+	check_print(&writer, 7, "", "0.000000007                     42     3   \n");
+}
+
+static void labels(void)
+{
+	const struct stream_writer writer = {.style.folded = false};
+	struct sym_query queries[STACK_SLOTS] = {0};
+	uint64_t addresses[STACK_SLOTS];
+	struct stream_event event = {0};
+	struct shown_stack *user, *none = show(&writer, NULL, NULL, 0);
+	char *text = NULL, *line, row[64];
+	size_t size;
+	FILE *out;
+
+	for (uint32_t i = 0; i < STACK_SLOTS; i++)
+		addresses[i] = i;
+	user = show(&writer, addresses, queries, STACK_SLOTS);
+	event.kernel = &none->stack;
+	event.user = &user->stack;
+	out = open_memstream(&text, &size);
+	stream_writer__print(&(struct stream_writer){.out = out}, &event);
+	fclose(out);
+	line = strtok(text, "\n");
+	for (uint32_t i = 0; i < STACK_SLOTS; i++) {
+		line = strtok(NULL, "\n");
+		if (i)
+			snprintf(row, sizeof(row), "0.000000000        r%u: %x [unknown]", i - 1,
+				 i);
+		else
+			snprintf(row, sizeof(row), "0.000000000        ip: 0 [unknown]");
+		if (!CHECK(line != NULL) || !CHECK_STR(line, row))
+			break;
+	}
+	free(text);
+	release(user);
+	release(none);
+}
+
+static void json(void)
+{
+	const struct stream_writer both = {.json = true, .kernel = true, .user = true};
+	const struct stream_writer user = {.json = true, .user = true};
+
+	check_print(
+		&both, 42005194132250004, "\033\"\xff",
+		"{\"time\":\"42005194.132250004\",\"comm\":\"\\u001b\\\"\xef\xbf\xbd\",\"pid\":42,"
+		"\"tid\":43,\"cpu\":3,\"kernel\":["
+		"{\"addr\":\"ffffffff81000001\",\"name\":\"own\",\"offset\":1},"
+		"{\"addr\":\"ffffffff81000002\",\"name\":\"ext4_sync_fs\",\"offset\":18,"
+		"\"module\":\"ext4\"},"
+		"{\"addr\":null,\"name\":\"[cut at 2 frames]\"}],\"user\":["
+		"{\"addr\":\"7f0000001000\",\"name\":\"a\\\"b;\\u000a\",\"offset\":3,\"module\":\"x\","
+		"\"module_offset\":16},"
+		"{\"addr\":\"2a\",\"name\":null,\"module\":\"lib\\\\y\",\"module_offset\":26}]}\n");
+	check_print(
+		&user, 7, some_comm,
+		"{\"time\":\"0.000000007\",\"comm\":\"tar\",\"pid\":42,\"tid\":43,\"cpu\":3,"
+		"\"user\":["
+		"{\"addr\":\"7f0000001000\",\"name\":\"a\\\"b;\\u000a\",\"offset\":3,\"module\":\"x\","
+		"\"module_offset\":16},"
+		"{\"addr\":\"2a\",\"name\":null,\"module\":\"lib\\\\y\",\"module_offset\":26}]}\n");
+}
+
+static void folded(void)
+{
+	const struct stream_writer both = {
+		.style.folded = true, .kernel = true, .user = true, .delimited = true};
+	const struct stream_writer kernel = {.style.folded = true, .kernel = true};
+
+	check_print(&both, 7, "a;b",
+		    "a:b;[unknown];a\"b:?;-;[cut at 2 frames];ext4_sync_fs;own 1\n");
+	check_print(&kernel, 7, "", "?;[cut at 2 frames];ext4_sync_fs;own 1\n");
+}
+
+/* The longest names fit. */
+static void long_names(void)
+{
+	static char name[FRAME_NAME_MAX + 100], text[STREAM_FRAME_MAX];
+	const struct sym_query query = {.address = USER, .name = name, .module = name};
+	struct stream_writer writer = {.json = true};
+	size_t length;
+
+	memset(name, '\1', sizeof(name) - 1);
+	length = stream_writer__frame(&writer, USER, &query, text);
+	CHECK_INT(length, strlen(text));
+	CHECK(length > (size_t)2 * 6 * FRAME_NAME_MAX);
+	writer = (struct stream_writer){.style.verbose = true, .style.offsets = true};
+	length = stream_writer__frame(&writer, KERNEL, &query, text);
+	CHECK_INT(length, strlen(text));
+}
+
+static void check_gap(struct stream_writer writer, const char *expected)
+{
+	const struct stream_event gap = {.time = 1000000001, .lost = 12};
+	char *text = NULL;
+	size_t size;
+
+	writer.out = open_memstream(&text, &size);
+	stream_writer__print(&writer, &gap);
+	fclose(writer.out);
+	CHECK_STR(text, expected);
+	free(text);
+}
+
+static void gaps(void)
+{
+	check_gap((struct stream_writer){.kernel = true}, "lost 12 events\n");
+	check_gap((struct stream_writer){.json = true}, "{\"lost\":12,\"time\":\"1.000000001\"}\n");
+	check_gap((struct stream_writer){.style.folded = true}, "");
+}
+
+static void check_header(struct stream_writer writer, const char *expected)
+{
+	char *text = NULL;
+	size_t size;
+
+	writer.out = open_memstream(&text, &size);
+	stream_writer__print_header(&writer);
+	fclose(writer.out);
+	CHECK_STR(text, expected);
+	free(text);
+}
+
+static void headers(void)
+{
+	check_header((struct stream_writer){0}, "TIME(s)            STACK\n");
+	check_header((struct stream_writer){.style.verbose = true},
+		     "TIME(s)            COMM         PID    CPU STACK\n");
+	check_header((struct stream_writer){.json = true}, "");
+	check_header((struct stream_writer){.style.folded = true}, "");
+}
+
+static const struct tap_test tests[] = {
+	{"rows of a kernel stack", kernel_rows},
+	{"what the probe put on top is not shown", tracing_is_hidden},
+	{"both stacks, with -d, -s and -v", delimited_rows},
+	{"any comm keeps to its column", hostile_comms},
+	{"the label of each frame", labels},
+	{"JSON", json},
+	{"folded lines", folded},
+	{"the longest names fit", long_names},
+	{"gaps", gaps},
+	{"headers", headers},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}
