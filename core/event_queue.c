@@ -28,6 +28,8 @@ void event_queue__put(struct event_queue *queue, const struct stream_event *even
 	for (; at > 0 && event_at(queue, at - 1)->time > event->time; at--)
 		*event_at(queue, at) = *event_at(queue, at - 1);
 	*event_at(queue, at) = *event;
+	if (at + 1 < queue->nr && event_at(queue, at + 1)->arrived < event->arrived)
+		event_at(queue, at)->arrived = event_at(queue, at + 1)->arrived;
 }
 
 const struct stream_event *event_queue__first(const struct event_queue *queue)

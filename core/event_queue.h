@@ -11,8 +11,9 @@
 struct sent_stack;
 
 struct stream_event {
-	uint64_t time; /* CLOCK_MONOTONIC, nanoseconds */
-	uint64_t lost; /* not 0: this is no event, but so many are missing here */
+	uint64_t time;	  /* of the kernel's CLOCK_MONOTONIC, nanoseconds */
+	uint64_t arrived; /* when it was read, by this program's: in a time namespace another */
+	uint64_t lost;	  /* not 0: this is no event, but so many are missing here */
 	uint32_t cpu, tgid, tid;
 	uint32_t epoch;
 	struct sent_stack *kernel, *user; /* NULL in a gap; without frames: nr is 0 */
@@ -32,8 +33,9 @@ int event_queue__init(struct event_queue *queue);
 void event_queue__release(struct event_queue *queue);
 
 /*
- * Put an event behind those that are not later, most often behind all. There is room for
- * EVENT_QUEUE_SIZE.
+ * Put an event behind those that are not later, most often behind all. One that arrives
+ * late passes for having arrived with the next: it holds that up no longer. There is room
+ * for EVENT_QUEUE_SIZE.
  */
 void event_queue__put(struct event_queue *queue, const struct stream_event *event);
 

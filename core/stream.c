@@ -41,11 +41,13 @@ struct stream {
 	/* While an epoch ends: its last record lies before that position. */
 	bool turning;
 	uint32_t turned;
-	uint64_t turned_at, turned_time;
+	uint64_t turned_at;
 	bool ending, last_turn, ended;
 	struct event_counters counters;
 
 	struct event_queue queue;
+	uint64_t now;	 /* when the ring buffer was looked at last */
+	uint64_t latest; /* time of an event that was read */
 };
 
 /* Whether it can serve for another epoch. */
@@ -82,7 +84,7 @@ static bool has_room(const struct stream *stream)
 /* Make a gap for what had been lost in an epoch at that time, and is in none yet. */
 static void note_lost(struct stream *stream, uint32_t epoch, uint64_t lost, uint64_t time)
 {
-	struct stream_event gap = {.time = time, .epoch = epoch};
+	struct stream_event gap = {.time = time, .arrived = stream->now, .epoch = epoch};
 
 	if (lost <= stream->reported[epoch])
 		return;
@@ -107,7 +109,6 @@ static int begin_turn(struct stream *stream, struct error *error)
 	stream->turning = !err;
 	stream->last_turn = stream->ending;
 	stream->turned_at = ring__end(&stream->ring);
-	stream->turned_time = monotonic_now();
 	return err;
 }
 
@@ -124,7 +125,7 @@ static int finish_turn(struct stream *stream, struct error *error)
 		return err;
 	for (int i = 0; i < NR_EVENT_COUNTERS; i++)
 		stream->counters.n[i] += accounting.events.n[i];
-	note_lost(stream, epoch, stream->lost[epoch], stream->turned_time);
+	note_lost(stream, epoch, stream->lost[epoch], stream->latest);
 	stream->stacks[epoch].read = true;
 	epoch_stacks__release_if_done(&stream->stacks[epoch]);
 	stream->turning = false;
@@ -188,6 +189,7 @@ static int take_event(struct stream *stream, const struct event_record *record, 
 {
 	struct stream_event event = {
 		.time = record->time,
+		.arrived = stream->now,
 		.cpu = record->cpu,
 		.tgid = record->tgid,
 		.tid = record->tid,
@@ -205,6 +207,8 @@ static int take_event(struct stream *stream, const struct event_record *record, 
 	memcpy(event.comm, record->comm, sizeof(event.comm));
 	note_lost(stream, record->epoch, record->lost, record->time);
 	enqueue(stream, &event);
+	if (record->time > stream->latest)
+		stream->latest = record->time;
 	return visit(context, &event, error);
 }
 
@@ -225,10 +229,11 @@ static int take_record(struct stream *stream, const union record *record, size_t
 int stream__read(struct stream *stream, stream_visit visit, void *context, bool *emptied,
 		 struct error *error)
 {
-	uint64_t lost[NR_EPOCHS], now = monotonic_now();
+	uint64_t lost[NR_EPOCHS];
 	int err = turn(stream, error);
 
 	*emptied = false;
+	stream->now = monotonic_now();
 	for (uint32_t epoch = 0; epoch < NR_EPOCHS; epoch++)
 		lost[epoch] = stream->lost[epoch];
 	while (!err && !*emptied && has_room(stream)) {
@@ -243,7 +248,7 @@ int stream__read(struct stream *stream, stream_visit visit, void *context, bool 
 	/* What is missing behind the last record. */
 	for (uint32_t epoch = 0; epoch < NR_EPOCHS && !err && *emptied && has_room(stream); epoch++)
 		if (is_wanted(stream, epoch))
-			note_lost(stream, epoch, lost[epoch], now);
+			note_lost(stream, epoch, lost[epoch], stream->latest);
 	return err ? err : turn(stream, error);
 }
 
@@ -262,6 +267,7 @@ int stream__open(struct stream **out, const struct trace_maps *maps, const __u64
 	stream->maps = maps;
 	stream->lost = lost;
 	stream->stacks_max = stacks;
+	stream->now = stream->latest = monotonic_now();
 	err = epochs__open(&stream->epochs, maps, error);
 	if (!err)
 		err = ring__open(&stream->ring, maps->events, error);
@@ -293,11 +299,12 @@ struct pollfd stream__poll(const struct stream *stream)
 uint64_t stream__wait(const struct stream *stream, uint64_t now)
 {
 	const struct stream_event *first = event_queue__first(&stream->queue);
+	uint64_t due;
 
 	if (!first)
 		return UINT64_MAX;
-	return first->time + STREAM_HOLD <= now || stream->ended ? 0 :
-								   first->time + STREAM_HOLD - now;
+	due = first->arrived + STREAM_HOLD;
+	return due <= now || stream->ended ? 0 : due - now;
 }
 
 const struct stream_event *stream__due(const struct stream *stream, uint64_t now)

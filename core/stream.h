@@ -4,8 +4,8 @@
  * order of their times, with their stacks, and with each gap where it is.
  *
  * Programs on other CPUs, or preempted ones, put their records behind those of later
- * events: each is held back for STREAM_HOLD nanoseconds after its time. One that the
- * kernel held up for longer than that comes late.
+ * events: each is held back for STREAM_HOLD nanoseconds. One that the kernel held up for
+ * longer than that, between its time and its record, comes late.
  *
  * Memory is bounded by three numbers: the events that are held, the size of the ring
  * buffer, and the stacks of an epoch. When these have become too many a new epoch is

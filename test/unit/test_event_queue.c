@@ -63,6 +63,28 @@ static void equal_times_stay_in_order(void)
 	event_queue__release(&queue);
 }
 
+/* What comes late is not held as long as what comes now: that would hold up all behind it. */
+static void late_events(void)
+{
+	const struct stream_event early = {.time = 10, .arrived = 100},
+				  late = {.time = 5, .arrived = 200},
+				  later = {.time = 20, .arrived = 300};
+	struct event_queue queue;
+
+	if (!CHECK_INT(event_queue__init(&queue), 0))
+		return;
+	event_queue__put(&queue, &early);
+	event_queue__put(&queue, &late);
+	event_queue__put(&queue, &later);
+	CHECK_INT(event_queue__first(&queue)->time, 5);
+	CHECK_INT(event_queue__first(&queue)->arrived, 100);
+	event_queue__drop(&queue);
+	CHECK_INT(event_queue__first(&queue)->arrived, 100);
+	event_queue__drop(&queue);
+	CHECK_INT(event_queue__first(&queue)->arrived, 300);
+	event_queue__release(&queue);
+}
+
 /* Full, and round its end many times over, with times that go up and down by some. */
 static void full_and_round(void)
 {
@@ -150,6 +172,7 @@ static void twice_is_once(void)
 static const struct tap_test tests[] = {
 	{"events come out by their times", by_time},
 	{"events of one time stay in their order", equal_times_stay_in_order},
+	{"an event that comes late holds up no other", late_events},
 	{"a full queue, round its end", full_and_round},
 	{"stacks are found by their ids", stacks_by_id},
 	{"a stack that was sent twice is kept once", twice_is_once},
