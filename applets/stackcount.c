@@ -57,7 +57,7 @@ static const struct option_spec options[] = {
 	{.letter = 'P', .name = "perpid", .type = OPTION_FLAG,
 	 .offset = OFFSET(per_process),
 	 .help = "with -K, too, count stacks of different processes separately"},
-	TRACE_OPTION_ROWS(struct stackcount_settings),
+	TRACE_OPTION_ROWS(struct stackcount_settings, DELIMITED_HELP, VERBOSE_HELP),
 	TABLE_OPTION_ROWS(struct stackcount_settings),
 	{0},
 };
@@ -225,10 +225,8 @@ static int load(struct stackcount *stackcount, struct error *error)
 		return err;
 	config->cpu = (uint32_t)settings->cpu;
 	config->key_by_process = keys_have_process(settings);
-	err = attachment__configure(stackcount->probes.attachment, object, config, error);
-	if (!err)
-		err = session__load(stackcount->session, object,
-				    settings->probe.debug ? stderr : NULL, error);
+	err = probes__load(&stackcount->probes, &settings->probe, stackcount->session, object,
+			   config, error);
 	if (!err)
 		err = epochs__open(&stackcount->epochs, session__maps(stackcount->session), error);
 	return err;

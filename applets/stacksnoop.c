@@ -54,7 +54,10 @@ static const struct option_spec options[] = {
 	{.name = "buffer-size", .value = "SIZE", .type = OPTION_SIZE,
 	 .offset = OFFSET(buffer_size), .min = 1, .max = 1 << 30,
 	 .help = "room for events that are not read yet, rounded up to a power of two (default 4M)"},
-	TRACE_OPTION_ROWS(struct stacksnoop_settings),
+	TRACE_OPTION_ROWS(struct stacksnoop_settings,
+			  "kernel and user stacks, with a delimiter (default: kernel stacks)",
+			  "show the process and the CPU, the modules of kernel functions, and "
+			  "the files of what has no name"),
 	{0},
 };
 /* clang-format on */
@@ -150,10 +153,8 @@ static int load(struct stacksnoop *stacksnoop, struct error *error)
 				 (uint32_t)settings->buffer_size);
 	err = session__configure(stacksnoop->session, object, config, error);
 	if (!err)
-		err = attachment__configure(stacksnoop->probes.attachment, object, config, error);
-	if (!err)
-		err = session__load(stacksnoop->session, object,
-				    settings->probe.debug ? stderr : NULL, error);
+		err = probes__load(&stacksnoop->probes, &settings->probe, stacksnoop->session,
+				   object, config, error);
 	if (!err)
 		err = stream__open(&stacksnoop->stream, session__maps(stacksnoop->session),
 				   stacksnoop->skeleton->bss->lost_events,
@@ -269,7 +270,7 @@ const struct applet applet_stacksnoop = {
 				"    stacksnoop -U -p 185 c:malloc    # user stacks that lead to its malloc()\n"
 				"    stacksnoop -d t:sched:sched_process_exec   # kernel and user stacks\n"
 				"    stacksnoop -n 10 'u:python3*:gc__*'        # ten events of USDT probes\n"
-				"    stacksnoop --json -D 5 t:block:block_rq_issue   # five seconds, for other programs\n",
+				"    stacksnoop --json -D 5 t:block:block_rq_issue   # for other programs\n",
 		},
 	.defaults = &defaults,
 	.settings_size = sizeof(defaults),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/session.h"
 #include "core/util/cleanup.h"
 #include "core/util/message.h"
 #include "core/util/text.h"
@@ -29,6 +30,15 @@ int probes__find(struct probes *probes, const struct probe_options *options,
 	int err = find(probes, options, pids, error);
 
 	return err ? err : attachment__new(&probes->attachment, &probes->targets, pids, error);
+}
+
+int probes__load(struct probes *probes, const struct probe_options *options,
+		 struct session *session, struct bpf_object *object, struct trace_config *config,
+		 struct error *error)
+{
+	int err = attachment__configure(probes->attachment, object, config, error);
+
+	return err ? err : session__load(session, object, options->debug ? stderr : NULL, error);
 }
 
 int probes__list(const struct probe_options *options, const struct pid_list *pids, FILE *out,

@@ -11,7 +11,10 @@
 #include "core/probespec.h"
 #include "core/targets.h"
 
+struct bpf_object;
 struct error;
+struct session;
+struct trace_config;
 
 struct probe_options {
 	const char *pattern;
@@ -56,6 +59,15 @@ struct probes {
  */
 int probes__find(struct probes *probes, const struct probe_options *options,
 		 const struct pid_list *pids, struct error *error);
+
+/*
+ * Load the object, which session__configure() has had and whose settings are complete but
+ * for what attaching needs, with the programs that are needed. Returns 0 or a negative
+ * errno with error filled.
+ */
+int probes__load(struct probes *probes, const struct probe_options *options,
+		 struct session *session, struct bpf_object *object, struct trace_config *config,
+		 struct error *error);
 
 /* Detaches. */
 void probes__release(struct probes *probes);

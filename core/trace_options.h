@@ -37,10 +37,13 @@ struct trace_options {
 /* Far above what anyone needs, far below what the kernel's own arithmetic takes. */
 #define STORAGE_SIZE_MAX (16 * 1024 * 1024)
 
-/* The rows, for an applet whose settings hold a struct trace_options called trace. */
+/*
+ * The rows, for an applet whose settings hold a struct trace_options called trace; with
+ * the help of what is not the same in all.
+ */
 #define TRACE_OPTION_(settings, field) offsetof(settings, trace.field)
 /* clang-format off */
-#define TRACE_OPTION_ROWS(settings)                                                              \
+#define TRACE_OPTION_ROWS(settings, delimited_help, verbose_help)                                \
 	{.letter = 'p', .name = "pid", .value = "PID[,PID...]", .type = OPTION_PIDS,             \
 	 .offset = TRACE_OPTION_(settings, pids),                                                \
 	 .help = "only these processes; the trace ends when all of them have ended"},            \
@@ -52,7 +55,7 @@ struct trace_options {
 	 .help = "only kernel stacks, no user stacks"},                                          \
 	{.letter = 'd', .name = "delimited", .type = OPTION_FLAG,                                \
 	 .offset = TRACE_OPTION_(settings, delimited),                                           \
-	 .help = "put a delimiter between kernel and user stacks"},                              \
+	 .help = delimited_help},                                                                \
 	{.letter = 'f', .name = "folded", .type = OPTION_FLAG,                                   \
 	 .offset = TRACE_OPTION_(settings, folded),                                              \
 	 .help = "one line per stack, for flame graphs"},                                        \
@@ -61,8 +64,7 @@ struct trace_options {
 	 .help = "show the offset of each address within its function"},                         \
 	{.letter = 'v', .name = "verbose", .type = OPTION_FLAG,                                  \
 	 .offset = TRACE_OPTION_(settings, verbose),                                             \
-	 .help = "show addresses, the modules of kernel functions, and the files of what has "   \
-		 "no name"},                                                                     \
+	 .help = verbose_help},                                                                  \
 	{.name = "no-demangle", .type = OPTION_FLAG,                                             \
 	 .offset = TRACE_OPTION_(settings, mangled),                                             \
 	 .help = "show the names of C++ and Rust functions as they stand in their files"},       \
@@ -72,6 +74,10 @@ struct trace_options {
 	{.name = "stats", .type = OPTION_FLAG,                                                   \
 	 .offset = TRACE_OPTION_(settings, stats),                                               \
 	 .help = "say on stderr what became of every event, also when none was lost"}
+
+#define DELIMITED_HELP "put a delimiter between kernel and user stacks"
+#define VERBOSE_HELP                                                                             \
+	"show addresses, the modules of kernel functions, and the files of what has no name"
 
 /* Those of applets that count in tables. */
 #define TABLE_OPTION_ROWS(settings)                                                              \

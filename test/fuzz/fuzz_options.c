@@ -49,7 +49,7 @@ static const struct option_spec options[] = {
 	 .min = 4096,
 	 .max = 1 << 30,
 	 .help = "room for what was not read yet (default 4M)"},
-	TRACE_OPTION_ROWS(struct settings),
+	TRACE_OPTION_ROWS(struct settings, DELIMITED_HELP, VERBOSE_HELP),
 	{.value = "duration",
 	 .type = OPTION_SECONDS,
 	 .offset = offsetof(struct settings, duration),
