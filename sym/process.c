@@ -18,18 +18,32 @@
 
 #include "core/util/cleanup.h"
 
+/*
+ * A file of /proc, by its path from at. *file: NULL on failure. Returns 0, -ESRCH if the
+ * process has ended, or another negative errno.
+ */
+static int open_proc(int at, const char *path, FILE **file)
+{
+	CLEANUP_CLOSE int fd = openat(at, path, O_RDONLY | O_CLOEXEC);
+
+	*file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!*file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	(void)TAKE_FD(fd); /* it belongs to the file */
+	return 0;
+}
+
 /* A comm can hold anything: count the fields from behind its last ')'. */
-int process__read_stat(pid_t pid, char *state, uint64_t *start_time)
+static int read_stat(int at, const char *path, char *state, uint64_t *start_time)
 {
 	CLEANUP_FCLOSE FILE *file = NULL;
-	char path[64], line[1024];
+	char line[1024];
 	const char *rest;
 	size_t length;
+	int err = open_proc(at, path, &file);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return errno == ENOENT ? -ESRCH : -errno;
+	if (err)
+		return err;
 	length = fread(line, 1, sizeof(line) - 1, file);
 	line[length] = '\0';
 	rest = strrchr(line, ')');
@@ -41,56 +55,67 @@ int process__read_stat(pid_t pid, char *state, uint64_t *start_time)
 	return 0;
 }
 
+int process__read_stat(pid_t pid, char *state, uint64_t *start_time)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	return read_stat(AT_FDCWD, path, state, start_time);
+}
+
 /* Returns 0, -ESRCH if that thread has no memory (any more), or another negative errno. */
-static int read_maps(pid_t task, struct mapping_list *mappings)
+static int read_maps(int at, const char *path, struct mapping_list *mappings)
 {
 	CLEANUP_FCLOSE FILE *file = NULL;
-	char path[64];
-	int err;
+	int err = open_proc(at, path, &file);
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", task);
-	file = fopen(path, "re");
-	if (!file)
-		return errno == ENOENT ? -ESRCH : -errno;
+	if (err)
+		return err;
 	err = mapping_list__read(mappings, file);
 	return err || mappings->nr ? err : -ESRCH;
 }
 
 /* A process whose first thread has ended lives on in its others. */
-static int read_other_tasks(struct process *process)
+static int read_other_tasks(int directory, struct process *process)
 {
-	CLEANUP_CLOSEDIR DIR *tasks = NULL;
+	CLEANUP_CLOSE int fd = openat(directory, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP_CLOSEDIR DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 	char path[64];
 	int err = -ESRCH;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", process->pid);
-	tasks = opendir(path);
+	if (tasks)
+		(void)TAKE_FD(fd); /* it belongs to tasks */
 	while (tasks && err == -ESRCH && (entry = readdir(tasks))) {
 		process->task = atoi(entry->d_name);
-		if (process->task > 0 && process->task != process->pid)
-			err = read_maps(process->task, &process->mappings);
+		if (process->task <= 0 || process->task == process->pid)
+			continue;
+		snprintf(path, sizeof(path), "task/%d/maps", process->task);
+		err = read_maps(directory, path, &process->mappings);
 	}
 	return err;
 }
 
+/*
+ * What is opened from the directory of a process is of that process, whatever becomes of
+ * its PID. The mappings go when it ends, and come first.
+ */
 int process__read(struct process *process, pid_t pid)
 {
 	CLEANUP(process__release) struct process found = {.pid = pid, .task = pid};
-	uint64_t start_time;
-	char state;
-	int err = process__read_stat(pid, &state, &found.start_time);
+	CLEANUP_CLOSE int directory = -1;
+	char path[64], state;
+	int err;
 
-	if (err)
-		return err;
-	err = read_maps(pid, &found.mappings);
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = read_maps(directory, "maps", &found.mappings);
 	if (err == -ESRCH)
-		err = read_other_tasks(&found);
-	/* Its PID may have become another process between the two. */
+		err = read_other_tasks(directory, &found);
 	if (!err)
-		err = process__read_stat(pid, &state, &start_time);
-	if (!err && start_time != found.start_time)
-		err = -ESRCH;
+		err = read_stat(directory, "stat", &state, &found.start_time);
 	if (err)
 		return err;
 	*process = found;
