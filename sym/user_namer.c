@@ -11,11 +11,9 @@
 #include "sym/user_namer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/util/array.h"
@@ -23,8 +21,10 @@
 #include "sym/demangle.h"
 #include "sym/elf_plt.h"
 #include "sym/elf_symbols.h"
+#include "sym/file_identity.h"
 #include "sym/jit_map.h"
 #include "sym/process.h"
+#include "sym/remembered.h"
 #include "sym/sym.h"
 #include "sym/vdso.h"
 #include "sym/work.h"
@@ -36,14 +36,6 @@
  */
 #define FILES_MAX 400
 
-/* The same file whatever its name, as long as nobody has written to it. */
-struct file_identity {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec changed;
-};
-
 struct sym_file {
 	struct file_identity identity;
 	struct elf_symbols elf;
@@ -51,20 +43,10 @@ struct sym_file {
 	dev_t device; /* as its mappings show it */
 };
 
-/* A process whose mappings were read before it could end; its files are open. */
-struct remembered {
-	struct process process;
-	int *fds;   /* by mapping; -1: could not be opened */
-	int jit_fd; /* or -1 */
-};
-
 struct user_namer {
-	const struct avoid_list *avoided;
-	struct progress *progress;
+	struct watched watched;
 	struct arena *names;
-	struct remembered *remembered;
-	size_t nr_remembered, remembered_capacity;
-	size_t remembered_files;
+	struct remembered_list remembered;
 	size_t files_max;
 	int vdso_fd;			/* or -1 */
 	unsigned int demangle_patience; /* 0: names stay as they are */
@@ -79,26 +61,16 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 	if (!namer)
 		return -ENOMEM;
 	namer->names = names;
-	namer->avoided = avoided;
-	namer->progress = progress;
+	namer->watched = (struct watched){.avoided = avoided, .progress = progress};
 	namer->files_max = FILES_MAX;
 	namer->vdso_fd = vdso__open();
 	namer->demangle_patience = demangles ? DEMANGLE_PATIENCE : 0;
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 < FILES_MAX)
 		namer->files_max = limit.rlim_cur / 4;
+	namer->remembered =
+		(struct remembered_list){.watched = &namer->watched, .files_max = namer->files_max};
 	*out = namer;
 	return 0;
-}
-
-/* Say what is touched next, so that whoever watches knows what does not answer. */
-static void touch(struct user_namer *namer, pid_t pid, dev_t device, bool jit)
-{
-	volatile struct progress *progress = namer->progress;
-
-	progress->pid = pid;
-	progress->device = device;
-	progress->jit = jit;
-	progress->steps++;
 }
 
 /* What is too large to be read to its end is no failure, but is said. */
@@ -106,54 +78,8 @@ static int note_left_out(struct user_namer *namer, int err)
 {
 	if (err != -EFBIG)
 		return err;
-	namer->progress->left_out = true;
+	namer->watched.progress->left_out = true;
 	return 0;
-}
-
-static bool is_avoided(const struct user_namer *namer, pid_t pid, dev_t device)
-{
-	for (size_t i = 0; i < namer->avoided->nr; i++) {
-		dev_t avoided = namer->avoided->items[i].device;
-
-		if (namer->avoided->items[i].jit)
-			continue;
-		if (avoided ? avoided == device : namer->avoided->items[i].pid == pid)
-			return true;
-	}
-	return false;
-}
-
-static bool is_jit_map_avoided(const struct user_namer *namer, pid_t pid)
-{
-	size_t maps = 0;
-
-	for (size_t i = 0; i < namer->avoided->nr; i++) {
-		if (!namer->avoided->items[i].jit)
-			continue;
-		if (namer->avoided->items[i].pid == pid || ++maps == AVOIDED_JIT_MAX)
-			return true;
-	}
-	return is_avoided(namer, pid, 0);
-}
-
-/* process__open_file(), of what is known to answer. */
-static int open_file(struct user_namer *namer, const struct process *process,
-		     const struct mapping *mapping)
-{
-	if (!mapping->inode)
-		return -ENOENT;
-	if (is_avoided(namer, process->pid, mapping->device))
-		return -ECANCELED;
-	touch(namer, process->pid, mapping->device, false);
-	return process__open_file(process, mapping);
-}
-
-static int read_process(struct user_namer *namer, struct process *process, pid_t pid)
-{
-	if (is_avoided(namer, pid, 0))
-		return -ECANCELED;
-	touch(namer, pid, 0, false);
-	return process__read(process, pid);
 }
 
 /* One address in one file, for the query that wants it. */
@@ -166,8 +92,9 @@ struct file_question {
 /* A query in memory without a program, for the JIT map of its process. */
 struct jit_question {
 	struct sym_query *query;
-	pid_t task;			     /* as in struct process */
-	const struct remembered *remembered; /* NULL: the process is read as it is now */
+	pid_t task;		       /* as in struct process */
+	struct remembered *remembered; /* with a reference; or NULL */
+	bool ended;		       /* nothing of it but what is remembered can be read */
 };
 
 /* What one call of user_namer__name() collects before it asks the files. */
@@ -178,9 +105,18 @@ struct batch {
 	size_t nr_questions, questions_capacity;
 	struct jit_question *jit_questions; /* process by process, each sorted by address */
 	size_t nr_jit_questions, jit_questions_capacity;
-	user_namer_emit emit;
-	void *emit_context;
+	const struct user_namer_caller *caller;
 };
+
+static void batch__emit(const struct batch *batch, const struct sym_query *query)
+{
+	batch->caller->emit(batch->caller->context, query);
+}
+
+static void batch__pause(const struct batch *batch)
+{
+	batch->caller->pause(batch->caller->context);
+}
 
 static void batch__close_files(struct batch *batch)
 {
@@ -191,18 +127,14 @@ static void batch__close_files(struct batch *batch)
 	batch->nr_files = 0;
 }
 
-static void batch__release(struct batch *batch)
+static void batch__release(struct user_namer *namer, struct batch *batch)
 {
 	batch__close_files(batch);
+	for (size_t i = 0; i < batch->nr_jit_questions; i++)
+		remembered_list__put(&namer->remembered, batch->jit_questions[i].remembered);
 	free(batch->files);
 	free(batch->questions);
 	free(batch->jit_questions);
-}
-
-static bool same_identity(const struct file_identity *a, const struct file_identity *b)
-{
-	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
 /*
@@ -214,15 +146,12 @@ static int batch__add_file(struct batch *batch, int owned_fd, dev_t device, size
 {
 	CLEANUP_CLOSE int fd = owned_fd;
 	struct sym_file added;
-	struct stat st;
-	int err;
+	int err = file_identity__read(&added.identity, fd);
 
-	if (fstat(fd, &st))
-		return -errno;
-	added.identity = (struct file_identity){
-		.device = st.st_dev, .inode = st.st_ino, .size = st.st_size, .changed = st.st_ctim};
+	if (err)
+		return err;
 	for (size_t i = 0; i < batch->nr_files; i++) {
-		if (same_identity(&batch->files[i].identity, &added.identity)) {
+		if (file_identity__equal(&batch->files[i].identity, &added.identity)) {
 			*file = i;
 			return 0;
 		}
@@ -258,76 +187,82 @@ static int compare_file_questions(const void *a, const void *b)
 
 /* A process as it is now, or as it was remembered. */
 struct process_view {
-	struct process current; /* if it could be read */
+	struct process current; /* if it is not remembered */
 	const struct process *process;
-	const struct remembered *remembered; /* NULL: process is current */
+	struct remembered *remembered; /* with a reference; or NULL */
+	bool ended;		       /* nothing of it but what is remembered can be read */
 };
 
-static const struct remembered *find_remembered(const struct user_namer *namer, pid_t pid)
+static void process_view__release(struct user_namer *namer, struct process_view *view)
 {
-	for (size_t i = 0; i < namer->nr_remembered; i++)
-		if (namer->remembered[i].process.pid == pid)
-			return &namer->remembered[i];
-	return NULL;
+	remembered_list__put(&namer->remembered, view->remembered);
+	process__release(&view->current);
 }
 
 /*
  * The present mappings are the better ones, since libraries may have been loaded
- * after the process was remembered; unless its PID has become another process.
+ * after the process was remembered, and are what is remembered from then on; unless
+ * its PID has become another process.
  */
-static int view_process(struct user_namer *namer, pid_t pid, struct process_view *view)
+static int view_remembered(struct user_namer *namer, struct remembered *remembered,
+			   struct process_view *view)
 {
-	const struct remembered *remembered = find_remembered(namer, pid);
-	int err = read_process(namer, &view->current, pid);
+	struct process current;
+	int err = watched__read_process(&namer->watched, &current, remembered->process.pid);
 
-	if (!err && (!remembered || remembered->process.start_time == view->current.start_time)) {
-		view->process = &view->current;
-		view->remembered = NULL;
-		return 0;
+	view->ended = err || current.start_time != remembered->process.start_time;
+	if (!view->ended) {
+		err = remembered_list__renew(&namer->remembered, remembered, &current);
+		if (err)
+			return err;
+	} else if (!err) {
+		process__release(&current);
 	}
-	if (!remembered)
-		return err;
+	view->remembered = remembered__get(remembered);
 	view->process = &remembered->process;
-	view->remembered = remembered;
 	return 0;
 }
 
-/* A descriptor of the caller's own, or -ENOENT if there is none to copy. */
-static int copy_fd(int fd)
+static int view_process(struct user_namer *namer, pid_t pid, struct process_view *view)
 {
-	int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	struct remembered *remembered = remembered_list__find(&namer->remembered, pid);
 
-	return copy < 0 ? -ENOENT : copy;
+	if (remembered)
+		return view_remembered(namer, remembered, view);
+	view->process = &view->current;
+	return watched__read_process(&namer->watched, &view->current, pid);
 }
 
-/*
- * The JIT map of a process, as it is now or, where it was remembered, as it was
- * opened then; of what is known to answer.
- */
-static int open_jit_map(struct user_namer *namer, const struct process *process,
-			const struct remembered *remembered)
+/* The JIT map of a process: as it is now if it can be, else as it was remembered. */
+static int open_jit_map(struct user_namer *namer, const struct jit_question *question)
 {
-	struct stat st;
-	int fd;
+	const struct process process = {.pid = question->query->pid, .task = question->task};
+	struct remembered *remembered = question->remembered;
+	int fd = -ENOENT;
 
-	if (is_jit_map_avoided(namer, process->pid))
-		return -ECANCELED;
-	touch(namer, process->pid, 0, true);
-	fd = remembered ? copy_fd(remembered->jit_fd) : process__open_jit_map(process);
-	/* On a disk it may take the time that it needs. */
-	if (fd >= 0 && fstat(fd, &st) == 0)
-		touch(namer, process->pid, st.st_dev, true);
+	if (!question->ended)
+		fd = watched__open_jit_map(&namer->watched, &process, -1);
+	if (!remembered)
+		return fd;
+	if (fd >= 0)
+		remembered_list__renew_jit_map(&namer->remembered, remembered, fd);
+	else if (remembered->jit_fd >= 0)
+		fd = watched__open_jit_map(&namer->watched, &process, remembered->jit_fd);
 	return fd;
 }
 
 static int open_mapped_file(struct user_namer *namer, const struct process_view *view,
 			    const struct mapping *mapping)
 {
+	int fd = -ENOENT;
+
 	if (vdso__is_ours(mapping))
-		return copy_fd(namer->vdso_fd);
-	if (!view->remembered)
-		return open_file(namer, view->process, mapping);
-	return copy_fd(view->remembered->fds[mapping - view->process->mappings.mappings]);
+		return watched__copy_fd(namer->vdso_fd);
+	if (view->remembered)
+		fd = remembered_list__copy_file(&namer->remembered, view->remembered, mapping);
+	if (fd == -ENOENT && !view->ended)
+		fd = watched__open_file(&namer->watched, view->process, mapping);
+	return fd;
 }
 
 /* Of the path in a mapping: what sym_query calls its module. Returns 0 or -ENOMEM. */
@@ -348,7 +283,7 @@ static int module_name(struct arena *names, const char *path, const char **modul
 /* The form of a symbol, or the symbol itself; NULL without memory. */
 static const char *demangled(struct user_namer *namer, const char *symbol)
 {
-	const struct work work = work__share(&namer->progress->work, UINT64_MAX);
+	const struct work work = work__share(&namer->watched.progress->work, UINT64_MAX);
 	char text[DEMANGLED_SIZE];
 	size_t length;
 
@@ -389,12 +324,12 @@ static int answer_file(struct user_namer *namer, const struct sym_file *file,
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		lookups[i].address = questions[i].address;
-	touch(namer, questions[0].query->pid, file->device, false);
+	watched__touch(&namer->watched, questions[0].query->pid, file->device, false);
 	err = note_left_out(namer, elf_symbols__find(&file->elf, lookups, nr, namer->names,
-						     &namer->progress->work));
+						     &namer->watched.progress->work));
 	if (!err)
 		err = note_left_out(namer, elf_plt__find(&file->elf, lookups, nr, namer->names,
-							 &namer->progress->work));
+							 &namer->watched.progress->work));
 	if (!err && namer->demangle_patience)
 		err = demangle_names(namer, lookups, nr);
 	for (size_t i = 0; i < nr && !err; i++) {
@@ -420,10 +355,11 @@ static int batch__answer(struct user_namer *namer, struct batch *batch)
 		for (end = first + 1; end < batch->nr_questions; end++)
 			if (batch->questions[end].file != file)
 				break;
+		batch__pause(batch);
 		err = answer_file(namer, &batch->files[file], &batch->questions[first],
 				  end - first);
 		for (size_t i = first; i < end && !err; i++)
-			batch->emit(batch->emit_context, batch->questions[i].query);
+			batch__emit(batch, batch->questions[i].query);
 	}
 	batch->nr_questions = 0;
 	batch__close_files(batch);
@@ -441,7 +377,7 @@ static int ask_file(struct batch *batch, size_t file, const struct mapping *mapp
 	query->module_offset = query->address - mapping->start + mapping->offset;
 	if (!elf_symbols__address(&batch->files[file].elf,
 				  lookup - mapping->start + mapping->offset, &address)) {
-		batch->emit(batch->emit_context, query);
+		batch__emit(batch, query);
 		return 0;
 	}
 	query->module_offset = address + (query->address - lookup);
@@ -461,7 +397,11 @@ static int ask_jit_map(struct batch *batch, const struct process_view *view,
 		       batch->jit_questions_capacity))
 		return -ENOMEM;
 	batch->jit_questions[batch->nr_jit_questions++] = (struct jit_question){
-		.query = query, .task = view->process->task, .remembered = view->remembered};
+		.query = query,
+		.task = view->process->task,
+		.remembered = view->remembered ? remembered__get(view->remembered) : NULL,
+		.ended = view->ended,
+	};
 	return 0;
 }
 
@@ -479,6 +419,7 @@ static int ask_mapping(struct user_namer *namer, struct batch *batch,
 		err = batch__answer(namer, batch);
 	if (err)
 		return err;
+	batch__pause(batch);
 	fd = open_mapped_file(namer, view, mapping);
 	opened = fd < 0 ? fd : batch__add_file(batch, fd, mapping->device, &file);
 	for (size_t i = 0; i < nr && !err; i++) {
@@ -493,9 +434,8 @@ static int ask_mapping(struct user_namer *namer, struct batch *batch,
 static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
 			     const struct jit_question *questions, size_t nr)
 {
-	const struct process process = {.pid = questions[0].query->pid, .task = questions[0].task};
 	CLEANUP_FREE struct jit_lookup *lookups = calloc(nr, sizeof(*lookups));
-	CLEANUP_CLOSE int fd = open_jit_map(namer, &process, questions[0].remembered);
+	CLEANUP_CLOSE int fd = open_jit_map(namer, &questions[0]);
 	int err = 0;
 
 	if (!lookups)
@@ -504,14 +444,14 @@ static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
 		lookups[i].address = sym_query__lookup_address(questions[i].query);
 	if (fd >= 0)
 		err = note_left_out(namer, jit_map__find(fd, lookups, nr, namer->names,
-							 &namer->progress->work));
+							 &namer->watched.progress->work));
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct sym_query *query = questions[i].query;
 
 		query->name = lookups[i].name;
 		query->offset = query->name ? query->address - lookups[i].start : 0;
 		if (query->name || query->module)
-			batch->emit(batch->emit_context, query);
+			batch__emit(batch, query);
 	}
 	return err;
 }
@@ -526,92 +466,81 @@ static int batch__answer_by_jit_maps(struct user_namer *namer, struct batch *bat
 		for (end = first + 1; end < batch->nr_jit_questions; end++)
 			if (questions[end].query->pid != questions[first].query->pid)
 				break;
+		batch__pause(batch);
 		err = answer_by_jit_map(namer, batch, &questions[first], end - first);
 	}
 	return err;
 }
 
-/* The queries of one process, sorted by address. */
-static int ask_process(struct user_namer *namer, struct batch *batch, struct sym_query **queries,
-		       size_t nr)
+/* The queries of one process, sorted by address, as it is viewed. */
+static int ask_view(struct user_namer *namer, struct batch *batch, const struct process_view *view,
+		    struct sym_query **queries, size_t nr)
 {
-	struct process_view view = {0};
-	int err = view_process(namer, queries[0]->pid, &view);
+	int err = 0;
 
-	if (err)
-		return err == -ENOMEM ? err : 0;
 	for (size_t first = 0, end; first < nr && !err; first = end) {
 		const struct mapping *mapping = mapping_list__find(
-			&view.process->mappings, sym_query__lookup_address(queries[first]));
+			&view->process->mappings, sym_query__lookup_address(queries[first]));
 
 		for (end = first + 1; mapping && end < nr; end++)
 			if (sym_query__lookup_address(queries[end]) >= mapping->end)
 				break;
 		if (mapping)
-			err = ask_mapping(namer, batch, &view, mapping, queries + first,
+			err = ask_mapping(namer, batch, view, mapping, queries + first,
 					  end - first);
 	}
-	process__release(&view.current);
 	return err;
 }
 
+static int ask_process(struct user_namer *namer, struct batch *batch, struct sym_query **queries,
+		       size_t nr)
+{
+	struct process_view view = {0};
+	int err;
+
+	batch__pause(batch);
+	err = view_process(namer, queries[0]->pid, &view);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = ask_view(namer, batch, &view, queries, nr);
+	process_view__release(namer, &view);
+	return err;
+}
+
+static int answer_all(struct user_namer *namer, struct batch *batch, struct sym_query **sorted,
+		      size_t nr)
+{
+	int err = 0;
+
+	for (size_t first = 0, end; first < nr && !err; first = end) {
+		for (end = first + 1; end < nr; end++)
+			if (sorted[end]->pid != sorted[first]->pid)
+				break;
+		err = ask_process(namer, batch, sorted + first, end - first);
+	}
+	if (!err)
+		err = batch__answer(namer, batch);
+	return err ? err : batch__answer_by_jit_maps(namer, batch);
+}
+
 int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t nr,
-		     user_namer_emit emit, void *context)
+		     const struct user_namer_caller *caller)
 {
 	CLEANUP_FREE struct sym_query **sorted = calloc(nr + 1, sizeof(*sorted));
-	CLEANUP(batch__release) struct batch batch = {.emit = emit, .emit_context = context};
-	int err = 0;
+	struct batch batch = {.caller = caller};
+	int err;
 
 	if (!sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		sorted[i] = &queries[i];
 	array__sort(sorted, nr, sizeof(*sorted), compare_pids);
-	for (size_t first = 0, end; first < nr && !err; first = end) {
-		for (end = first + 1; end < nr; end++)
-			if (sorted[end]->pid != sorted[first]->pid)
-				break;
-		err = ask_process(namer, &batch, sorted + first, end - first);
-	}
-	if (!err)
-		err = batch__answer(namer, &batch);
-	return err ? err : batch__answer_by_jit_maps(namer, &batch);
+	err = answer_all(namer, &batch, sorted, nr);
+	batch__release(namer, &batch);
+	return err;
 }
 
-static void open_all(struct user_namer *namer, struct remembered *remembered)
+int user_namer__remember(struct user_namer *namer, pid_t pid, bool kept, uint64_t *start_time)
 {
-	const struct mapping_list *list = &remembered->process.mappings;
-
-	for (size_t i = 0; i < list->nr; i++) {
-		const struct mapping *mapping = &list->mappings[i];
-		int fd = -1;
-
-		if (namer->remembered_files < namer->files_max)
-			fd = open_file(namer, &remembered->process, mapping);
-		remembered->fds[i] = fd < 0 ? -1 : fd;
-		namer->remembered_files += fd >= 0;
-	}
-	remembered->jit_fd = open_jit_map(namer, &remembered->process, NULL);
-}
-
-int user_namer__remember(struct user_namer *namer, pid_t pid)
-{
-	struct remembered remembered = {0};
-	int err;
-
-	if (find_remembered(namer, pid))
-		return 0;
-	err = read_process(namer, &remembered.process, pid);
-	if (err)
-		return err;
-	remembered.fds = calloc(remembered.process.mappings.nr, sizeof(*remembered.fds));
-	if (!remembered.fds ||
-	    ARRAY_GROW(namer->remembered, namer->nr_remembered, namer->remembered_capacity)) {
-		free(remembered.fds);
-		process__release(&remembered.process);
-		return -ENOMEM;
-	}
-	open_all(namer, &remembered);
-	namer->remembered[namer->nr_remembered++] = remembered;
-	return 0;
+	return remembered_list__add(&namer->remembered, pid, kept, start_time);
 }

@@ -111,7 +111,7 @@ static uint32_t string_field(const char *text)
 	return text ? (uint32_t)strnlen(text, STRING_LENGTH_MAX - 1) + 1 : 0;
 }
 
-/* A user_namer_emit. That the parent has gone shows at the next request. */
+/* Of struct user_namer_caller. That the parent has gone shows at the next request. */
 static void send_answer(void *context, const struct sym_query *query)
 {
 	struct answering *answering = context;
@@ -130,11 +130,19 @@ static void send_answer(void *context, const struct sym_query *query)
 		fwrite(query->module, answer.module - 1, 1, answering->out);
 }
 
+/* Of struct user_namer_caller. */
+static void go_on(void *context)
+{
+	(void)context;
+}
+
 static int serve_name(struct user_namer *namer, FILE *out, int socket, uint64_t nr)
 {
 	CLEANUP_FREE struct question *questions = calloc(nr + 1, sizeof(*questions));
 	CLEANUP_FREE struct sym_query *queries = calloc(nr + 1, sizeof(*queries));
 	struct answering answering = {.out = out, .questions = questions, .queries = queries};
+	const struct user_namer_caller caller = {
+		.context = &answering, .emit = send_answer, .pause = go_on};
 
 	if (!questions || !queries || !read_all(socket, questions, nr * sizeof(*questions)))
 		_exit(1);
@@ -144,7 +152,7 @@ static int serve_name(struct user_namer *namer, FILE *out, int socket, uint64_t 
 			.address = questions[i].address,
 			.return_address = questions[i].return_address,
 		};
-	return user_namer__name(namer, queries, nr, send_answer, &answering);
+	return user_namer__name(namer, queries, nr, &caller);
 }
 
 /* False at the end of the parent. */
@@ -152,6 +160,7 @@ static bool serve(struct user_namer *namer, struct progress *progress, FILE *out
 {
 	struct answer last = {.index = ANSWER_LAST};
 	struct request request;
+	uint64_t start_time = 0;
 
 	if (!read_all(socket, &request, sizeof(request)))
 		return false;
@@ -160,7 +169,7 @@ static bool serve(struct user_namer *namer, struct progress *progress, FILE *out
 	if (request.kind == REQUEST_NAME)
 		last.result = serve_name(namer, out, socket, request.nr);
 	else
-		last.result = user_namer__remember(namer, request.pid);
+		last.result = user_namer__remember(namer, request.pid, true, &start_time);
 	last.exhausted = progress->work == 0 || progress->left_out;
 	fwrite(&last, sizeof(last), 1, out);
 	return fflush(out) == 0;

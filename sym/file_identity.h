@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The same file whatever its name, as long as nobody has written to it. */
+#ifndef TRACEKIT_SYM_FILE_IDENTITY_H
+#define TRACEKIT_SYM_FILE_IDENTITY_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <time.h>
+
+struct file_identity {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec changed;
+};
+
+/* Returns 0 or a negative errno. */
+static inline int file_identity__read(struct file_identity *identity, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	*identity = (struct file_identity){
+		.device = st.st_dev, .inode = st.st_ino, .size = st.st_size, .changed = st.st_ctim};
+	return 0;
+}
+
+static inline bool file_identity__equal(const struct file_identity *a,
+					const struct file_identity *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+#endif

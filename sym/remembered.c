@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/remembered.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "sym/file_identity.h"
+
+struct held_file {
+	struct file_identity identity;
+	int fd;
+	dev_t device; /* as its mappings show it */
+	unsigned int users;
+};
+
+/* ---- files ---- */
+
+/* To close a file can mean to wait for its file system, too. */
+static void let_go(struct remembered_list *list, pid_t pid, struct held_file *file)
+{
+	if (!file || --file->users)
+		return;
+	watched__touch(list->watched, pid, file->device, false);
+	close(file->fd);
+	for (size_t i = 0; i < list->nr_files; i++) {
+		if (list->files[i] == file) {
+			list->files[i] = list->files[--list->nr_files];
+			break;
+		}
+	}
+	free(file);
+}
+
+static struct held_file *find_held(const struct remembered_list *list,
+				   const struct file_identity *identity)
+{
+	for (size_t i = 0; i < list->nr_files; i++)
+		if (file_identity__equal(&list->files[i]->identity, identity))
+			return list->files[i];
+	return NULL;
+}
+
+/*
+ * The file of a mapping, if it is held and nobody has written to it: nothing of the
+ * process needs to be opened then, so that it may end meanwhile. As long as a file is
+ * open its inode is no other file's. (Where mappings show another device than stat,
+ * as on btrfs, none is found: there the inode would not be enough.)
+ */
+static struct held_file *find_mapped(const struct remembered_list *list, pid_t pid,
+				     const struct mapping *mapping)
+{
+	struct file_identity now = {0};
+
+	for (size_t i = 0; i < list->nr_files; i++) {
+		struct held_file *file = list->files[i];
+
+		if (file->identity.device != mapping->device ||
+		    file->identity.inode != mapping->inode)
+			continue;
+		watched__touch(list->watched, pid, mapping->device, false);
+		if (!file_identity__read(&now, file->fd) &&
+		    file_identity__equal(&now, &file->identity))
+			return file;
+	}
+	return NULL;
+}
+
+static struct held_file *hold_new(struct remembered_list *list, int owned_fd,
+				  const struct file_identity *identity, dev_t device)
+{
+	CLEANUP_CLOSE int fd = owned_fd;
+	struct held_file *file;
+
+	if (ARRAY_GROW(list->files, list->nr_files, list->files_capacity))
+		return NULL;
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return NULL;
+	file->identity = *identity;
+	file->fd = TAKE_FD(fd);
+	file->device = device;
+	list->files[list->nr_files++] = file;
+	return file;
+}
+
+static bool drop_one(struct remembered_list *list);
+
+/* Room for one more descriptor; at the cost of processes that are not to be kept. */
+static bool make_room(struct remembered_list *list)
+{
+	while (list->nr_files + list->nr_jit_maps >= list->files_max)
+		if (!drop_one(list)) {
+			list->full = true;
+			return false;
+		}
+	return true;
+}
+
+static struct held_file *hold_opened(struct remembered_list *list, int owned_fd, dev_t device)
+{
+	CLEANUP_CLOSE int fd = owned_fd;
+	struct file_identity identity = {0};
+	struct held_file *file;
+
+	if (file_identity__read(&identity, fd))
+		return NULL;
+	file = find_held(list, &identity);
+	if (file || !make_room(list))
+		return file;
+	return hold_new(list, TAKE_FD(fd), &identity, device);
+}
+
+/* The file of a mapping, with one user more; or NULL. */
+static struct held_file *hold(struct remembered_list *list, const struct process *process,
+			      const struct mapping *mapping)
+{
+	struct held_file *file;
+	int fd;
+
+	if (!mapping->inode || watched__avoids(list->watched, process->pid, mapping->device))
+		return NULL;
+	file = find_mapped(list, process->pid, mapping);
+	if (!file && !list->full) {
+		fd = watched__open_file(list->watched, process, mapping);
+		file = fd < 0 ? NULL : hold_opened(list, fd, mapping->device);
+	}
+	if (file)
+		file->users++;
+	return file;
+}
+
+int remembered_list__copy_file(const struct remembered_list *list,
+			       const struct remembered *remembered, const struct mapping *mapping)
+{
+	const struct process *process = &remembered->process;
+	const struct held_file *file = remembered->files[mapping - process->mappings.mappings];
+
+	if (!file)
+		return -ENOENT;
+	if (watched__avoids(list->watched, process->pid, mapping->device))
+		return -ECANCELED;
+	watched__touch(list->watched, process->pid, mapping->device, false);
+	return watched__copy_fd(file->fd);
+}
+
+/* ---- processes ---- */
+
+static size_t count_bytes(const struct mapping_list *mappings)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < mappings->nr; i++) {
+		const char *path = mappings->mappings[i].path;
+
+		bytes += sizeof(mappings->mappings[i]) + sizeof(struct held_file *);
+		if (i == 0 || path != mappings->mappings[i - 1].path)
+			bytes += strlen(path) + 1;
+	}
+	return bytes;
+}
+
+/* Open the files of a process; those that it had opened before are the caller's. */
+static int hold_files(struct remembered_list *list, struct remembered *remembered)
+{
+	const struct mapping_list *mappings = &remembered->process.mappings;
+	struct held_file **files = calloc(mappings->nr + 1, sizeof(struct held_file *));
+
+	if (!files)
+		return -ENOMEM;
+	list->full = false;
+	for (size_t i = 0; i < mappings->nr; i++)
+		files[i] = hold(list, &remembered->process, &mappings->mappings[i]);
+	remembered->files = files;
+	remembered->bytes = count_bytes(mappings);
+	return 0;
+}
+
+static void let_go_of_files(struct remembered_list *list, pid_t pid, struct held_file **files,
+			    size_t nr)
+{
+	for (size_t i = 0; files && i < nr; i++)
+		let_go(list, pid, files[i]);
+	free(files);
+}
+
+static void close_jit_map(struct remembered_list *list, struct remembered *remembered)
+{
+	if (remembered->jit_fd < 0)
+		return;
+	watched__touch(list->watched, remembered->process.pid, 0, true);
+	close(remembered->jit_fd);
+	remembered->jit_fd = -1;
+	list->nr_jit_maps--;
+}
+
+struct remembered *remembered__get(struct remembered *remembered)
+{
+	remembered->refs++;
+	return remembered;
+}
+
+void remembered_list__put(struct remembered_list *list, struct remembered *remembered)
+{
+	if (!remembered || --remembered->refs)
+		return;
+	let_go_of_files(list, remembered->process.pid, remembered->files,
+			remembered->process.mappings.nr);
+	close_jit_map(list, remembered);
+	process__release(&remembered->process);
+	free(remembered);
+}
+
+static void drop(struct remembered_list *list, size_t index)
+{
+	struct remembered *remembered = list->items[index];
+
+	list->items[index] = list->items[--list->nr];
+	list->bytes -= remembered->bytes;
+	remembered_list__put(list, remembered);
+}
+
+/* The least recently used one that is not to be kept; false if there is none. */
+static bool drop_one(struct remembered_list *list)
+{
+	size_t oldest = list->nr;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		if (list->items[i]->kept)
+			continue;
+		if (oldest == list->nr || list->items[i]->used < list->items[oldest]->used)
+			oldest = i;
+	}
+	if (oldest == list->nr)
+		return false;
+	drop(list, oldest);
+	return true;
+}
+
+static size_t index_of(const struct remembered_list *list, pid_t pid)
+{
+	size_t i = 0;
+
+	while (i < list->nr && list->items[i]->process.pid != pid)
+		i++;
+	return i;
+}
+
+struct remembered *remembered_list__find(struct remembered_list *list, pid_t pid)
+{
+	size_t i = index_of(list, pid);
+
+	if (i == list->nr)
+		return NULL;
+	list->items[i]->used = ++list->uses;
+	return list->items[i];
+}
+
+static size_t count_not_kept(const struct remembered_list *list)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < list->nr; i++)
+		nr += !list->items[i]->kept;
+	return nr;
+}
+
+/* Takes over the process. Returns 0 or -ENOMEM. */
+static int add(struct remembered_list *list, struct process *process, bool kept)
+{
+	struct remembered *added = calloc(1, sizeof(*added));
+
+	if (!added || ARRAY_GROW(list->items, list->nr, list->capacity)) {
+		free(added);
+		process__release(process);
+		return -ENOMEM;
+	}
+	*added = (struct remembered){.process = *process, .jit_fd = -1, .kept = kept, .refs = 1};
+	if (hold_files(list, added)) {
+		remembered_list__put(list, added);
+		return -ENOMEM;
+	}
+	if (make_room(list))
+		added->jit_fd = watched__open_jit_map(list->watched, &added->process, -1);
+	if (added->jit_fd >= 0)
+		list->nr_jit_maps++;
+	while ((!kept && count_not_kept(list) >= REMEMBERED_MAX) ||
+	       list->bytes + added->bytes > REMEMBERED_BYTES_MAX)
+		if (!drop_one(list))
+			break;
+	added->used = ++list->uses;
+	list->bytes += added->bytes;
+	list->items[list->nr++] = added;
+	return 0;
+}
+
+/* Whether the PID of a remembered process belongs to another one by now. */
+static bool is_replaced(const struct remembered *known)
+{
+	uint64_t start_time;
+	char state;
+
+	return !process__read_stat(known->process.pid, &state, &start_time) &&
+	       start_time != known->process.start_time;
+}
+
+int remembered_list__add(struct remembered_list *list, pid_t pid, bool kept, uint64_t *start_time)
+{
+	struct remembered *known = remembered_list__find(list, pid);
+	struct process process;
+	uint64_t began;
+	int err;
+
+	if (known && !is_replaced(known)) {
+		known->kept |= kept;
+		*start_time = known->process.start_time;
+		return 0;
+	}
+	err = watched__read_process(list->watched, &process, pid);
+	if (err)
+		return err;
+	if (*start_time && process.start_time != *start_time) {
+		process__release(&process);
+		return -ESRCH;
+	}
+	if (known)
+		drop(list, index_of(list, pid));
+	began = process.start_time;
+	err = add(list, &process, kept);
+	if (!err)
+		*start_time = began;
+	return err;
+}
+
+static bool same_mappings(const struct mapping_list *a, const struct mapping_list *b)
+{
+	if (a->nr != b->nr)
+		return false;
+	for (size_t i = 0; i < a->nr; i++) {
+		const struct mapping *left = &a->mappings[i], *right = &b->mappings[i];
+
+		if (left->start != right->start || left->end != right->end ||
+		    left->offset != right->offset || left->device != right->device ||
+		    left->inode != right->inode)
+			return false;
+	}
+	return true;
+}
+
+int remembered_list__renew(struct remembered_list *list, struct remembered *remembered,
+			   struct process *current)
+{
+	struct remembered old = *remembered;
+	int err;
+
+	if (same_mappings(&old.process.mappings, &current->mappings)) {
+		remembered->process.task = current->task;
+		process__release(current);
+		return 0;
+	}
+	remembered->process = *current;
+	remembered->kept = true; /* its own files do not drive it out */
+	err = hold_files(list, remembered);
+	remembered->kept = old.kept;
+	if (err) {
+		process__release(current);
+		remembered->process = old.process;
+		return err;
+	}
+	list->bytes += remembered->bytes - old.bytes;
+	let_go_of_files(list, old.process.pid, old.files, old.process.mappings.nr);
+	process__release(&old.process);
+	return 0;
+}
+
+void remembered_list__renew_jit_map(struct remembered_list *list, struct remembered *remembered,
+				    int fd)
+{
+	close_jit_map(list, remembered);
+	if (make_room(list))
+		remembered->jit_fd = watched__copy_fd(fd);
+	if (remembered->jit_fd >= 0)
+		list->nr_jit_maps++;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processes whose mappings were read, and whose files are held open, so that
+ * their addresses have names when they have ended.
+ *
+ * A file is open once, however many of them have mapped it. Those that nobody
+ * has named to be kept are limited, in number, in memory and in files: the least
+ * recently used one goes first.
+ */
+#ifndef TRACEKIT_SYM_REMEMBERED_H
+#define TRACEKIT_SYM_REMEMBERED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sym/process.h"
+#include "sym/watched.h"
+
+/* Processes that are not to be kept: most, and the bytes of all their mappings. */
+#define REMEMBERED_MAX	     512
+#define REMEMBERED_BYTES_MAX ((size_t)64 * 1024 * 1024)
+
+struct held_file; /* open, for all mappings that it is behind */
+
+struct remembered {
+	struct process process;
+	struct held_file **files; /* by mapping; NULL: none, or it could not be opened */
+	int jit_fd;		  /* or negative */
+	bool kept;
+	size_t bytes;	   /* of its mappings and their paths */
+	uint64_t used;	   /* the larger, the more recently */
+	unsigned int refs; /* the list's, and those of who uses it */
+};
+
+struct remembered_list {
+	const struct watched *watched;
+	struct remembered **items;
+	size_t nr, capacity;
+	size_t bytes; /* of all items */
+	struct held_file **files;
+	size_t nr_files, files_capacity;
+	size_t nr_jit_maps;
+	size_t files_max; /* files and JIT maps together */
+	bool full;	  /* there was no room for a file of the process at hand */
+	uint64_t uses;
+};
+
+/* The process that was remembered under pid, now used, or NULL; valid until the next call. */
+struct remembered *remembered_list__find(struct remembered_list *list, pid_t pid);
+
+/* Whoever holds a reference can use it after it has gone from the list. */
+struct remembered *remembered__get(struct remembered *remembered);
+void remembered_list__put(struct remembered_list *list, struct remembered *remembered);
+
+/*
+ * As symbolizer__remember() in sym/sym.h; kept: it never goes to make room for others.
+ * If that process is remembered already, only kept is noted. *start_time: as in struct
+ * process; if it is not 0, only the process that began then is meant, else it is filled.
+ */
+int remembered_list__add(struct remembered_list *list, pid_t pid, bool kept, uint64_t *start_time);
+
+/*
+ * What the same process has mapped by now takes the place of what it had. Takes over
+ * the mappings of current. Returns 0 or -ENOMEM.
+ */
+int remembered_list__renew(struct remembered_list *list, struct remembered *remembered,
+			   struct process *current);
+
+/* A copy of fd becomes its JIT map. */
+void remembered_list__renew_jit_map(struct remembered_list *list, struct remembered *remembered,
+				    int fd);
+
+/* A descriptor of the caller's own for the file of that mapping of remembered, or -errno. */
+int remembered_list__copy_file(const struct remembered_list *list,
+			       const struct remembered *remembered, const struct mapping *mapping);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processes and their files, read under the eyes of a parent that can give up
+ * (sym/worker.h): what is touched next is said before, and what did not answer
+ * earlier is left alone.
+ */
+#ifndef TRACEKIT_SYM_WATCHED_H
+#define TRACEKIT_SYM_WATCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct mapping;
+struct process;
+
+/* Seen by whoever watches: as long as steps or work change, there is progress. */
+struct progress {
+	uint64_t steps;
+	pid_t pid;     /* whose mappings or files are touched */
+	dev_t device;  /* of the file; 0: not known, or the mappings are read */
+	bool jit;      /* it is a JIT map */
+	uint64_t work; /* left for this call: see elf_symbols__find() */
+	bool left_out; /* something was too large to be read to its end */
+};
+
+/*
+ * What did not answer, and is not asked again. JIT maps are avoided as a kind when
+ * the second one has not answered: they come last, and are worth no more time.
+ */
+#define AVOIDED_MAX	8
+#define AVOIDED_JIT_MAX 2
+
+struct avoid_list {
+	struct {
+		pid_t pid;
+		dev_t device; /* whoever has mapped its files; 0: the process as a whole */
+		bool jit;     /* only the JIT map of the process */
+	} items[AVOIDED_MAX];
+	size_t nr;
+};
+
+/* Both are borrowed. */
+struct watched {
+	const struct avoid_list *avoided;
+	struct progress *progress;
+};
+
+/* Say what is touched next, so that whoever watches knows what does not answer. */
+void watched__touch(const struct watched *watched, pid_t pid, dev_t device, bool jit);
+
+/* device: 0 for what has none of its own, as the mappings. */
+bool watched__avoids(const struct watched *watched, pid_t pid, dev_t device);
+
+/* As those of sym/process.h; -ECANCELED for what is avoided. */
+int watched__read_process(const struct watched *watched, struct process *process, pid_t pid);
+int watched__open_file(const struct watched *watched, const struct process *process,
+		       const struct mapping *mapping);
+/*
+ * held: a descriptor of the map that was opened earlier, to be copied; -1: it is opened
+ * as it is now.
+ */
+int watched__open_jit_map(const struct watched *watched, const struct process *process, int held);
+
+/* A descriptor of the caller's own, or -ENOENT if there is none to copy. */
+int watched__copy_fd(int fd);
+
+#endif
