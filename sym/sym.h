@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct pollfd;
 struct symbolizer;
 
 /* The question and its answer. Strings are valid until symbolizer__forget_names(). */
@@ -83,6 +84,23 @@ int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *que
  */
 int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr);
 
+/*
+ * The same without waiting. symbolizer__ask_user() returns at once, with 0 or a
+ * negative errno, -EBUSY if another question is open; until the answer the queries are
+ * the symbolizer's, and symbolizer__forget_names() may not be called. What is left to do
+ * is done by symbolizer__attend(), as far as it can be without waiting. It returns 1 while
+ * the question is open, 0 if none is, or once, when a question has failed, the negative
+ * errno that symbolizer__name_user() would have returned.
+ *
+ * Call it when *pollfd, filled by symbolizer__poll(), is ready, and when poll() has waited
+ * for the milliseconds that symbolizer__poll() returned: what does not answer is noticed
+ * by nothing else. Where nothing is open these are -1, and pollfd->fd as well, which
+ * poll() does not look at.
+ */
+int symbolizer__ask_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr);
+int symbolizer__attend(struct symbolizer *symbolizer);
+int symbolizer__poll(const struct symbolizer *symbolizer, struct pollfd *pollfd);
+
 /* Free the strings of all answers so far; the queries that they were given to are void. */
 void symbolizer__forget_names(struct symbolizer *symbolizer);
 
@@ -93,6 +111,16 @@ void symbolizer__forget_names(struct symbolizer *symbolizer);
  * lacks the names of the rest. Returns 0 or a negative errno.
  */
 int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid);
+
+/*
+ * The same without waiting, also while a question is open, for a process that may end
+ * within the next milliseconds; symbolizer__attend() does the rest, and whether it could
+ * be read is not reported. Of the processes that are remembered in this way only some
+ * hundred stay so, those that were remembered or asked for last. To remember one again
+ * does nothing unless its PID belongs to another process by now. The first call is the
+ * slowest, since it starts the child that reads. Returns 0 or a negative errno.
+ */
+int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid);
 
 /*
  * How often something that a process has mapped did not answer within a second,

@@ -3,6 +3,7 @@
 #include "sym/sym.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +167,26 @@ int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queri
 	return err ? err : worker__name(symbolizer->worker, queries, nr, &symbolizer->names);
 }
 
+int symbolizer__ask_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
+{
+	int err = start_worker(symbolizer);
+
+	return err ? err : worker__ask(symbolizer->worker, queries, nr, &symbolizer->names);
+}
+
+int symbolizer__attend(struct symbolizer *symbolizer)
+{
+	return symbolizer->worker ? worker__attend(symbolizer->worker) : 0;
+}
+
+int symbolizer__poll(const struct symbolizer *symbolizer, struct pollfd *pollfd)
+{
+	if (symbolizer->worker)
+		return worker__poll(symbolizer->worker, pollfd);
+	*pollfd = (struct pollfd){.fd = -1};
+	return -1;
+}
+
 void symbolizer__forget_names(struct symbolizer *symbolizer)
 {
 	arena__release(&symbolizer->names);
@@ -176,6 +197,13 @@ int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid)
 	int err = start_worker(symbolizer);
 
 	return err ? err : worker__remember(symbolizer->worker, pid);
+}
+
+int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid)
+{
+	int err = start_worker(symbolizer);
+
+	return err ? err : worker__remember_soon(symbolizer->worker, pid);
 }
 
 size_t symbolizer__unanswered(const struct symbolizer *symbolizer)

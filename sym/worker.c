@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The parent. What is wanted of a child is kept here: a question, and the
+ * processes to be remembered. Whichever child runs is sent what it does not know
+ * yet, as far as its socket takes it; one that is given up leaves nothing behind
+ * that the next one would not be sent again.
+ */
 #include "sym/worker.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "core/util/arena.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
 #include "sym/process.h"
-#include "sym/sym.h"
-#include "sym/user_namer.h"
+#include "sym/told.h"
+#include "sym/watched.h"
+#include "sym/worker_child.h"
+#include "sym/worker_protocol.h"
+#include "sym/worker_question.h"
 
 /*
  * How long a request may take in all, how long the child may wait without any
@@ -37,198 +37,131 @@
 #define PATIENCE_MS 1000
 #define LOOK_MS	    50
 
-/* What a child can make its parent allocate: far above the names of any real profile. */
-#define STRINGS_BYTES_MAX ((size_t)32 * 1024 * 1024)
-#define STRING_LENGTH_MAX 4096
+/* Messages that are sent, or received, before the caller gets its turn again. */
+#define MESSAGES_AT_ONCE 64
+
+/*
+ * Processes that a new child is told of before it has answered for one: a process that
+ * shows up meanwhile is not to wait for hundreds.
+ */
+#define TOLD_AT_ONCE 8
+
+/* What has come from the child and is not yet used: part of an answer at most. */
+struct inbox {
+	char bytes[32 * 1024];
+	size_t filled;
+};
 
 struct worker {
 	pid_t pid; /* of the child; 0: none is running */
 	int socket;
 	struct progress *progress; /* shared with the child */
 	struct avoid_list avoided;
+	pid_t given_up[AVOIDED_MAX]; /* children that may not have ended; else 0 */
 	bool demangles;
-	pid_t *remembered; /* every child is told of these */
-	size_t nr_remembered, remembered_capacity;
-	size_t told; /* how many of them the child that runs knows */
 	size_t unanswered;
-	struct timespec deadline; /* of the request that is under way */
+	uint64_t last_number; /* of a request */
+	struct inbox inbox;
+	bool congested; /* the socket did not take all that there was to send */
+
+	struct worker_question question;
+	int failure; /* why a question has ended, not yet reported */
+
+	struct told_list told;
+	size_t in_flight;   /* requests to remember without an answer so far */
+	pid_t awaited;	    /* whose answer worker__remember() waits for, or 0 */
+	int awaited_result; /* of that */
+
+	/* In milliseconds, as of now_ms(). */
+	uint64_t deadline; /* of what is open */
+	uint64_t looked;   /* when the child's progress was looked at */
+	uint64_t waited;   /* how long there was none */
+	uint64_t steps, work;
 };
 
-/* The child is a copy of the parent: both sides know these structs as they are. */
-enum request_kind { REQUEST_REMEMBER, REQUEST_NAME };
+static uint64_t now_ms(void)
+{
+	struct timespec now;
 
-struct request {
-	enum request_kind kind;
-	pid_t pid;   /* of REQUEST_REMEMBER */
-	uint64_t nr; /* of REQUEST_NAME: so many struct question follow */
-};
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
 
-struct question {
-	uint64_t index; /* comes back with the answer */
-	uint64_t address;
-	pid_t pid;
-	uint32_t return_address;
-};
+/* Whether a child has something to do, or would have if it could be told. */
+static bool is_open(const struct worker *worker)
+{
+	return worker->pid &&
+	       (worker->question.open || worker->in_flight || told_list__next(&worker->told, true));
+}
+
+/* ---- progress ---- */
+
+static void note_progress(struct worker *worker)
+{
+	const volatile struct progress *progress = worker->progress;
+
+	worker->steps = progress->steps;
+	worker->work = progress->work;
+	worker->looked = now_ms();
+	worker->waited = 0;
+}
+
+/* Each request has its time from when the one before was served; a question, from the start. */
+static void renew_deadline(struct worker *worker)
+{
+	if (!worker->question.open && !worker->awaited)
+		worker->deadline = now_ms() + DEADLINE_MS;
+}
+
+/* Whether the child is running, or would if there were a CPU for it. */
+static bool is_runnable(pid_t pid)
+{
+	uint64_t start_time;
+	char state;
+
+	return process__read_stat(pid, &state, &start_time) == 0 && state == 'R';
+}
 
 /*
- * The child sends one for each query as soon as there is something to say about
- * it, and the last one with ANSWER_LAST. name and module: 0 for none, else the
- * length of the string that follows, and 1.
+ * 0, -ETIMEDOUT if the child waits for what does not answer, -ETIME at the deadline.
+ * One look alone never shows that, however long ago the last was: we may have been
+ * stopped, and the child with us.
  */
-struct answer {
-	uint64_t index;
-	uint64_t offset, module_offset;
-	uint32_t name, module;
-	int32_t result;	    /* of ANSWER_LAST: 0 or a negative errno */
-	uint32_t exhausted; /* of ANSWER_LAST: the files asked for more work than they may */
-};
-
-#define ANSWER_LAST UINT64_MAX
-
-/* ---- the child ---- */
-
-/* All of size bytes, or false at the end of the parent. */
-static bool read_all(int fd, void *buffer, size_t size)
+static int check_progress(struct worker *worker)
 {
-	for (size_t done = 0; done < size;) {
-		ssize_t got = read(fd, (char *)buffer + done, size - done);
+	const volatile struct progress *progress = worker->progress;
+	uint64_t now = now_ms(), passed = now - worker->looked;
 
-		if (got <= 0 && !(got < 0 && errno == EINTR))
-			return false;
-		done += got > 0 ? (size_t)got : 0;
-	}
-	return true;
-}
-
-struct answering {
-	FILE *out;
-	const struct question *questions;
-	const struct sym_query *queries;
-};
-
-static uint32_t string_field(const char *text)
-{
-	return text ? (uint32_t)strnlen(text, STRING_LENGTH_MAX - 1) + 1 : 0;
-}
-
-/* Of struct user_namer_caller. That the parent has gone shows at the next request. */
-static void send_answer(void *context, const struct sym_query *query)
-{
-	struct answering *answering = context;
-	struct answer answer = {
-		.index = answering->questions[query - answering->queries].index,
-		.offset = query->offset,
-		.module_offset = query->module_offset,
-		.name = string_field(query->name),
-		.module = string_field(query->module),
-	};
-
-	fwrite(&answer, sizeof(answer), 1, answering->out);
-	if (answer.name)
-		fwrite(query->name, answer.name - 1, 1, answering->out);
-	if (answer.module)
-		fwrite(query->module, answer.module - 1, 1, answering->out);
-}
-
-/* Of struct user_namer_caller. */
-static void go_on(void *context)
-{
-	(void)context;
-}
-
-static int serve_name(struct user_namer *namer, FILE *out, int socket, uint64_t nr)
-{
-	CLEANUP_FREE struct question *questions = calloc(nr + 1, sizeof(*questions));
-	CLEANUP_FREE struct sym_query *queries = calloc(nr + 1, sizeof(*queries));
-	struct answering answering = {.out = out, .questions = questions, .queries = queries};
-	const struct user_namer_caller caller = {
-		.context = &answering, .emit = send_answer, .pause = go_on};
-
-	if (!questions || !queries || !read_all(socket, questions, nr * sizeof(*questions)))
-		_exit(1);
-	for (uint64_t i = 0; i < nr; i++)
-		queries[i] = (struct sym_query){
-			.pid = questions[i].pid,
-			.address = questions[i].address,
-			.return_address = questions[i].return_address,
-		};
-	return user_namer__name(namer, queries, nr, &caller);
-}
-
-/* False at the end of the parent. */
-static bool serve(struct user_namer *namer, struct progress *progress, FILE *out, int socket)
-{
-	struct answer last = {.index = ANSWER_LAST};
-	struct request request;
-	uint64_t start_time = 0;
-
-	if (!read_all(socket, &request, sizeof(request)))
-		return false;
-	progress->work = ELF_SYMBOLS_WORK;
-	progress->left_out = false;
-	if (request.kind == REQUEST_NAME)
-		last.result = serve_name(namer, out, socket, request.nr);
-	else
-		last.result = user_namer__remember(namer, request.pid, true, &start_time);
-	last.exhausted = progress->work == 0 || progress->left_out;
-	fwrite(&last, sizeof(last), 1, out);
-	return fflush(out) == 0;
-}
-
-/* 0, or -1 where neither way of closing all descriptors from first on works. */
-static int close_from(unsigned int first)
-{
-	struct rlimit limit;
-
-	if (syscall(SYS_close_range, first, ~0U, 0) == 0) /* 5.9+ */
+	if (now > worker->deadline)
+		return -ETIME;
+	if (passed < LOOK_MS)
 		return 0;
-	/* A container's seccomp profile can be older than that. */
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return -1;
-	for (rlim_t fd = first; fd < limit.rlim_cur; fd++)
-		close((int)fd);
-	return 0;
+	if (progress->steps != worker->steps || progress->work != worker->work) {
+		note_progress(worker);
+		return 0;
+	}
+	worker->looked = now;
+	if (!is_runnable(worker->pid))
+		worker->waited += passed < PATIENCE_MS / 2 ? passed : PATIENCE_MS / 2;
+	return worker->waited >= PATIENCE_MS && major(progress->device) == 0 ? -ETIMEDOUT : 0;
 }
 
-/*
- * Whatever the parent had open, BPF programs and perf events among it, must not
- * live on in a child that cannot be killed.
- */
-static _Noreturn void run_child(const struct worker *worker, int socket)
-{
-	struct user_namer *namer;
-	struct arena names = {0};
-	FILE *out;
+/* ---- a child's life ---- */
 
-	/* Ctrl-C is for the parent; without it, this ends. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* stderr, too: a child that never ends would keep a pipe behind it open. */
-	if (dup2(socket, 0) < 0 || close_from(1))
-		_exit(1);
-	out = fdopen(0, "r+");
-	if (!out ||
-	    user_namer__new(&namer, &names, &worker->avoided, worker->progress, worker->demangles))
-		_exit(1);
-	/* The names have been sent. */
-	while (serve(namer, worker->progress, out, 0))
-		arena__release(&names);
-	_exit(0);
-}
-
-/* ---- the parent ---- */
-
+/* Returns 0, -ECANCELED if there should be no further, or another negative errno. */
 static int start_child(struct worker *worker)
 {
 	int sockets[2];
 	pid_t pid;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
+	if (worker->avoided.nr == AVOIDED_MAX)
+		return -ECANCELED;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		run_child(worker, sockets[1]);
+		worker_child__run(sockets[1], &worker->avoided, worker->progress,
+				  worker->demangles);
 	close(sockets[1]);
 	if (pid < 0) {
 		int err = -errno;
@@ -238,41 +171,105 @@ static int start_child(struct worker *worker)
 	}
 	worker->pid = pid;
 	worker->socket = sockets[0];
-	worker->told = 0;
+	worker->inbox.filled = 0;
+	worker->congested = false;
+	worker->in_flight = 0;
+	told_list__restart(&worker->told);
+	worker_question__restart(&worker->question, ++worker->last_number);
+	note_progress(worker);
+	renew_deadline(worker);
 	return 0;
 }
 
-/* A child that does nothing ends when its socket does, and is waited for. */
-static void stop_child(struct worker *worker)
+/* Whether a child of ours has ended within so many milliseconds. */
+static bool has_ended_within(pid_t pid, int patience)
 {
-	if (worker->pid <= 0)
-		return;
-	close(worker->socket);
-	waitpid(worker->pid, NULL, 0);
-	worker->pid = 0;
+	for (int waited = 0; waited < patience; waited++) {
+		if (waitpid(pid, NULL, WNOHANG))
+			return true;
+		poll(NULL, 0, 1);
+	}
+	return false;
 }
 
 /*
- * Not waited for: it may never end; as long as we live it is a zombie at most.
- * What it was touching is avoided from now on: the whole file system, if that
- * did not answer and is none on a disk, else the process.
+ * A child that does nothing ends when its socket does; but if it has to close a file that
+ * does not answer, it may never end. One that does something is not worth waiting for.
+ */
+static void stop_child(struct worker *worker)
+{
+	bool idle = !is_open(worker);
+
+	if (!worker->pid)
+		return;
+	close(worker->socket);
+	if (idle && has_ended_within(worker->pid, PATIENCE_MS))
+		return;
+	kill(worker->pid, SIGKILL);
+	(void)has_ended_within(worker->pid, 2 * LOOK_MS);
+}
+
+/* As long as we live, what has been given up is a zombie at most, and not for long. */
+static void reap_given_up(struct worker *worker)
+{
+	for (size_t i = 0; i < worker->avoided.nr; i++)
+		if (worker->given_up[i] && waitpid(worker->given_up[i], NULL, WNOHANG))
+			worker->given_up[i] = 0;
+}
+
+/*
+ * Not waited for: it may never end. What it was touching is avoided from now on: the
+ * whole file system, if that did not answer and is none on a disk, else the process.
  */
 static void give_up_child(struct worker *worker, int err)
 {
 	struct avoid_list *avoided = &worker->avoided;
-	bool silent = err == -ETIMEDOUT && major(worker->progress->device) == 0;
+	const struct progress *progress = worker->progress;
+	bool silent = err == -ETIMEDOUT && major(progress->device) == 0;
 
 	close(worker->socket);
 	kill(worker->pid, SIGKILL);
-	waitpid(worker->pid, NULL, WNOHANG);
+	worker->given_up[avoided->nr] = worker->pid;
 	worker->pid = 0;
 	worker->unanswered++;
-	if (avoided->nr == AVOIDED_MAX)
-		return;
-	avoided->items[avoided->nr].pid = worker->progress->pid;
-	avoided->items[avoided->nr].device = silent ? worker->progress->device : 0;
-	avoided->items[avoided->nr].jit = worker->progress->jit;
+	avoided->items[avoided->nr].pid = progress->pid;
+	avoided->items[avoided->nr].device = silent ? progress->device : 0;
+	avoided->items[avoided->nr].jit = progress->jit;
 	avoided->nr++;
+	reap_given_up(worker);
+}
+
+/* err: 0, or why there can be no more of it. */
+static void end_request(struct worker *worker, int err)
+{
+	if (worker->question.open) {
+		worker_question__close(&worker->question);
+		worker->failure = err;
+	}
+	if (worker->awaited) {
+		worker->awaited = 0;
+		worker->awaited_result = err ? err : -ETIME;
+	}
+	renew_deadline(worker);
+}
+
+/*
+ * Another child goes on with what is left, as long as there is time and room for one more
+ * thing to avoid. What has no name at the end has none; worker__unanswered() says so.
+ */
+static void replace_child(struct worker *worker, int why)
+{
+	int err = 0;
+
+	give_up_child(worker, why);
+	if (why == -ENOMEM)
+		end_request(worker, why);
+	else if (why == -ETIME || worker->avoided.nr == AVOIDED_MAX)
+		end_request(worker, 0);
+	if (worker->question.open || worker->told.nr)
+		err = start_child(worker);
+	if (err)
+		end_request(worker, err == -ECANCELED ? 0 : err);
 }
 
 int worker__new(struct worker **out, bool demangles)
@@ -299,288 +296,282 @@ void worker__free(struct worker *worker)
 	if (!worker)
 		return;
 	stop_child(worker);
+	reap_given_up(worker);
 	munmap(worker->progress, sizeof(*worker->progress));
-	free(worker->remembered);
+	worker_question__close(&worker->question);
+	told_list__release(&worker->told);
 	free(worker);
 }
 
-/* Whether the child is running, or would if there were a CPU for it. */
-static bool is_runnable(pid_t pid)
+/* ---- to the child ---- */
+
+/* Returns 0, -EAGAIN, or another negative errno. */
+static int send_message(struct worker *worker, const struct message *message)
 {
-	uint64_t start_time;
-	char state;
+	ssize_t put;
 
-	return process__read_stat(pid, &state, &start_time) == 0 && state == 'R';
-}
-
-static void set_deadline(struct worker *worker)
-{
-	clock_gettime(CLOCK_MONOTONIC, &worker->deadline);
-	worker->deadline.tv_sec += DEADLINE_MS / 1000;
-}
-
-static bool is_overdue(const struct worker *worker)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec > worker->deadline.tv_sec ||
-	       (now.tv_sec == worker->deadline.tv_sec && now.tv_nsec > worker->deadline.tv_nsec);
-}
-
-/*
- * Wait until the socket is ready for events. 0, -ETIMEDOUT if the child waits
- * for what does not answer, -ETIME at the deadline, or another negative errno.
- */
-static int await(const struct worker *worker, short events)
-{
-	const volatile struct progress *progress = worker->progress;
-	uint64_t steps = progress->steps, work = progress->work;
-	int waited = 0;
-
-	while (!is_overdue(worker)) {
-		struct pollfd socket = {.fd = worker->socket, .events = events};
-		int ready = poll(&socket, 1, LOOK_MS);
-
-		if (ready > 0)
-			return 0;
-		if (ready < 0 && errno != EINTR)
-			return -errno;
-		if (progress->steps != steps || progress->work != work)
-			waited = 0;
-		else if (!is_runnable(worker->pid))
-			waited += LOOK_MS;
-		if (waited >= PATIENCE_MS && major(progress->device) == 0)
-			return -ETIMEDOUT;
-		steps = progress->steps;
-		work = progress->work;
-	}
-	return -ETIME;
-}
-
-/* All of size bytes, as await(). */
-static int send_all(const struct worker *worker, const void *buffer, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		int err = await(worker, POLLOUT);
-		ssize_t put;
-
-		if (err)
-			return err;
-		put = send(worker->socket, (const char *)buffer + done, size - done,
+	do
+		put = send(worker->socket, message, message__size(message),
 			   MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (put < 0 && errno != EAGAIN && errno != EINTR)
-			return -errno;
-		done += put > 0 ? (size_t)put : 0;
-	}
-	return 0;
-}
-
-/* What has come from the child and is not yet used. */
-struct inbox {
-	const struct worker *worker;
-	char bytes[32 * 1024];
-	size_t used, filled;
-	size_t strings; /* bytes of all strings so far */
-};
-
-/* The next size bytes; as await(), -EPIPE if the child has ended. */
-static int receive(struct inbox *inbox, void *buffer, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		size_t piece = inbox->filled - inbox->used;
-
-		if (piece == 0) {
-			int err = await(inbox->worker, POLLIN);
-			ssize_t got;
-
-			if (err)
-				return err;
-			got = recv(inbox->worker->socket, inbox->bytes, sizeof(inbox->bytes),
-				   MSG_DONTWAIT);
-			if (got < 0 && errno != EAGAIN && errno != EINTR)
-				return -errno;
-			if (got == 0)
-				return -EPIPE;
-			inbox->used = 0;
-			inbox->filled = got > 0 ? (size_t)got : 0;
-			continue;
-		}
-		if (piece > size - done)
-			piece = size - done;
-		memcpy((char *)buffer + done, inbox->bytes + inbox->used, piece);
-		inbox->used += piece;
-		done += piece;
-	}
-	return 0;
-}
-
-/*
- * The string of a field of struct answer. Neighbours often have the same, so
- * one that is equal to previous is not kept again.
- */
-static int receive_string(struct inbox *inbox, uint32_t field, const char *previous,
-			  struct arena *names, const char **string)
-{
-	char text[STRING_LENGTH_MAX];
-	size_t length = field - 1;
-	int err;
-
-	*string = NULL;
-	if (field == 0)
+	while (put < 0 && errno == EINTR);
+	if (put >= 0)
 		return 0;
-	if (field > STRING_LENGTH_MAX)
-		return -EPROTO;
-	err = receive(inbox, text, length);
+	worker->congested = errno == EAGAIN;
+	return -errno;
+}
+
+static int send_told(struct worker *worker, struct told *told)
+{
+	const struct message message = {.request = {.kind = REQUEST_REMEMBER,
+						    .number = worker->last_number + 1,
+						    .pid = told->pid,
+						    .kept = told->kept,
+						    .start_time = told->start_time}};
+	int err = send_message(worker, &message);
+
 	if (err)
 		return err;
-	text[length] = '\0';
-	if (previous && !strcmp(previous, text)) {
-		*string = previous;
-		return 0;
+	if (!worker->in_flight && !worker->question.open) {
+		note_progress(worker);
+		renew_deadline(worker);
 	}
-	inbox->strings += length;
-	if (inbox->strings > STRINGS_BYTES_MAX)
-		return 0;
-	*string = arena__copy_string(names, text, length);
-	return *string ? 0 : -ENOMEM;
+	told->request = ++worker->last_number;
+	worker->in_flight++;
+	return 0;
 }
 
-/* Until the last answer, whose result is returned: 0 or a negative errno. */
-static int receive_answers(struct worker *worker, struct sym_query *queries, size_t nr,
-			   bool *answered, struct arena *names)
+static int send_part(struct worker *worker)
 {
-	CLEANUP_FREE struct inbox *inbox = calloc(1, sizeof(*inbox));
-	const char *name = NULL, *module = NULL;
+	struct message message;
+	size_t next = worker_question__fill(&worker->question, &message);
+	int err = send_message(worker, &message);
 
-	if (!inbox)
-		return -ENOMEM;
-	inbox->worker = worker;
-	for (;;) {
-		struct answer answer;
-		int err = receive(inbox, &answer, sizeof(answer));
-
-		if (!err && answer.index == ANSWER_LAST) {
-			worker->unanswered += answer.exhausted;
-			return answer.result;
-		}
-		if (!err && answer.index >= nr)
-			err = -EPROTO;
-		if (!err)
-			err = receive_string(inbox, answer.name, name, names, &name);
-		if (!err)
-			err = receive_string(inbox, answer.module, module, names, &module);
-		if (err)
-			return err;
-		queries[answer.index].offset = answer.offset;
-		queries[answer.index].module_offset = answer.module_offset;
-		queries[answer.index].name = name;
-		queries[answer.index].module = module;
-		answered[answer.index] = true;
-	}
-}
-
-/* As symbolizer__remember(), of the child that is running; or why that is to be given up. */
-static int ask_to_remember(struct worker *worker, pid_t pid)
-{
-	const struct request request = {.kind = REQUEST_REMEMBER, .pid = pid};
-	int err = send_all(worker, &request, sizeof(request));
-
-	return err ? err : receive_answers(worker, NULL, 0, NULL, NULL);
-}
-
-static bool must_be_given_up(int err)
-{
-	return err == -ETIMEDOUT || err == -ETIME || err == -EPIPE || err == -EPROTO;
+	if (err)
+		return err;
+	worker_question__note_sent(&worker->question, &message, next);
+	note_progress(worker);
+	return 0;
 }
 
 /*
- * Have a child that remembers what it should. One that has to be given up while it
- * reads a process takes along what it knew: the next one is told again, and can
- * read of the others what has not ended. *result: what became of the last of them.
- * Returns a negative errno if there can be no child; 0 without one if there should
- * be no further.
+ * The question comes behind the processes that are to be kept, but waits for no others:
+ * there is no end to these.
  */
-static int prepare_child(struct worker *worker, int *result)
+static int send_waiting(struct worker *worker)
 {
-	int err = worker->pid ? 0 : start_child(worker);
+	int err = 0;
 
-	while (!err && worker->told < worker->nr_remembered) {
-		*result = ask_to_remember(worker, worker->remembered[worker->told]);
-		if (must_be_given_up(*result)) {
-			give_up_child(worker, *result);
-			if (worker->avoided.nr == AVOIDED_MAX || is_overdue(worker))
-				return 0;
-			err = start_child(worker);
-		} else {
-			worker->told++;
-		}
+	worker->congested = false;
+	for (int sent = 0; sent < MESSAGES_AT_ONCE && !err; sent++) {
+		bool ask = worker->question.open && !worker->question.sent;
+		struct told *told = told_list__next(&worker->told, !ask);
+
+		if (told && (told->kept || worker->in_flight < TOLD_AT_ONCE))
+			err = send_told(worker, told);
+		else if (ask)
+			err = send_part(worker);
+		else
+			return 0;
+	}
+	worker->congested = true;
+	return err == -EAGAIN ? 0 : err;
+}
+
+/* ---- from the child ---- */
+
+static void take_remembered(struct worker *worker, const struct answer *answer)
+{
+	struct told *told = told_list__find_request(&worker->told, answer->number);
+
+	if (worker->in_flight)
+		worker->in_flight--;
+	if (told && told->pid == worker->awaited) {
+		worker->awaited_result = answer->result;
+		worker->awaited = 0;
+	}
+	if (told)
+		told_list__note_answer(&worker->told, told, answer->result, answer->start_time);
+	renew_deadline(worker);
+}
+
+static int take_answer(struct worker *worker, const struct answer *answer, const char *strings)
+{
+	struct worker_question *question = &worker->question;
+	bool of_question = question->open && answer->number == question->number;
+
+	if (answer->index != ANSWER_LAST)
+		return of_question ? worker_question__take(question, answer, strings) : -EPROTO;
+	if (!of_question) {
+		take_remembered(worker, answer);
+		return 0;
+	}
+	worker->unanswered += answer->exhausted != 0;
+	if (answer->result)
+		return answer->result < 0 ? answer->result : -EPROTO;
+	worker_question__close(question);
+	renew_deadline(worker);
+	return 0;
+}
+
+/* All answers that have come as a whole. */
+static int take_inbox(struct worker *worker)
+{
+	struct inbox *inbox = &worker->inbox;
+	struct answer answer;
+	size_t used = 0;
+	int err = 0;
+
+	while (!err && inbox->filled - used >= sizeof(answer)) {
+		size_t size = sizeof(answer);
+
+		memcpy(&answer, inbox->bytes + used, sizeof(answer));
+		if (answer.name > STRING_LENGTH_MAX || answer.module > STRING_LENGTH_MAX)
+			return -EPROTO;
+		size += answer.name ? answer.name - 1 : 0;
+		size += answer.module ? answer.module - 1 : 0;
+		if (inbox->filled - used < size)
+			break;
+		err = take_answer(worker, &answer, inbox->bytes + used + sizeof(answer));
+		used += size;
+	}
+	inbox->filled -= used;
+	memmove(inbox->bytes, inbox->bytes + used, inbox->filled);
+	return err;
+}
+
+/* Returns 0, -EPIPE if the child has ended, or why else it is to be given up. */
+static int receive_answers(struct worker *worker)
+{
+	struct inbox *inbox = &worker->inbox;
+	int err = 0;
+
+	for (int received = 0; received < MESSAGES_AT_ONCE && !err; received++) {
+		ssize_t got = recv(worker->socket, inbox->bytes + inbox->filled,
+				   sizeof(inbox->bytes) - inbox->filled, MSG_DONTWAIT);
+
+		if (got < 0)
+			return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+		if (got == 0)
+			return -EPIPE;
+		inbox->filled += (size_t)got;
+		note_progress(worker);
+		err = take_inbox(worker);
 	}
 	return err;
 }
 
-int worker__remember(struct worker *worker, pid_t pid)
-{
-	int result = 0, err;
+/* ---- both ways ---- */
 
-	if (ARRAY_GROW(worker->remembered, worker->nr_remembered, worker->remembered_capacity))
-		return -ENOMEM;
-	worker->remembered[worker->nr_remembered++] = pid;
-	set_deadline(worker);
-	err = prepare_child(worker, &result);
-	return err ? err : result;
-}
-
-/* Ask the child that is running for what has not been answered yet. */
-static int ask_child(struct worker *worker, struct sym_query *queries, size_t nr, bool *answered,
-		     struct arena *names)
+static void advance(struct worker *worker)
 {
-	CLEANUP_FREE struct question *questions = calloc(nr, sizeof(*questions));
-	struct request request = {.kind = REQUEST_NAME};
 	int err;
 
-	if (!questions)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		if (!answered[i])
-			questions[request.nr++] = (struct question){
-				.index = i,
-				.address = queries[i].address,
-				.pid = queries[i].pid,
-				.return_address = queries[i].return_address,
-			};
-	err = send_all(worker, &request, sizeof(request));
+	reap_given_up(worker);
+	if (!is_open(worker))
+		return;
+	err = receive_answers(worker);
 	if (!err)
-		err = send_all(worker, questions, request.nr * sizeof(*questions));
-	return err ? err : receive_answers(worker, queries, nr, answered, names);
+		err = send_waiting(worker);
+	if (!err && is_open(worker))
+		err = check_progress(worker);
+	if (err)
+		replace_child(worker, err);
 }
 
-/*
- * A new child goes on after each one that has to be given up, with what is left
- * to answer, as long as there is time and room for one more thing to avoid.
- */
+int worker__attend(struct worker *worker)
+{
+	int failure;
+
+	advance(worker);
+	failure = worker->failure;
+	worker->failure = 0;
+	return failure ? failure : worker->question.open;
+}
+
+int worker__poll(const struct worker *worker, struct pollfd *pollfd)
+{
+	bool open = is_open(worker);
+
+	pollfd->fd = open ? worker->socket : -1;
+	pollfd->events = worker->congested ? POLLIN | POLLOUT : POLLIN;
+	pollfd->revents = 0;
+	return open ? LOOK_MS : -1;
+}
+
+static void wait_for_child(const struct worker *worker)
+{
+	struct pollfd pollfd;
+	int timeout = worker__poll(worker, &pollfd);
+
+	poll(&pollfd, 1, timeout);
+}
+
+int worker__remember_soon(struct worker *worker, pid_t pid)
+{
+	struct told *told = told_list__add(&worker->told, pid, false);
+	int err;
+
+	if (!told)
+		return -ENOMEM;
+	err = worker->pid ? 0 : start_child(worker);
+	if (err)
+		return err;
+	/* At once; if that fails, by and by. */
+	(void)send_told(worker, told);
+	return 0;
+}
+
+int worker__remember(struct worker *worker, pid_t pid)
+{
+	int err;
+
+	if (!told_list__add(&worker->told, pid, true))
+		return -ENOMEM;
+	err = worker->pid ? 0 : start_child(worker);
+	if (err)
+		return err;
+	renew_deadline(worker);
+	worker->awaited = pid;
+	for (advance(worker); worker->awaited; advance(worker))
+		wait_for_child(worker);
+	return worker->awaited_result;
+}
+
+int worker__ask(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names)
+{
+	int err;
+
+	if (worker->question.open)
+		return -EBUSY;
+	if (nr == 0 || worker->avoided.nr == AVOIDED_MAX)
+		return 0;
+	err = worker->pid ? 0 : start_child(worker);
+	if (err)
+		return err;
+	renew_deadline(worker);
+	err = worker_question__open(&worker->question, queries, nr, names);
+	if (err)
+		return err;
+	told_list__note_question(&worker->told, queries, nr);
+	worker_question__restart(&worker->question, ++worker->last_number);
+	note_progress(worker);
+	advance(worker);
+	return 0;
+}
+
 int worker__name(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names)
 {
-	CLEANUP_FREE bool *answered = calloc(nr + 1, sizeof(*answered));
-	int err = 0, ignored;
+	int err = worker__ask(worker, queries, nr, names);
 
-	if (!answered)
-		return -ENOMEM;
-	set_deadline(worker);
-	while (nr && worker->avoided.nr < AVOIDED_MAX && !is_overdue(worker)) {
-		err = prepare_child(worker, &ignored);
-		if (err)
-			return err;
-		if (!worker->pid)
-			break;
-		err = ask_child(worker, queries, nr, answered, names);
-		if (!err)
-			return 0;
-		give_up_child(worker, err);
-		if (err == -ENOMEM)
-			return err;
+	if (err)
+		return err;
+	for (;;) {
+		int open = worker__attend(worker);
+
+		if (open <= 0)
+			return open;
+		wait_for_child(worker);
 	}
-	return 0; /* what has no name by now has none; worker__unanswered() says so */
 }
 
 size_t worker__unanswered(const struct worker *worker)

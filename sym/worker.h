@@ -9,6 +9,9 @@
  * as it can be, what it was touching is avoided from then on, and another child
  * starts over. The child has no descriptors but its own: no BPF program and no
  * perf event lives on with a child that does.
+ *
+ * Nothing here waits for the child but worker__name() and worker__remember(), which
+ * do nothing else than to attend, and worker__free(), which waits for a second at most.
  */
 #ifndef TRACEKIT_SYM_WORKER_H
 #define TRACEKIT_SYM_WORKER_H
@@ -18,6 +21,7 @@
 #include <sys/types.h>
 
 struct arena;
+struct pollfd;
 struct sym_query;
 struct worker;
 
@@ -25,9 +29,13 @@ struct worker;
 int worker__new(struct worker **worker, bool demangles);
 void worker__free(struct worker *worker);
 
-/* As symbolizer__remember() and symbolizer__name_user() in sym/sym.h; names go into the arena. */
+/* As the functions of the symbolizer in sym/sym.h; names go into the arena. */
 int worker__remember(struct worker *worker, pid_t pid);
+int worker__remember_soon(struct worker *worker, pid_t pid);
 int worker__name(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names);
+int worker__ask(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names);
+int worker__attend(struct worker *worker);
+int worker__poll(const struct worker *worker, struct pollfd *pollfd);
 
 /* How often a child had to be given up, or ran out of the work that it may do. */
 size_t worker__unanswered(const struct worker *worker);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/worker_child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/util/arena.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "sym/elf_symbols.h"
+#include "sym/sym.h"
+#include "sym/user_namer.h"
+#include "sym/worker_protocol.h"
+
+/*
+ * How many processes are remembered in one pause of a question: someone who starts
+ * processes without end must not keep it from going on.
+ */
+#define REMEMBERED_IN_A_PAUSE 64
+
+struct child {
+	int socket;
+	FILE *out; /* the same socket */
+	struct user_namer *namer;
+	struct progress *progress;
+	/* The question that is open, as far as it has come. */
+	struct question *questions;
+	size_t nr, capacity;
+	const struct sym_query *queries; /* while it is answered */
+	uint64_t number;
+};
+
+/* flags: MSG_DONTWAIT or 0. False if there is none; does not return at the end of the parent. */
+static bool receive(const struct child *child, int flags, struct message *message)
+{
+	ssize_t got;
+
+	do
+		got = recv(child->socket, message, sizeof(*message), flags);
+	while (got < 0 && errno == EINTR);
+	if (got < 0 && errno == EAGAIN)
+		return false;
+	if (got < (ssize_t)offsetof(struct message, questions))
+		_exit(0);
+	return true;
+}
+
+static uint32_t string_field(const char *text)
+{
+	return text ? (uint32_t)strnlen(text, STRING_LENGTH_MAX - 1) + 1 : 0;
+}
+
+/* Of struct user_namer_caller. That the parent has gone shows at the next request. */
+static void send_answer(void *context, const struct sym_query *query)
+{
+	const struct child *child = context;
+	struct answer answer = {
+		.number = child->number,
+		.index = child->questions[query - child->queries].index,
+		.offset = query->offset,
+		.module_offset = query->module_offset,
+		.name = string_field(query->name),
+		.module = string_field(query->module),
+	};
+
+	fwrite(&answer, sizeof(answer), 1, child->out);
+	if (answer.name)
+		fwrite(query->name, answer.name - 1, 1, child->out);
+	if (answer.module)
+		fwrite(query->module, answer.module - 1, 1, child->out);
+}
+
+static void serve_remember(const struct child *child, const struct request *request)
+{
+	struct answer answer = {
+		.number = request->number,
+		.index = ANSWER_LAST,
+		.start_time = request->start_time,
+	};
+
+	answer.result =
+		user_namer__remember(child->namer, request->pid, request->kept, &answer.start_time);
+	fwrite(&answer, sizeof(answer), 1, child->out);
+}
+
+/* Of struct user_namer_caller: processes that may soon end are read. */
+static void pause_to_remember(void *context)
+{
+	const struct child *child = context;
+	struct message message;
+	int served = 0;
+
+	while (served < REMEMBERED_IN_A_PAUSE && receive(child, MSG_DONTWAIT, &message)) {
+		serve_remember(child, &message.request);
+		served++;
+	}
+	if (served)
+		fflush(child->out);
+}
+
+static int answer_question(struct child *child)
+{
+	const struct user_namer_caller caller = {
+		.context = child, .emit = send_answer, .pause = pause_to_remember};
+	CLEANUP_FREE struct sym_query *queries = calloc(child->nr + 1, sizeof(*queries));
+
+	if (!queries)
+		_exit(1);
+	for (size_t i = 0; i < child->nr; i++)
+		queries[i] = (struct sym_query){
+			.pid = child->questions[i].pid,
+			.address = child->questions[i].address,
+			.return_address = child->questions[i].return_address,
+		};
+	child->queries = queries;
+	return user_namer__name(child->namer, queries, child->nr, &caller);
+}
+
+static void serve_name(struct child *child, const struct message *message)
+{
+	struct answer last = {.number = message->request.number, .index = ANSWER_LAST};
+
+	for (uint32_t i = 0; i < message->request.nr; i++) {
+		if (ARRAY_GROW(child->questions, child->nr, child->capacity))
+			_exit(1);
+		child->questions[child->nr++] = message->questions[i];
+	}
+	if (message->request.left)
+		return;
+	child->number = message->request.number;
+	child->progress->work = ELF_SYMBOLS_WORK;
+	child->progress->left_out = false;
+	last.result = answer_question(child);
+	last.exhausted = child->progress->work == 0 || child->progress->left_out;
+	child->nr = 0;
+	fwrite(&last, sizeof(last), 1, child->out);
+}
+
+/* 0, or -1 where neither way of closing all descriptors from first on works. */
+static int close_from(unsigned int first)
+{
+	struct rlimit limit;
+
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0) /* 5.9+ */
+		return 0;
+	/* A container's seccomp profile can be older than that. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return -1;
+	for (rlim_t fd = first; fd < limit.rlim_cur; fd++)
+		close((int)fd);
+	return 0;
+}
+
+/*
+ * Whatever the parent had open, BPF programs and perf events among it, must not
+ * live on in a child that cannot be killed.
+ */
+_Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
+				 struct progress *progress, bool demangles)
+{
+	static char answers[ANSWERS_SIZE];
+	struct child child = {.progress = progress};
+	struct arena names = {0};
+	struct message message;
+
+	/* Ctrl-C is for the parent; without it, this ends. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* stderr, too: a child that never ends would keep a pipe behind it open. */
+	if (dup2(socket, 0) < 0 || close_from(1))
+		_exit(1);
+	child.out = fdopen(0, "w");
+	if (!child.out || setvbuf(child.out, answers, _IOFBF, sizeof(answers)) ||
+	    user_namer__new(&child.namer, &names, avoided, progress, demangles))
+		_exit(1);
+	while (receive(&child, 0, &message) && !ferror(child.out)) {
+		if (message.request.kind == REQUEST_NAME)
+			serve_name(&child, &message);
+		else
+			serve_remember(&child, &message.request);
+		/* If it is given up from now on, nothing is to blame. */
+		progress->pid = 0;
+		progress->device = 0;
+		progress->jit = false;
+		fflush(child.out);
+		arena__release(&names); /* they have been sent */
+	}
+	_exit(0);
+}

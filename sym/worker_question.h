@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a worker has been asked to name: how it is told to a child, and answered. */
+#ifndef TRACEKIT_SYM_WORKER_QUESTION_H
+#define TRACEKIT_SYM_WORKER_QUESTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct answer;
+struct arena;
+struct message;
+struct sym_query;
+
+struct worker_question {
+	bool open;
+	uint64_t number; /* of the request to the child that runs */
+	struct sym_query *queries;
+	size_t nr;
+	bool *answered;		   /* by query */
+	struct arena *names;	   /* for the strings of answers */
+	size_t strings;		   /* bytes of them so far */
+	const char *name, *module; /* of the answer before */
+	size_t next;		   /* query to be sent */
+	uint64_t left;		   /* to be sent, from next on */
+	bool sent;		   /* nothing is left, and that was said */
+};
+
+/* queries and names are borrowed until it is closed. Returns 0 or -ENOMEM. */
+int worker_question__open(struct worker_question *question, struct sym_query *queries, size_t nr,
+			  struct arena *names);
+void worker_question__close(struct worker_question *question);
+
+/* A new child is to be sent, under this number, what has not been answered. */
+void worker_question__restart(struct worker_question *question, uint64_t number);
+
+/* The next part to be sent; returns what next becomes when it is. */
+size_t worker_question__fill(const struct worker_question *question, struct message *message);
+void worker_question__note_sent(struct worker_question *question, const struct message *message,
+				size_t next);
+
+/*
+ * An answer to one query; strings: those of its name and module, one behind the other.
+ * Returns 0, -EPROTO or -ENOMEM.
+ */
+int worker_question__take(struct worker_question *question, const struct answer *answer,
+			  const char *strings);
+
+#endif

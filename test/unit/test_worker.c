@@ -1,0 +1,694 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Naming without waiting, by the symbolizer's own functions, and what becomes of its child. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "sym/process.h"
+#include "sym/remembered.h"
+#include "sym/sym.h"
+#include "test/unit/tap.h"
+
+#define CLEANUP_SYMBOLIZER CLEANUP(symbolizer__freep)
+
+/* The child has a second without progress; whoever waits for it takes as long. */
+#define AT_ONCE_MS 300
+
+static struct symbolizer *make_symbolizer(void)
+{
+	struct symbolizer *symbolizer = NULL;
+
+	CHECK_INT(symbolizer__new(&symbolizer, NULL, NULL), 0);
+	return symbolizer;
+}
+
+/* The function that is asked for, in this process and in its copies. */
+static __attribute__((noinline)) int plain_function(int argument)
+{
+	__asm__ volatile("" : "+r"(argument));
+	return argument * 3;
+}
+
+static struct sym_query query_of(pid_t pid)
+{
+	return (struct sym_query){.pid = pid, .address = (uint64_t)(uintptr_t)plain_function};
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* ---- event loops ---- */
+
+static void wait_for(const struct symbolizer *symbolizer)
+{
+	struct pollfd pollfd;
+	int timeout = symbolizer__poll(symbolizer, &pollfd);
+
+	CHECK(timeout > 0 && pollfd.fd >= 0);
+	poll(&pollfd, 1, timeout);
+}
+
+/* symbolizer__attend(), which never takes long. */
+static int attend(struct symbolizer *symbolizer)
+{
+	uint64_t begin = now_ms();
+	int open = symbolizer__attend(symbolizer);
+
+	CHECK(now_ms() - begin < AT_ONCE_MS);
+	return open;
+}
+
+/* Until the question has been answered; what attend() said last. */
+static int attend_to_question(struct symbolizer *symbolizer)
+{
+	int open;
+
+	for (open = attend(symbolizer); open > 0; open = attend(symbolizer))
+		wait_for(symbolizer);
+	return open;
+}
+
+/* Until nothing is open. */
+static void attend_to_all(struct symbolizer *symbolizer)
+{
+	struct pollfd pollfd;
+
+	CHECK_INT(attend_to_question(symbolizer), 0);
+	while (symbolizer__poll(symbolizer, &pollfd) >= 0) {
+		wait_for(symbolizer);
+		CHECK_INT(attend(symbolizer), 0);
+	}
+	CHECK_INT(pollfd.fd, -1);
+}
+
+static const char *ask_name(struct symbolizer *symbolizer, pid_t pid)
+{
+	struct sym_query query = query_of(pid);
+
+	CHECK_INT(symbolizer__ask_user(symbolizer, &query, 1), 0);
+	CHECK_INT(attend_to_question(symbolizer), 0);
+	return query.name;
+}
+
+static void remember_soon(struct symbolizer *symbolizer, pid_t pid)
+{
+	uint64_t begin = now_ms();
+
+	CHECK_INT(symbolizer__remember_soon(symbolizer, pid), 0);
+	CHECK(now_ms() - begin < AT_ONCE_MS);
+}
+
+/* ---- processes ---- */
+
+/* A copy of this process that sleeps until it is killed. */
+static pid_t start_process(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (;;)
+			pause();
+	}
+	CHECK(pid > 0);
+	return pid;
+}
+
+static void end_process(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	CHECK_INT(waitpid(pid, NULL, 0), pid);
+}
+
+/* The only child that this process has: call it before others are started. */
+static pid_t find_worker(struct symbolizer *symbolizer)
+{
+	CLEANUP_CLOSEDIR DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+	pid_t found = 0;
+
+	attend_to_all(symbolizer);
+	while (processes && (entry = readdir(processes))) {
+		CLEANUP_FCLOSE FILE *file = NULL;
+		char path[300];
+		pid_t parent;
+
+		snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+		file = fopen(path, "re");
+		/* Neither this program nor its children have a name with spaces. */
+		if (file && fscanf(file, "%*d %*s %*c %d", &parent) == 1 && parent == getpid())
+			found = atoi(entry->d_name);
+	}
+	CHECK(found > 0);
+	return found;
+}
+
+/* How many descriptors of a process lead to what begins with target. */
+static int count_descriptors(pid_t pid, const char *target)
+{
+	CLEANUP_CLOSEDIR DIR *fds = NULL;
+	const struct dirent *entry;
+	char path[64], link[256];
+	int nr = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	fds = opendir(path);
+	while (fds && (entry = readdir(fds))) {
+		ssize_t length = readlinkat(dirfd(fds), entry->d_name, link, sizeof(link) - 1);
+
+		if (length < 0)
+			continue;
+		link[length] = '\0';
+		nr += !strncmp(link, target, strlen(target));
+	}
+	return nr;
+}
+
+/* A copy of this process that has mapped a file of its own, "/memfd:NAME". */
+static pid_t start_process_with_file(const char *name)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+	void *mapped = MAP_FAILED;
+	pid_t pid;
+
+	if (ftruncate(fd, 4096) == 0)
+		mapped = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	CHECK(mapped != MAP_FAILED);
+	pid = start_process();
+	munmap(mapped, 4096);
+	close(fd);
+	return pid;
+}
+
+/* ---- questions ---- */
+
+static void question_without_waiting(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query queries[] = {query_of(getpid()), query_of(getpid())}, other = queries[0];
+	struct pollfd pollfd;
+
+	queries[1].address = (uint64_t)(uintptr_t)getppid;
+	CHECK_INT(plain_function(2), 6);
+	CHECK_INT(symbolizer__attend(symbolizer), 0);
+	CHECK_INT(symbolizer__poll(symbolizer, &pollfd), -1);
+	CHECK_INT(pollfd.fd, -1);
+	for (int again = 0; again < 3; again++) {
+		CHECK_INT(symbolizer__ask_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
+		CHECK(symbolizer__poll(symbolizer, &pollfd) > 0);
+		CHECK(pollfd.events & POLLIN);
+		CHECK_INT(symbolizer__ask_user(symbolizer, &other, 1), -EBUSY);
+		CHECK_INT(symbolizer__name_user(symbolizer, &other, 1), -EBUSY);
+		CHECK_INT(attend_to_question(symbolizer), 0);
+		CHECK_STR(queries[0].name, "plain_function");
+		CHECK_INT(queries[0].offset, 0);
+		CHECK_STR(queries[0].module, "test_worker");
+		CHECK_STR(queries[1].name, "getppid");
+		CHECK_STR(other.name, NULL);
+		attend_to_all(symbolizer);
+		queries[0].name = queries[1].name = NULL;
+		symbolizer__forget_names(symbolizer);
+	}
+	CHECK_INT(symbolizer__ask_user(symbolizer, &other, 0), 0);
+	CHECK_INT(symbolizer__attend(symbolizer), 0);
+	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
+}
+
+#define MANY_QUERIES 50000
+
+/* More than the socket takes at once: for each of two processes half, page by page. */
+static struct sym_query *make_large_question(pid_t pid)
+{
+	struct sym_query *queries = calloc(MANY_QUERIES, sizeof(*queries));
+
+	for (size_t i = 0; queries && i < MANY_QUERIES; i++) {
+		queries[i] = query_of(i % 2 ? pid : getpid());
+		queries[i].address += i / 2 * 16 % 4096;
+	}
+	CHECK(queries);
+	return queries;
+}
+
+static void check_large_question(const struct sym_query *queries)
+{
+	size_t named = 0;
+
+	for (size_t i = 0; i < MANY_QUERIES; i++)
+		named += queries[i].module && !strcmp(queries[i].module, "test_worker");
+	CHECK_INT(named, MANY_QUERIES);
+	CHECK_STR(queries[0].name, "plain_function");
+	CHECK_STR(queries[1].name, "plain_function");
+}
+
+static void large_question(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t pid = start_process();
+	CLEANUP_FREE struct sym_query *queries = make_large_question(pid);
+	struct pollfd pollfd;
+
+	CHECK_INT(symbolizer__ask_user(symbolizer, queries, MANY_QUERIES), 0);
+	symbolizer__poll(symbolizer, &pollfd);
+	CHECK_INT(pollfd.events, POLLIN | POLLOUT);
+	CHECK_INT(attend_to_question(symbolizer), 0);
+	check_large_question(queries);
+	end_process(pid);
+}
+
+/* ---- processes to be remembered ---- */
+
+static void process_that_ends_soon(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t pid = start_process();
+
+	remember_soon(symbolizer, pid);
+	attend_to_all(symbolizer);
+	end_process(pid);
+	for (int again = 0; again < 2; again++)
+		CHECK_STR(ask_name(symbolizer, pid), "plain_function");
+	/* That it has ended is no reason to forget it. */
+	remember_soon(symbolizer, pid);
+	attend_to_all(symbolizer);
+	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
+}
+
+static void process_that_has_ended(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t pid = start_process();
+
+	end_process(pid);
+	remember_soon(symbolizer, pid);
+	attend_to_all(symbolizer);
+	CHECK_STR(ask_name(symbolizer, pid), NULL);
+	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
+}
+
+/* That it is held open shows that the process has been read; the question is still open. */
+static void process_beside_a_question(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t worker, pid, asked;
+	struct sym_query *queries;
+	bool seen = false;
+	int open = 1;
+
+	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+	worker = find_worker(symbolizer);
+	pid = start_process_with_file("beside");
+	asked = start_process();
+	queries = make_large_question(asked);
+	CHECK_INT(symbolizer__ask_user(symbolizer, queries, MANY_QUERIES), 0);
+	remember_soon(symbolizer, pid);
+	while (open > 0 && !seen) {
+		wait_for(symbolizer);
+		open = attend(symbolizer);
+		seen = count_descriptors(worker, "/memfd:beside") == 1;
+	}
+	CHECK_INT(open, 1);
+	CHECK(seen);
+	end_process(pid);
+	CHECK_INT(attend_to_question(symbolizer), 0);
+	check_large_question(queries);
+	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
+	end_process(asked);
+	free(queries);
+}
+
+static void waiting_beside_a_question(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query query = query_of(getpid());
+	pid_t pid = start_process();
+
+	CHECK_INT(symbolizer__ask_user(symbolizer, &query, 1), 0);
+	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
+	end_process(pid);
+	CHECK_INT(symbolizer__remember(symbolizer, getppid() + (1 << 22)), -ESRCH);
+	CHECK_INT(attend_to_question(symbolizer), 0);
+	CHECK_STR(query.name, "plain_function");
+	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
+}
+
+/* One more than are remembered, and one that is to be kept. */
+#define PROCESSES (REMEMBERED_MAX + 2)
+
+static void least_recently_used(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t pids[PROCESSES];
+
+	for (size_t i = 0; i < PROCESSES; i++)
+		pids[i] = start_process();
+	CHECK_INT(symbolizer__remember(symbolizer, pids[0]), 0);
+	for (size_t i = 1; i < PROCESSES - 1; i++)
+		remember_soon(symbolizer, pids[i]);
+	attend_to_all(symbolizer);
+	CHECK_STR(ask_name(symbolizer, pids[1]), "plain_function");
+	remember_soon(symbolizer, pids[3]);
+	remember_soon(symbolizer, pids[PROCESSES - 1]);
+	attend_to_all(symbolizer);
+	for (size_t i = 0; i < PROCESSES; i++)
+		end_process(pids[i]);
+	for (size_t i = 0; i < PROCESSES; i++)
+		CHECK_STR(ask_name(symbolizer, pids[i]), i == 2 ? NULL : "plain_function");
+}
+
+static void shared_descriptors(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t pids[100], other, worker;
+	int before, with_one;
+
+	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+	worker = find_worker(symbolizer);
+	before = count_descriptors(worker, "/");
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++)
+		pids[i] = start_process();
+	remember_soon(symbolizer, pids[0]);
+	attend_to_all(symbolizer);
+	with_one = count_descriptors(worker, "/");
+	CHECK(with_one > before);
+	for (size_t i = 1; i < ARRAY_SIZE(pids); i++)
+		remember_soon(symbolizer, pids[i]);
+	attend_to_all(symbolizer);
+	CHECK_INT(count_descriptors(worker, "/"), with_one);
+	other = start_process_with_file("other");
+	remember_soon(symbolizer, other);
+	attend_to_all(symbolizer);
+	CHECK_INT(count_descriptors(worker, "/"), with_one + 1);
+	CHECK_INT(count_descriptors(worker, "/memfd:other"), 1);
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++)
+		end_process(pids[i]);
+	end_process(other);
+	CHECK_STR(ask_name(symbolizer, pids[0]), "plain_function");
+	CHECK_STR(ask_name(symbolizer, pids[99]), "plain_function");
+	CHECK_INT(count_descriptors(worker, "/"), with_one + 1);
+}
+
+/* ---- processes that change ---- */
+
+/* A copy of this process under a PID that is free; or -1. */
+static pid_t start_process_as(pid_t pid)
+{
+	struct clone_args args = {
+		.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&pid, .set_tid_size = 1};
+	pid_t started = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	if (started == 0) {
+		for (;;)
+			pause();
+	}
+	return started;
+}
+
+static void pid_of_another_process(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t worker, pid;
+
+	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+	worker = find_worker(symbolizer);
+	pid = start_process_with_file("before");
+	remember_soon(symbolizer, pid);
+	attend_to_all(symbolizer);
+	CHECK_INT(count_descriptors(worker, "/memfd:before"), 1);
+	end_process(pid);
+	poll(NULL, 0, 20); /* processes are told apart by clock ticks */
+	if (start_process_as(pid) != pid) {
+		tap_skip("PIDs cannot be chosen");
+		return;
+	}
+	/* The question is about the one that was remembered. */
+	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
+	CHECK_INT(count_descriptors(worker, "/memfd:before"), 1);
+	remember_soon(symbolizer, pid);
+	attend_to_all(symbolizer);
+	CHECK_INT(count_descriptors(worker, "/memfd:before"), 0);
+	end_process(pid);
+	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
+}
+
+/* Where this program's file has the function. */
+static uint64_t offset_in_file(void)
+{
+	CLEANUP(process__release) struct process self = {0};
+	const uint64_t address = query_of(0).address;
+	const struct mapping *mapping;
+
+	CHECK_INT(process__read(&self, getpid()), 0);
+	mapping = mapping_list__find(&self.mappings, address);
+	CHECK(mapping);
+	return mapping ? address - mapping->start + mapping->offset : 0;
+}
+
+/* Maps the file of this program once more when a byte comes, and writes where to. */
+static _Noreturn void map_when_told(int in, int out)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	off_t size = lseek(fd, 0, SEEK_END);
+	uint64_t address = 0;
+	char byte;
+
+	if (read(in, &byte, 1) == 1)
+		address = (uint64_t)(uintptr_t)mmap(NULL, (size_t)size, PROT_READ | PROT_EXEC,
+						    MAP_PRIVATE, fd, 0);
+	if (write(out, &address, sizeof(address)) < 0)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static void library_loaded_later(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query query = {0};
+	int in[2], out[2];
+	pid_t pid;
+
+	CHECK_INT(pipe2(in, O_CLOEXEC) + pipe2(out, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0)
+		map_when_told(in[0], out[1]);
+	remember_soon(symbolizer, pid);
+	attend_to_all(symbolizer);
+	CHECK_INT(write(in[1], "", 1), 1);
+	CHECK_INT(read(out[0], &query.address, sizeof(query.address)), sizeof(query.address));
+	query.pid = pid;
+	query.address += offset_in_file();
+	/* Any address of the process has it read again. */
+	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
+	end_process(pid);
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK_STR(query.name, "plain_function");
+	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
+	for (int i = 0; i < 2; i++) {
+		close(in[i]);
+		close(out[i]);
+	}
+}
+
+/* ---- children that are given up ---- */
+
+/* Have the child stopped, when it has named this process and *pid, a new one. */
+static pid_t stop_worker(struct symbolizer *symbolizer, pid_t *pid)
+{
+	pid_t worker;
+
+	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+	worker = find_worker(symbolizer);
+	*pid = start_process();
+	CHECK_STR(ask_name(symbolizer, *pid), "plain_function");
+	kill(worker, SIGSTOP);
+	CHECK_INT(waitpid(worker, NULL, WUNTRACED), worker);
+	return worker;
+}
+
+/* No child of this process lives on; one that was killed a moment ago may still be ending. */
+static void check_no_children(void)
+{
+	uint64_t begin = now_ms();
+
+	while (waitpid(-1, NULL, WNOHANG) >= 0 && now_ms() - begin < 2000)
+		poll(NULL, 0, 1);
+	CHECK_INT(waitpid(-1, NULL, WNOHANG), -1);
+	CHECK_INT(errno, ECHILD);
+}
+
+static void silent_child(void)
+{
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query query = query_of(getpid());
+	uint64_t begin, took;
+	pid_t pid;
+
+	stop_worker(symbolizer, &pid);
+	begin = now_ms();
+	CHECK_INT(symbolizer__ask_user(symbolizer, &query, 1), 0);
+	CHECK_INT(attend_to_question(symbolizer), 0);
+	took = now_ms() - begin;
+	CHECK(took >= 900 && took < 5000);
+	CHECK_STR(query.name, "plain_function");
+	CHECK_INT(symbolizer__unanswered(symbolizer), 1);
+	/* It was touching nothing: all is asked for again. */
+	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
+	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+	CHECK_INT(symbolizer__unanswered(symbolizer), 1);
+	end_process(pid);
+	symbolizer__free(symbolizer);
+	check_no_children();
+}
+
+static void silent_child_that_remembers(void)
+{
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t remembered = 0, pid;
+
+	stop_worker(symbolizer, &pid);
+	remembered = start_process();
+	/* That more and more is wanted does not count as progress. */
+	for (uint64_t begin = now_ms(); symbolizer__unanswered(symbolizer) == 0;) {
+		remember_soon(symbolizer, remembered);
+		poll(NULL, 0, 20);
+		attend(symbolizer);
+		if (!CHECK(now_ms() - begin < 5000))
+			break;
+	}
+	attend_to_all(symbolizer);
+	end_process(remembered);
+	CHECK_STR(ask_name(symbolizer, remembered), "plain_function");
+	end_process(pid);
+	symbolizer__free(symbolizer);
+	check_no_children();
+}
+
+static void child_that_is_killed(void)
+{
+	struct symbolizer *symbolizer = make_symbolizer();
+	pid_t worker, pid, remembered, ended;
+	struct sym_query *queries;
+
+	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+	worker = find_worker(symbolizer);
+	remembered = start_process();
+	ended = start_process();
+	pid = start_process();
+	remember_soon(symbolizer, remembered);
+	remember_soon(symbolizer, ended);
+	attend_to_all(symbolizer);
+	end_process(ended);
+	CHECK_STR(ask_name(symbolizer, ended), "plain_function");
+	queries = make_large_question(pid);
+	kill(worker, SIGSTOP);
+	CHECK_INT(waitpid(worker, NULL, WUNTRACED), worker);
+	CHECK_INT(symbolizer__ask_user(symbolizer, queries, MANY_QUERIES), 0);
+	kill(worker, SIGKILL);
+	CHECK_INT(attend_to_question(symbolizer), 0);
+	check_large_question(queries);
+	attend_to_all(symbolizer);
+	/* Its successor was told of who lives, and knows nothing of who has ended. */
+	end_process(remembered);
+	CHECK_STR(ask_name(symbolizer, remembered), "plain_function");
+	CHECK_STR(ask_name(symbolizer, ended), NULL);
+	CHECK_INT(symbolizer__unanswered(symbolizer), 1);
+	end_process(pid);
+	free(queries);
+	symbolizer__free(symbolizer);
+	check_no_children();
+}
+
+/* Those that are given up are counted, and there is an end to them. */
+static void children_that_die(void)
+{
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query query;
+
+	for (int i = 0; i < AVOIDED_MAX; i++) {
+		CHECK_INT(symbolizer__unanswered(symbolizer), i);
+		CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+		kill(find_worker(symbolizer), SIGKILL);
+		CHECK_INT(symbolizer__remember_soon(symbolizer, getpid()), 0);
+		attend_to_all(symbolizer);
+	}
+	query = query_of(getpid());
+	CHECK_INT(symbolizer__ask_user(symbolizer, &query, 1), 0);
+	CHECK_INT(symbolizer__attend(symbolizer), 0);
+	CHECK_STR(query.name, NULL);
+	CHECK_INT(symbolizer__remember_soon(symbolizer, getpid()), -ECANCELED);
+	CHECK_INT(symbolizer__remember(symbolizer, getpid()), -ECANCELED);
+	CHECK_INT(symbolizer__unanswered(symbolizer), AVOIDED_MAX);
+	symbolizer__free(symbolizer);
+	check_no_children();
+}
+
+static void child_that_is_stopped_at_the_end(void)
+{
+	for (int busy = 0; busy < 2; busy++) {
+		struct symbolizer *symbolizer = make_symbolizer();
+		struct sym_query query = query_of(getpid());
+		uint64_t begin;
+		pid_t pid;
+
+		stop_worker(symbolizer, &pid);
+		if (busy)
+			CHECK_INT(symbolizer__ask_user(symbolizer, &query, 1), 0);
+		begin = now_ms();
+		symbolizer__free(symbolizer);
+		CHECK(now_ms() - begin < (busy ? AT_ONCE_MS : 2000));
+		end_process(pid);
+		check_no_children();
+	}
+}
+
+static const struct tap_test tests[] = {
+	{"a question is answered without waiting, and one at a time", question_without_waiting},
+	{"a question that the socket does not take at once", large_question},
+	{"a process that ends soon has names", process_that_ends_soon},
+	{"a process that has ended is no failure", process_that_has_ended},
+	{"a process is remembered while a large question is open", process_beside_a_question},
+	{"so it is by who waits for it", waiting_beside_a_question},
+	{"of those to be remembered soon the least recently used one goes", least_recently_used},
+	{"files of processes that are remembered are open once", shared_descriptors},
+	{"a PID that belongs to another process is remembered anew", pid_of_another_process},
+	{"what a process loads after it was remembered has names after its end",
+	 library_loaded_later},
+	{"a silent child is given up without waiting, and the next one answers", silent_child},
+	{"so it is while it is only to remember", silent_child_that_remembers},
+	{"a child that is killed costs no names of who lives", child_that_is_killed},
+	{"children that die are counted, and there is an end to them", children_that_die},
+	{"a child that does not go on is not waited for at the end",
+	 child_that_is_stopped_at_the_end},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}
