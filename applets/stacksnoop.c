@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "applets/applet.h"
 #include "bpf/abi.h"
@@ -137,6 +139,21 @@ static void detach(struct stacksnoop *stacksnoop)
 		message("detaching %zu probes, about %.0f s", left, (double)wait / NANOSECONDS);
 }
 
+/*
+ * Have the variables of the programs be seen here: bpf_object__load_skeleton() would do that,
+ * but session__load() loads objects of any applet.
+ */
+static int map_variables(struct stacksnoop_bpf *skeleton, struct error *error)
+{
+	void *mapped = mmap(skeleton->bss, sizeof(*skeleton->bss), PROT_READ,
+			    MAP_SHARED | MAP_FIXED, bpf_map__fd(skeleton->maps.bss), 0);
+
+	return mapped == MAP_FAILED ?
+		       error__set(error, -errno, "cannot map the variables of the BPF programs: %s",
+				  strerror(errno)) :
+		       0;
+}
+
 static int load(struct stacksnoop *stacksnoop, struct error *error)
 {
 	const struct stacksnoop_settings *settings = &stacksnoop->settings;
@@ -155,6 +172,8 @@ static int load(struct stacksnoop *stacksnoop, struct error *error)
 	if (!err)
 		err = probes__load(&stacksnoop->probes, &settings->probe, stacksnoop->session,
 				   object, config, error);
+	if (!err)
+		err = map_variables(stacksnoop->skeleton, error);
 	if (!err)
 		err = stream__open(&stacksnoop->stream, session__maps(stacksnoop->session),
 				   stacksnoop->skeleton->bss->lost_events,
