@@ -31,28 +31,20 @@ struct sent_stack *sent_stacks__find(const struct sent_stacks *stacks, struct st
 
 int sent_stacks__add(struct sent_stacks *stacks, struct stack_id id, const struct stack *stack)
 {
+	size_t frames_size = stack->nr * sizeof(stack->frames[0]);
+	size_t bytes = sizeof(struct sent_stack) + frames_size;
 	struct sent_stack **bucket, *sent;
-	uint32_t nr = stack->nr;
-	uint64_t *frames;
-	size_t bytes;
 
 	if (sent_stacks__find(stacks, id))
 		return 0;
 	if (!stacks->buckets)
 		stacks->buckets = calloc(BUCKETS, sizeof(struct sent_stack *));
-	bytes = sizeof(*sent) + nr * (sizeof(*frames) + sizeof(*sent->shown));
 	sent = stacks->buckets ? arena__alloc(&stacks->arena, bytes) : NULL;
 	if (!sent)
 		return -ENOMEM;
 	bucket = bucket_of(stacks, id);
-	frames = memcpy(sent + 1, stack->frames, nr * sizeof(*frames));
-	*sent = (struct sent_stack){
-		.id = id,
-		.next = *bucket,
-		.nr = nr,
-		.frames = frames,
-		.shown = (const struct shown_frame **)(frames + nr),
-	};
+	*sent = (struct sent_stack){.id = id, .next = *bucket, .nr = stack->nr};
+	memcpy(sent->frames, stack->frames, frames_size);
 	*bucket = sent;
 	stacks->nr++;
 	stacks->bytes += bytes;

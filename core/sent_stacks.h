@@ -17,10 +17,10 @@ struct sent_stack {
 	struct stack_id id;
 	struct sent_stack *next; /* in its bucket */
 	uint32_t nr;
-	const uint64_t *frames;
-	const struct shown_frame **shown; /* as many */
-	uint32_t shown_tgid, shown_version;
+	uint32_t shown_version, shown_tgid;
 	bool shown_whole;
+	const struct shown_frame **shown; /* as many as there are frames, if there are any */
+	uint64_t frames[];
 };
 
 /* The stacks of one epoch. All zero is an empty one. */

@@ -28,6 +28,9 @@ struct epoch_stacks {
 	bool read;   /* no event that is still to be read names any */
 };
 
+/* Of all events; nothing is written to it. */
+static struct sent_stack no_frames;
+
 struct stream {
 	const struct trace_maps *maps;
 	const volatile __u64 *lost;   /* by epoch */
@@ -36,7 +39,6 @@ struct stream {
 	struct epochs epochs;
 	struct epoch_stacks stacks[NR_EPOCHS]; /* by epoch */
 	size_t stacks_max;
-	struct sent_stack no_frames;
 
 	/* While an epoch ends: its last record lies before that position. */
 	bool turning;
@@ -180,7 +182,7 @@ static int take_stack(struct stream *stream, const struct stack_record *record, 
 static struct sent_stack *find_stack(struct stream *stream, struct stack_id id)
 {
 	if (!id.lo && !id.hi)
-		return &stream->no_frames;
+		return &no_frames;
 	return sent_stacks__find(&stream->stacks[stack_id__epoch(id)].stacks, id);
 }
 

@@ -179,11 +179,27 @@ static int ask_for(struct stream_names *names, struct shown_frame *frame,
 	return 0;
 }
 
+/* What all of this version have is forgotten with it. */
+static int make_shown(struct stream_names *names, struct sent_stack *stack)
+{
+	size_t bytes = stack->nr * sizeof(*stack->shown);
+
+	if (stack->shown_version == names->version)
+		return 0;
+	stack->shown = arena__alloc(&names->arena, bytes);
+	names->bytes += bytes;
+	stack->shown_version = stack->shown ? names->version : 0;
+	return stack->shown ? 0 : -ENOMEM;
+}
+
 static int place_stack(struct stream_names *names, struct sent_stack *stack, uint32_t tgid)
 {
 	struct shown_frame *of_kernel[STACK_SLOTS];
 	size_t nr = 0;
+	int err = make_shown(names, stack);
 
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < stack->nr; i++) {
 		uint64_t address = stack->frames[i];
 		const struct frame_place place = {
@@ -196,14 +212,11 @@ static int place_stack(struct stream_names *names, struct sent_stack *stack, uin
 		if (!frame)
 			return -ENOMEM;
 		stack->shown[i] = frame;
-		if (!frame->text && !frame->asked) {
-			int err = ask_for(names, frame, of_kernel, &nr);
-
-			if (err)
-				return err;
-		}
+		if (!frame->text && !frame->asked)
+			err = ask_for(names, frame, of_kernel, &nr);
+		if (err)
+			return err;
 	}
-	stack->shown_version = names->version;
 	stack->shown_tgid = tgid;
 	stack->shown_whole = false;
 	return name_kernel_frames(names, of_kernel, nr);
@@ -255,7 +268,7 @@ int stream_names__meet(struct stream_names *names, const struct stream_event *ev
 	if (event->user->nr && *met != event->tgid) {
 		*met = event->tgid;
 		/* A process that has ended already has no names: that shows in its frames. */
-		(void)symbolizer__remember(names->symbolizer, (pid_t)event->tgid);
+		(void)symbolizer__remember_soon(names->symbolizer, (pid_t)event->tgid);
 	}
 	return place_event(names, event);
 }
@@ -273,7 +286,8 @@ int stream_names__ready(struct stream_names *names, const struct stream_event *e
 
 /* ---- questions ---- */
 
-static void ask(struct stream_names *names)
+/* Of those that are wanted longest as many as fit. Returns 0 or a negative errno. */
+static int ask(struct stream_names *names)
 {
 	size_t nr = names->nr_wanted < QUESTION_FRAMES ? names->nr_wanted : QUESTION_FRAMES;
 
@@ -288,9 +302,10 @@ static void ask(struct stream_names *names)
 	names->nr_wanted -= nr;
 	memmove(names->wanted, names->wanted + nr, names->nr_wanted * sizeof(*names->wanted));
 	names->nr_asked = nr;
-	names->user_error = symbolizer__name_user(names->symbolizer, names->queries, nr);
+	return nr ? symbolizer__ask_user(names->symbolizer, names->queries, nr) : 0;
 }
 
+/* Of the question that was open; what has no answer has no name. */
 static int take_answers(struct stream_names *names)
 {
 	int err = 0;
@@ -302,12 +317,24 @@ static int take_answers(struct stream_names *names)
 	return err;
 }
 
-int stream_names__attend(struct stream_names *names, struct pollfd *polled)
+int stream_names__attend(struct stream_names *names)
 {
-	*polled = (struct pollfd){.fd = -1};
-	if (!names->nr_asked && names->nr_wanted)
-		ask(names);
-	return names->nr_asked ? take_answers(names) : 0;
+	int open = symbolizer__attend(names->symbolizer), err = 0;
+
+	while (open <= 0 && (names->nr_asked || names->nr_wanted) && !err) {
+		if (open < 0)
+			names->user_error = open;
+		err = take_answers(names);
+		open = ask(names);
+		if (!open)
+			open = symbolizer__attend(names->symbolizer);
+	}
+	return err;
+}
+
+int stream_names__poll(const struct stream_names *names, struct pollfd *polled)
+{
+	return symbolizer__poll(names->symbolizer, polled);
 }
 
 int stream_names__kernel_error(const struct stream_names *names)

@@ -51,10 +51,12 @@ int stream_names__meet(struct stream_names *names, const struct stream_event *ev
 int stream_names__ready(struct stream_names *names, const struct stream_event *event);
 
 /*
- * Ask what is to be asked and take answers, without waiting: due when *polled is ready,
- * and every 50 ms while it is asked for any events. Returns 0 or a negative errno.
+ * Ask what is to be asked and take answers, without waiting: due when *polled, filled by
+ * stream_names__poll(), is ready, and after the milliseconds that it returns, -1 for none.
+ * Returns 0 or a negative errno.
  */
-int stream_names__attend(struct stream_names *names, struct pollfd *polled);
+int stream_names__attend(struct stream_names *names);
+int stream_names__poll(const struct stream_names *names, struct pollfd *polled);
 
 /* Why there are no names: of symbolizer__name_kernel() and symbolizer__name_user(), or 0. */
 int stream_names__kernel_error(const struct stream_names *names);

@@ -76,31 +76,42 @@ static int flush(struct stream_run *run, bool emptied, struct error *error)
 /* What became of one look at the ring buffer, the names and the events that are due. */
 struct round {
 	bool emptied;	     /* the ring buffer */
-	bool waiting;	     /* the next event waits for its names */
 	struct pollfd names; /* ready when there are some */
+	uint64_t
+		names_wait; /* nanoseconds after which they are to be looked after; or UINT64_MAX */
+	bool waiting;	    /* the next event waits for its names */
 };
 
 static int go_round(struct stream_run *run, struct round *round, struct error *error)
 {
-	int err = stream__read(run->stream, meet, run, &round->emptied, error);
+	int err = stream__read(run->stream, meet, run, &round->emptied, error), wait;
 
 	if (err)
 		return err;
-	err = stream_names__attend(run->names, &round->names);
+	err = stream_names__attend(run->names);
 	if (err)
 		return error__set(error, err, "cannot name the stacks: %s", strerror(-err));
 	err = print_due(run, &round->waiting, error);
+	wait = stream_names__poll(run->names, &round->names);
+	round->names_wait = wait < 0 ? UINT64_MAX : (uint64_t)wait * (NANOSECONDS / 1000);
 	return err ? err : flush(run, round->emptied, error);
 }
 
-/* How long there is nothing to do but to wait for further events, or for names. */
-static uint64_t time_to_wait(const struct stream_run *run, const struct round *round)
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-	uint64_t wait = stream__wait(run->stream, monotonic_now());
+	return a < b ? a : b;
+}
 
-	if (round->waiting || (round->names.fd >= 0 && wait > FLUSH_INTERVAL))
-		return FLUSH_INTERVAL;
-	return round->emptied && wait ? wait : 1;
+/* How long there is nothing to do but to wait for further events, for names, or for left to pass.
+ */
+static uint64_t time_to_wait(const struct stream_run *run, const struct round *round, uint64_t left)
+{
+	uint64_t due = round->waiting ? UINT64_MAX : stream__wait(run->stream, monotonic_now());
+	uint64_t wait = earlier(due, round->names_wait);
+
+	if (left)
+		wait = earlier(wait, left);
+	return wait && (round->emptied || round->waiting) ? wait : 1;
 }
 
 static enum session_end watch(struct session *session, struct pollfd events, struct pollfd names,
@@ -117,15 +128,13 @@ static enum session_end wait_for_round(struct stream_run *run, const struct roun
 				       uint64_t left)
 {
 	const struct pollfd nothing = {.fd = -1};
-	uint64_t wait = time_to_wait(run, round), nap = 0;
+	uint64_t wait = time_to_wait(run, round, left), nap = 0;
 	enum session_end end = SESSION_TIMEOUT;
 
-	if (left && left < wait)
-		wait = left;
 	if (!round->emptied)
 		nap = wait;
-	else if (wait != UINT64_MAX && run->buffer_size >= NAP_BUFFER_SIZE)
-		nap = wait < NAP ? wait : NAP;
+	else if (stream__wait(run->stream, 0) != UINT64_MAX && run->buffer_size >= NAP_BUFFER_SIZE)
+		nap = earlier(wait, NAP);
 	if (nap)
 		end = watch(run->session, nothing, round->names, nap);
 	if (end == SESSION_TIMEOUT && wait > nap)

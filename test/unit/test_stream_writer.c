@@ -17,9 +17,9 @@
 
 /* A stack whose frames are shown as these texts. */
 struct shown_stack {
-	struct sent_stack stack;
 	struct shown_frame frames[STACK_SLOTS];
 	const struct shown_frame *shown[STACK_SLOTS];
+	struct sent_stack stack;
 };
 
 static struct shown_stack *show(const struct stream_writer *writer, const uint64_t *addresses,
@@ -38,7 +38,6 @@ static struct shown_stack *show(const struct stream_writer *writer, const uint64
 		shown->shown[i] = &shown->frames[i];
 	}
 	shown->stack.nr = nr;
-	shown->stack.frames = addresses;
 	shown->stack.shown = shown->shown;
 	return shown;
 }
