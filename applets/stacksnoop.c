@@ -181,6 +181,24 @@ static int load(struct stacksnoop *stacksnoop, struct error *error)
 	return err;
 }
 
+static struct stream_writer make_writer(const struct stacksnoop *stacksnoop)
+{
+	const struct trace_options *trace = &stacksnoop->settings.trace;
+	bool kernel = !trace->user_stacks_only, user = !trace->kernel_stacks_only;
+
+	return (struct stream_writer){
+		.out = stdout,
+		.style.folded = trace->folded,
+		.style.offsets = trace->offsets,
+		.style.verbose = trace->verbose,
+		.json = stacksnoop->settings.json,
+		.kernel = kernel,
+		.user = user,
+		.delimited = kernel && user,
+		.hides_tracing = stacksnoop->probes.spec.kind == PROBE_TRACEPOINT,
+	};
+}
+
 static int start(struct stacksnoop *stacksnoop, struct error *error)
 {
 	const struct trace_options *trace = &stacksnoop->settings.trace;
@@ -193,6 +211,7 @@ static int start(struct stacksnoop *stacksnoop, struct error *error)
 		err = load(stacksnoop, error);
 	if (!err)
 		err = naming__new(&stacksnoop->naming, trace, error);
+	stacksnoop->writer = make_writer(stacksnoop);
 	if (!err && stream_names__new(&stacksnoop->names, naming__symbolizer(stacksnoop->naming),
 				      &stacksnoop->writer))
 		err = error__set(error, -ENOMEM, "cannot start: out of memory");
@@ -212,24 +231,6 @@ static struct stacksnoop_settings decide(const struct stacksnoop_settings *wante
 	while (settings.buffer_size < wanted->buffer_size)
 		settings.buffer_size *= 2;
 	return settings;
-}
-
-static struct stream_writer make_writer(const struct stacksnoop *stacksnoop)
-{
-	const struct trace_options *trace = &stacksnoop->settings.trace;
-	bool kernel = !trace->user_stacks_only, user = !trace->kernel_stacks_only;
-
-	return (struct stream_writer){
-		.out = stdout,
-		.style.folded = trace->folded,
-		.style.offsets = trace->offsets,
-		.style.verbose = trace->verbose,
-		.json = stacksnoop->settings.json,
-		.kernel = kernel,
-		.user = user,
-		.delimited = kernel && user,
-		.hides_tracing = stacksnoop->probes.spec.kind == PROBE_TRACEPOINT,
-	};
 }
 
 static struct stream_run make_run(const struct stacksnoop *stacksnoop)
@@ -262,7 +263,6 @@ static int run(const void *argument, struct error *error)
 		return err;
 	/* Flushed when there is nothing more to print. */
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER_SIZE);
-	stacksnoop.writer = make_writer(&stacksnoop);
 	stream_writer__print_header(&stacksnoop.writer);
 	probes__say_what_is_left_out(&stacksnoop.probes, settings->trace.verbose);
 	stacksnoop.run = make_run(&stacksnoop);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "core/event_queue.h"
@@ -59,6 +60,10 @@ int stream_names__new(struct stream_names **out, struct symbolizer *symbolizer,
 	names->symbolizer = symbolizer;
 	names->writer = writer;
 	names->version = 1;
+	/* Starts the child that reads what processes have mapped before one of them is in a hurry.
+	 */
+	if (writer->user)
+		(void)symbolizer__remember_soon(symbolizer, getpid());
 	*out = names;
 	return 0;
 }

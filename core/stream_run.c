@@ -19,11 +19,14 @@
 #define FLUSH_INTERVAL (20 * 1000000ULL)
 
 /*
- * After a look at the ring buffer the next one waits for so long, as long as it fills
- * slowly: the kernel wakes us for the first event behind those that were read, and at
- * 100,000 a second nearly all are that if nobody waits.
+ * The kernel wakes us for the first event behind those that were read, which at 100,000 a
+ * second are nearly all. So after some rounds in quick succession each is followed by a
+ * nap, unless the buffer is so small that it would fill. Below that rate nothing is waited
+ * for: the process of an event may be about to end.
  */
 #define NAP		1000000ULL
+#define NAP_PERIOD	(10 * NAP)
+#define NAP_ROUNDS	8
 #define NAP_BUFFER_SIZE (256 * 1024)
 
 bool stream_run__is_complete(const struct stream_run *run)
@@ -123,6 +126,18 @@ static enum session_end watch(struct session *session, struct pollfd events, str
 	return session__wait(session, timeout == UINT64_MAX ? 0 : timeout);
 }
 
+/* Whether there have been many rounds of late, this one among them. */
+static bool is_hurried(struct stream_run *run)
+{
+	uint64_t now = monotonic_now();
+
+	if (now - run->period_start >= NAP_PERIOD) {
+		run->period_start = now;
+		run->rounds = 0;
+	}
+	return ++run->rounds > NAP_ROUNDS && run->buffer_size >= NAP_BUFFER_SIZE;
+}
+
 /* Sleep until the next round is due, or left has passed. Why the trace ends, or SESSION_TIMEOUT. */
 static enum session_end wait_for_round(struct stream_run *run, const struct round *round,
 				       uint64_t left)
@@ -133,7 +148,7 @@ static enum session_end wait_for_round(struct stream_run *run, const struct roun
 
 	if (!round->emptied)
 		nap = wait;
-	else if (stream__wait(run->stream, 0) != UINT64_MAX && run->buffer_size >= NAP_BUFFER_SIZE)
+	else if (is_hurried(run))
 		nap = earlier(wait, NAP);
 	if (nap)
 		end = watch(run->session, nothing, round->names, nap);

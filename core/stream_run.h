@@ -31,7 +31,10 @@ struct stream_run {
 
 	uint64_t printed; /* events */
 	uint64_t lost;	  /* events, in the gaps that were printed */
-	uint64_t flushed; /* when: for stream_run__go() */
+
+	/* For stream_run__go(). */
+	uint64_t flushed, period_start; /* when */
+	uint32_t rounds;		/* since then */
 };
 
 /*
