@@ -24,6 +24,7 @@
 #include "sym/file_identity.h"
 #include "sym/jit_map.h"
 #include "sym/process.h"
+#include "sym/process_view.h"
 #include "sym/remembered.h"
 #include "sym/sym.h"
 #include "sym/vdso.h"
@@ -185,86 +186,6 @@ static int compare_file_questions(const void *a, const void *b)
 	return order ? order : COMPARE(left->address, right->address);
 }
 
-/* A process as it is now, or as it was remembered. */
-struct process_view {
-	struct process current; /* if it is not remembered */
-	const struct process *process;
-	struct remembered *remembered; /* with a reference; or NULL */
-	bool ended;		       /* nothing of it but what is remembered can be read */
-};
-
-static void process_view__release(struct user_namer *namer, struct process_view *view)
-{
-	remembered_list__put(&namer->remembered, view->remembered);
-	process__release(&view->current);
-}
-
-/*
- * The present mappings are the better ones, since libraries may have been loaded
- * after the process was remembered, and are what is remembered from then on; unless
- * its PID has become another process.
- */
-static int view_remembered(struct user_namer *namer, struct remembered *remembered,
-			   struct process_view *view)
-{
-	struct process current;
-	int err = watched__read_process(&namer->watched, &current, remembered->process.pid);
-
-	view->ended = err || current.start_time != remembered->process.start_time;
-	if (!view->ended) {
-		err = remembered_list__renew(&namer->remembered, remembered, &current);
-		if (err)
-			return err;
-	} else if (!err) {
-		process__release(&current);
-	}
-	view->remembered = remembered__get(remembered);
-	view->process = &remembered->process;
-	return 0;
-}
-
-static int view_process(struct user_namer *namer, pid_t pid, struct process_view *view)
-{
-	struct remembered *remembered = remembered_list__find(&namer->remembered, pid);
-
-	if (remembered)
-		return view_remembered(namer, remembered, view);
-	view->process = &view->current;
-	return watched__read_process(&namer->watched, &view->current, pid);
-}
-
-/* The JIT map of a process: as it is now if it can be, else as it was remembered. */
-static int open_jit_map(struct user_namer *namer, const struct jit_question *question)
-{
-	const struct process process = {.pid = question->query->pid, .task = question->task};
-	struct remembered *remembered = question->remembered;
-	int fd = -ENOENT;
-
-	if (!question->ended)
-		fd = watched__open_jit_map(&namer->watched, &process, -1);
-	if (!remembered)
-		return fd;
-	if (fd >= 0)
-		remembered_list__renew_jit_map(&namer->remembered, remembered, fd);
-	else if (remembered->jit_fd >= 0)
-		fd = watched__open_jit_map(&namer->watched, &process, remembered->jit_fd);
-	return fd;
-}
-
-static int open_mapped_file(struct user_namer *namer, const struct process_view *view,
-			    const struct mapping *mapping)
-{
-	int fd = -ENOENT;
-
-	if (vdso__is_ours(mapping))
-		return watched__copy_fd(namer->vdso_fd);
-	if (view->remembered)
-		fd = remembered_list__copy_file(&namer->remembered, view->remembered, mapping);
-	if (fd == -ENOENT && !view->ended)
-		fd = watched__open_file(&namer->watched, view->process, mapping);
-	return fd;
-}
-
 /* Of the path in a mapping: what sym_query calls its module. Returns 0 or -ENOMEM. */
 static int module_name(struct arena *names, const char *path, const char **module)
 {
@@ -420,7 +341,8 @@ static int ask_mapping(struct user_namer *namer, struct batch *batch,
 	if (err)
 		return err;
 	batch__pause(batch);
-	fd = open_mapped_file(namer, view, mapping);
+	fd = vdso__is_ours(mapping) ? watched__copy_fd(namer->vdso_fd) :
+				      process_view__open_file(view, &namer->remembered, mapping);
 	opened = fd < 0 ? fd : batch__add_file(batch, fd, mapping->device, &file);
 	for (size_t i = 0; i < nr && !err; i++) {
 		queries[i]->module = module;
@@ -428,6 +350,24 @@ static int ask_mapping(struct user_namer *namer, struct batch *batch,
 			       ask_file(batch, file, mapping, queries[i]);
 	}
 	return opened == -ENOMEM ? opened : err;
+}
+
+/* The JIT map of a process: as it is now if it can be, else as it was remembered. */
+static int open_jit_map(struct user_namer *namer, const struct jit_question *question)
+{
+	const struct process process = {.pid = question->query->pid, .task = question->task};
+	struct remembered *remembered = question->remembered;
+	int fd = -ENOENT;
+
+	if (!question->ended)
+		fd = watched__open_jit_map(&namer->watched, &process, -1);
+	if (!remembered)
+		return fd;
+	if (fd >= 0)
+		remembered_list__renew_jit_map(&namer->remembered, remembered, fd);
+	else if (remembered->jit_fd >= 0)
+		fd = watched__open_jit_map(&namer->watched, &process, remembered->jit_fd);
+	return fd;
 }
 
 /* All questions to the JIT map of one process, sorted by address. */
@@ -499,11 +439,11 @@ static int ask_process(struct user_namer *namer, struct batch *batch, struct sym
 	int err;
 
 	batch__pause(batch);
-	err = view_process(namer, queries[0]->pid, &view);
+	err = process_view__read(&view, &namer->remembered, queries[0]->pid);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	err = ask_view(namer, batch, &view, queries, nr);
-	process_view__release(namer, &view);
+	process_view__release(&view, &namer->remembered);
 	return err;
 }
 

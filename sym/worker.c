@@ -17,25 +17,14 @@
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "sym/process.h"
+#include "sym/patience.h"
 #include "sym/told.h"
 #include "sym/watched.h"
 #include "sym/worker_child.h"
 #include "sym/worker_protocol.h"
 #include "sym/worker_question.h"
-
-/*
- * How long a request may take in all, how long the child may wait without any
- * progress for what has no device of its own (a file system in user space for
- * one) or for the mappings of a process, and how often the parent looks. A disk
- * may use all the time there is: no user can make a block device hang.
- */
-#define DEADLINE_MS 10000
-#define PATIENCE_MS 1000
-#define LOOK_MS	    50
 
 /* Messages that are sent, or received, before the caller gets its turn again. */
 #define MESSAGES_AT_ONCE 64
@@ -72,20 +61,8 @@ struct worker {
 	pid_t awaited;	    /* whose answer worker__remember() waits for, or 0 */
 	int awaited_result; /* of that */
 
-	/* In milliseconds, as of now_ms(). */
-	uint64_t deadline; /* of what is open */
-	uint64_t looked;   /* when the child's progress was looked at */
-	uint64_t waited;   /* how long there was none */
-	uint64_t steps, work;
+	struct patience patience; /* with the child, while something is open */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* Whether a child has something to do, or would have if it could be told. */
 static bool is_open(const struct worker *worker)
@@ -94,56 +71,16 @@ static bool is_open(const struct worker *worker)
 	       (worker->question.open || worker->in_flight || told_list__next(&worker->told, true));
 }
 
-/* ---- progress ---- */
-
-static void note_progress(struct worker *worker)
-{
-	const volatile struct progress *progress = worker->progress;
-
-	worker->steps = progress->steps;
-	worker->work = progress->work;
-	worker->looked = now_ms();
-	worker->waited = 0;
-}
-
 /* Each request has its time from when the one before was served; a question, from the start. */
 static void renew_deadline(struct worker *worker)
 {
 	if (!worker->question.open && !worker->awaited)
-		worker->deadline = now_ms() + DEADLINE_MS;
+		patience__renew(&worker->patience);
 }
 
-/* Whether the child is running, or would if there were a CPU for it. */
-static bool is_runnable(pid_t pid)
+static void note_progress(struct worker *worker)
 {
-	uint64_t start_time;
-	char state;
-
-	return process__read_stat(pid, &state, &start_time) == 0 && state == 'R';
-}
-
-/*
- * 0, -ETIMEDOUT if the child waits for what does not answer, -ETIME at the deadline.
- * One look alone never shows that, however long ago the last was: we may have been
- * stopped, and the child with us.
- */
-static int check_progress(struct worker *worker)
-{
-	const volatile struct progress *progress = worker->progress;
-	uint64_t now = now_ms(), passed = now - worker->looked;
-
-	if (now > worker->deadline)
-		return -ETIME;
-	if (passed < LOOK_MS)
-		return 0;
-	if (progress->steps != worker->steps || progress->work != worker->work) {
-		note_progress(worker);
-		return 0;
-	}
-	worker->looked = now;
-	if (!is_runnable(worker->pid))
-		worker->waited += passed < PATIENCE_MS / 2 ? passed : PATIENCE_MS / 2;
-	return worker->waited >= PATIENCE_MS && major(progress->device) == 0 ? -ETIMEDOUT : 0;
+	patience__note_progress(&worker->patience, worker->progress);
 }
 
 /* ---- a child's life ---- */
@@ -473,7 +410,7 @@ static void advance(struct worker *worker)
 	if (!err)
 		err = send_waiting(worker);
 	if (!err && is_open(worker))
-		err = check_progress(worker);
+		err = patience__check(&worker->patience, worker->progress, worker->pid);
 	if (err)
 		replace_child(worker, err);
 }

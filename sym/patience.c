@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/patience.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include "sym/process.h"
+#include "sym/watched.h"
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void patience__renew(struct patience *patience)
+{
+	patience->deadline = now_ms() + DEADLINE_MS;
+}
+
+void patience__note_progress(struct patience *patience, const struct progress *shared)
+{
+	const volatile struct progress *progress = shared;
+
+	patience->steps = progress->steps;
+	patience->work = progress->work;
+	patience->looked = now_ms();
+	patience->waited = 0;
+}
+
+/* Whether the child is running, or would if there were a CPU for it. */
+static bool is_runnable(pid_t pid)
+{
+	uint64_t start_time;
+	char state;
+
+	return process__read_stat(pid, &state, &start_time) == 0 && state == 'R';
+}
+
+/*
+ * One look alone never shows that there is no progress, however long ago the last one
+ * was: we may have been stopped, and the child with us.
+ */
+int patience__check(struct patience *patience, const struct progress *shared, pid_t child)
+{
+	const volatile struct progress *progress = shared;
+	uint64_t now = now_ms(), passed = now - patience->looked;
+
+	if (now > patience->deadline)
+		return -ETIME;
+	if (passed < LOOK_MS)
+		return 0;
+	if (progress->steps != patience->steps || progress->work != patience->work) {
+		patience__note_progress(patience, shared);
+		return 0;
+	}
+	patience->looked = now;
+	if (!is_runnable(child))
+		patience->waited += passed < PATIENCE_MS / 2 ? passed : PATIENCE_MS / 2;
+	return patience->waited >= PATIENCE_MS && major(progress->device) == 0 ? -ETIMEDOUT : 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long a child that reads (sym/worker.h) may go on without an answer, or progress. */
+#ifndef TRACEKIT_SYM_PATIENCE_H
+#define TRACEKIT_SYM_PATIENCE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct progress;
+
+/*
+ * How long a request may take in all, how long the child may wait without any
+ * progress for what has no device of its own (a file system in user space for
+ * one) or for the mappings of a process, and how often the parent looks. A disk
+ * may use all the time there is: no user can make a block device hang.
+ */
+#define DEADLINE_MS 10000
+#define PATIENCE_MS 1000
+#define LOOK_MS	    50
+
+/* In milliseconds, of CLOCK_MONOTONIC. */
+struct patience {
+	uint64_t deadline;    /* of the request that is open */
+	uint64_t looked;      /* when the progress was looked at */
+	uint64_t waited;      /* how long there was none by then */
+	uint64_t steps, work; /* as they were then */
+};
+
+/* A request begins. */
+void patience__renew(struct patience *patience);
+
+/* Something has come from the child, or it has been given something to do. */
+void patience__note_progress(struct patience *patience, const struct progress *progress);
+
+/*
+ * To be called every LOOK_MS at least. Returns 0, -ETIMEDOUT if the child waits for what
+ * does not answer, or -ETIME at the deadline.
+ */
+int patience__check(struct patience *patience, const struct progress *progress, pid_t child);
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/process_view.h"
+
+#include <errno.h>
+
+#include "sym/remembered.h"
+#include "sym/watched.h"
+
+static int view_remembered(struct process_view *view, struct remembered_list *list,
+			   struct remembered *remembered)
+{
+	struct process current;
+	int err = watched__read_process(list->watched, &current, remembered->process.pid);
+
+	view->ended = err || current.start_time != remembered->process.start_time;
+	if (!view->ended) {
+		err = remembered_list__renew(list, remembered, &current);
+		if (err)
+			return err;
+	} else if (!err) {
+		process__release(&current);
+	}
+	view->remembered = remembered__get(remembered);
+	view->process = &remembered->process;
+	return 0;
+}
+
+int process_view__read(struct process_view *view, struct remembered_list *list, pid_t pid)
+{
+	struct remembered *remembered = remembered_list__find(list, pid);
+
+	if (remembered)
+		return view_remembered(view, list, remembered);
+	view->process = &view->current;
+	return watched__read_process(list->watched, &view->current, pid);
+}
+
+void process_view__release(struct process_view *view, struct remembered_list *list)
+{
+	remembered_list__put(list, view->remembered);
+	process__release(&view->current);
+}
+
+int process_view__open_file(const struct process_view *view, const struct remembered_list *list,
+			    const struct mapping *mapping)
+{
+	int fd = -ENOENT;
+
+	if (view->remembered)
+		fd = remembered_list__copy_file(list, view->remembered, mapping);
+	if (fd == -ENOENT && !view->ended)
+		fd = watched__open_file(list->watched, view->process, mapping);
+	return fd;
+}
