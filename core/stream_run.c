@@ -179,8 +179,10 @@ int stream_run__go(struct stream_run *run, struct error *error)
 		struct round round;
 		int err = go_round(run, &round, error);
 
-		if (err || is_done(run))
+		if (err)
 			return err;
+		if (is_done(run))
+			return output__finish(run->writer->out, error);
 		if (ending) {
 			poll(&round.names, 1, 1);
 			continue;
