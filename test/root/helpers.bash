@@ -148,24 +148,33 @@ polls() {
 	[[ $call =~ ^(7|271|73)$ ]] && ((descriptors > 1))
 }
 
-# Start a stackcount without end and wait until it has attached; its PID is in $tracer,
-# while $pid remains that of what is traced.
-start_stackcount() {
+# Start an applet without end and wait until it has attached; its PID is in $tracer, while
+# $pid remains that of what is traced. Its stdout is "$out", a file or FIFO, or out.
+start_tracer() {
 	local pid
 	[ -n "$programs_before" ] || note_programs
-	start "$TRACEKIT" stackcount "$@" >out 2>err
+	start "$TRACEKIT" "$@" >"${out:-out}" 2>err
 	tracer=$pid
-	until polls "$tracer"; do
+	# One that has much to do hardly ever polls.
+	until polls "$tracer" || [ -s "${out:-out}" ]; do
 		kill -0 "$tracer" 2>/dev/null || break
 		sleep 0.02
 	done
 	kill -0 "$tracer" || { cat err; return 1; }
 }
 
+start_stackcount() {
+	start_tracer stackcount "$@"
+}
+
 # Ctrl-C: it ends well, and leaves nothing behind.
-stop_stackcount() {
+stop_tracer() {
 	kill -INT "$tracer"
 	ends_well
+}
+
+stop_stackcount() {
+	stop_tracer
 }
 
 # $tracer ends by itself, with status 0.
@@ -218,6 +227,124 @@ balanced() {
 needs_kprobes() {
 	stackcount -D 0.01 vfs_read >/dev/null 2>err ||
 		refute grep -q 'without kprobes' err || skip "a kernel without kprobes"
+}
+
+# ---- stacksnoop ----
+
+stacksnoop() {
+	"$TRACEKIT" stacksnoop "$@"
+}
+
+start_stacksnoop() {
+	start_tracer stacksnoop "$@"
+}
+
+# stacksnoop_text FILE [OPTIONS]: the layout of stacksnoop, with -v and -d if OPTIONS say so: a
+# header, then events in the order of their times, but with the option l, since a thread that
+# is preempted in a program for 10 ms or more is late. Each event is a row without a frame, then
+# a row for each frame from ip on, all with the time and the thread of the event. Gaps stand
+# between events. Prints how many events there are, and how many the gaps say are missing.
+stacksnoop_text() {
+	LC_ALL=C awk -v options="$2" '
+	function wrong(what) { print FILENAME ":" NR ": " what ": " $0 >"/dev/stderr"; bad = 1; exit 1 }
+	# What an event must have before the next one, or the end.
+	function end_event() { if (delimited && state != "" && !border) wrong("no border before") }
+	BEGIN { verbose = options ~ /v/; delimited = options ~ /d/; last = "0.000000000" }
+	NR == 1 {
+		header = sprintf("%-18s ", "TIME(s)")
+		if (verbose) header = header sprintf("%-12s %-6s %-3s ", "COMM", "PID", "CPU")
+		if ($0 != header "STACK") wrong("header")
+		next
+	}
+	/^lost [1-9][0-9]* events$/ { end_event(); state = ""; lost += $2; next }
+	{
+		time = $1
+		if (time !~ /^[0-9]+\.[0-9]+$/ || length(time) - index(time, ".") != 9) wrong("time")
+		prefix = sprintf("%-18s ", time)
+		if (verbose) {
+			comm = substr($0, length(prefix) + 1, 12)
+			rest = substr($0, length(prefix) + 14)
+			if (split(rest, word, " ") < 2) wrong("columns")
+			if (word[1] word[2] ~ /[^0-9]/) wrong("PID or CPU")
+			prefix = prefix comm sprintf(" %-6d %-3d ", word[1], word[2])
+		}
+		if (index($0, prefix) != 1) wrong("columns")
+		row = substr($0, length(prefix) + 1)
+	}
+	row == "" {
+		end_event()
+		if (time + 0 < last + 0 && options !~ /l/) wrong("a time before " last)
+		event = prefix; last = time; state = "event"; frames = border = 0; events++
+		next
+	}
+	state == "" { wrong("no event begins") }
+	prefix != event { wrong("not of this event") }
+	row == "--" { if (border || !delimited) wrong("border"); border = 1; frames = 0; state = "event"; next }
+	state == "cut" { wrong("behind the cut") }
+	{
+		label = frames ? "r" frames - 1 ": " : "ip: "
+		frames++
+		if (index(row, label) != 1) wrong("no " label)
+		row = substr(row, length(label) + 1)
+	}
+	row ~ /^\[cut at [0-9]+ frames\]$/ { state = "cut"; next }
+	row !~ /^[0-9a-f]+ [^ ]/ { wrong("frame") }
+	{ state = "frame" }
+	END {
+		if (!NR) wrong("no header")
+		if (!bad) end_event()
+		if (!bad) print events + 0, lost + 0
+		exit bad
+	}' "$1"
+}
+
+# stacksnoop_json FILE STACK...: the same of JSON, where each event has the STACKs "kernel", "user".
+stacksnoop_json() {
+	python3 - "$@" <<-'END'
+		import json, re, sys
+		from decimal import Decimal
+
+		def once(items):
+		    assert len(dict(items)) == len(items), items
+		    return dict(items)
+
+		def check_time(time):
+		    assert re.fullmatch(r"[0-9]+\.[0-9]{9}", time), time
+
+		def check_frame(frame, user):
+		    keys = ["addr", "name"]
+		    if frame["addr"] is None:
+		        assert list(frame) == keys and re.fullmatch(r"\[cut at \d+ frames\]", frame["name"]), frame
+		        return
+		    keys += ["offset"] * (frame["name"] is not None) + ["module"] * ("module" in frame)
+		    keys += ["module_offset"] * ("module" in frame and user)
+		    assert list(frame) == keys, frame
+		    assert re.fullmatch("[0-9a-f]+", frame["addr"]), frame
+		    for key, value in list(frame.items())[1:]:
+		        assert type(value) is (int if "offset" in key else str) or (key, value) == ("name", None), frame
+
+		text = open(sys.argv[1], "rb").read().decode("utf-8")
+		assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]", text)
+		assert text == "" or text.endswith("\n")
+		stacks, events, lost, last = sys.argv[2:], 0, 0, Decimal(0)
+		for line in text.split("\n")[:-1]:
+		    item = json.loads(line, object_pairs_hook=once)
+		    check_time(item["time"])
+		    if "lost" in item:
+		        assert list(item) == ["lost", "time"] and type(item["lost"]) is int and item["lost"] > 0, line
+		        lost += item["lost"]
+		        continue
+		    assert list(item) == ["time", "comm", "pid", "tid", "cpu"] + stacks, line
+		    assert type(item["comm"]) is str
+		    assert all(type(item[key]) is int and item[key] >= 0 for key in ("pid", "tid", "cpu")), line
+		    for stack in stacks:
+		        for frame in item[stack]:
+		            check_frame(frame, stack == "user")
+		    assert Decimal(item["time"]) >= last, line
+		    last = Decimal(item["time"])
+		    events += 1
+		print(events, lost)
+	END
 }
 
 # stackcount_text FILE: the layout of stackcount: a header, then at each interval an empty line and the
