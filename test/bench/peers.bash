@@ -7,6 +7,7 @@
 # - all_tools: the names of the tools, tracekit among them
 # - set_command TOOL ARGUMENT...: a function after which 'command' is what runs TOOL
 # - program_of TOOL: a function that prints what must be installed for it
+# - parts: the parts that are wanted, with spaces around each, where there are some
 
 # Here and there only one of the benchmarks uses a variable.
 # shellcheck shell=bash disable=SC2034
@@ -28,7 +29,8 @@ die() {
 # start_group COMMAND...: runs it in a process group of its own, which is then in 'group',
 # and ends with the benchmark.
 start_group() {
-	setsid "$@" &
+	# A shell's background commands read /dev/null, unless told otherwise.
+	setsid "$@" <&0 &
 	group=$!
 	groups[$group]=running
 }
@@ -71,10 +73,24 @@ begin_benchmark() {
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 	scratch=$(mktemp -d)
-	peer_scratch=$("${peers[@]}" mktemp -d)
+	# TMPDIR is of here.
+	peer_scratch=$("${peers[@]}" env -u TMPDIR mktemp -d)
 	# A load that builds tracekit again removes the file.
 	cp -L "$tracekit" "$scratch/tracekit"
 	tools=("${all_tools[@]}")
+}
+
+# install_program NAME: one of test/bench/, in the root of the peers, where it is then
+# in 'peer_program'.
+install_program() {
+	peer_program=$peer_scratch/$1
+	"${peers[@]}" sh -c 'cat >"$1" && chmod 755 "$1"' sh "$peer_program" \
+		<"$(dirname "$tracekit")/../test/bench/$1"
+}
+
+# wants PART
+wants() {
+	[[ $parts = *" $1 "* ]]
 }
 
 enable_bpf_stats() {
@@ -123,17 +139,23 @@ failure() {
 	printf '%s' "${said:-it failed without a word}"
 }
 
-# try_tools ARGUMENT...: each runs once uncounted: what it reads is then cached by the
-# kernel. What is not there, or fails, is left out.
-try_tools() {
+# What is not installed is left out.
+leave_out_missing() {
 	local tool program
 	for tool in "${all_tools[@]}"; do
 		program=$(program_of "$tool")
-		if [ "$tool" != tracekit ] &&
-			! "${peers[@]}" sh -c 'command -v "$1"' sh "$program" >/dev/null 2>&1; then
+		[ "$tool" = tracekit ] ||
+			"${peers[@]}" sh -c 'command -v "$1"' sh "$program" >/dev/null 2>&1 ||
 			leave_out "$tool" "$program is not installed"
-			continue
-		fi
+	done
+}
+
+# try_tools ARGUMENT...: each runs once uncounted: what it reads is then cached by the
+# kernel. What is not there, or fails, is left out.
+try_tools() {
+	local tool
+	leave_out_missing
+	for tool in "${tools[@]}"; do
 		set_command "$tool" "$@"
 		timeout 60 "${command[@]}" </dev/null >/dev/null 2>"$scratch/errors" ||
 			leave_out "$tool" "$(failure)"
@@ -189,6 +211,14 @@ measure_bpf() {
 	else
 		awk '{ print $1 / $2, $3 }' <<<"$seen" >>"$scratch/$1.$2"
 	fi
+}
+
+# said_to_be NAME...: the sum of these numbers of tracekit's accounting.
+said_to_be() {
+	local name
+	for name in "$@"; do
+		sed -nE "s/.*[ :]([0-9]+) $name([ ;].*)?$/\1/p" "$scratch/errors"
+	done | awk '{ sum += $1 } END { printf "%d\n", sum }'
 }
 
 # median FILE COLUMN
