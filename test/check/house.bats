@@ -88,7 +88,8 @@ only() {
 @test "shell scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
 	shellcheck -x scripts/quickstart scripts/test scripts/packages.sh .ci/run test/vm/* \
-		test/bench/profile-peers test/bench/stackcount-peers test/bench/kernel-functions
+		test/bench/profile-peers test/bench/stackcount-peers test/bench/stacksnoop-peers \
+		test/bench/kernel-functions
 }
 
 @test "the binary is one static-pie file of at most 2.0 MB, stripped" {
