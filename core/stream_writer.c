@@ -72,12 +72,28 @@ size_t stream_writer__frame(const struct stream_writer *writer, uint64_t frame,
 
 /* ---- events ---- */
 
-/* SECONDS.NANOSECONDS */
-static size_t print_time(char *text, uint64_t time)
+#define TIME_SIZE 32
+
+/*
+ * SECONDS.NANOSECONDS, with a NUL. By hand, as what follows: with printf() more time goes
+ * into that than into all the rest of an event.
+ */
+static size_t print_time(char text[TIME_SIZE], uint64_t time)
 {
 	uint64_t seconds = time / NANOSECONDS, rest = time % NANOSECONDS;
+	char digits[TIME_SIZE], *first = digits + sizeof(digits);
+	size_t length;
 
-	return (size_t)sprintf(text, "%" PRIu64 ".%09" PRIu64, seconds, rest);
+	for (int i = 0; i < 9; i++, rest /= 10)
+		*--first = (char)('0' + rest % 10);
+	*--first = '.';
+	do
+		*--first = (char)('0' + seconds % 10);
+	while (seconds /= 10);
+	length = (size_t)(digits + sizeof(digits) - first);
+	memcpy(text, first, length);
+	text[length] = '\0';
+	return length;
 }
 
 /* How many frames of the kernel stack are not shown. */
@@ -90,13 +106,39 @@ static uint32_t count_hidden(const struct stream_writer *writer, const struct se
 	return hidden;
 }
 
-static void put(FILE *out, const char *text, size_t length)
+/* What goes to out as one piece. */
+struct piece {
+	FILE *out;
+	size_t length;
+	char text[8 * 1024];
+};
+
+static void flush(struct piece *piece)
 {
-	fwrite_unlocked(text, 1, length, out);
+	fwrite_unlocked(piece->text, 1, piece->length, piece->out);
+	piece->length = 0;
+}
+
+static void put(struct piece *piece, const char *text, size_t length)
+{
+	if (length > sizeof(piece->text) - piece->length)
+		flush(piece);
+	if (length > sizeof(piece->text)) {
+		fwrite_unlocked(text, 1, length, piece->out);
+		return;
+	}
+	memcpy(piece->text + piece->length, text, length);
+	piece->length += length;
+}
+
+static void put_string(struct piece *piece, const char *text)
+{
+	put(piece, text, strlen(text));
 }
 
 /* Wide enough for most; the rest is cut off. */
 #define COMM_COLUMN 12
+#define TIME_COLUMN 18
 
 /* What each row of an event begins with. */
 struct row_prefix {
@@ -107,10 +149,12 @@ struct row_prefix {
 static void make_prefix(const struct stream_writer *writer, const struct stream_event *event,
 			struct row_prefix *prefix)
 {
-	char time[48], comm[COMM_COLUMN + 1];
+	char comm[COMM_COLUMN + 1];
 
-	print_time(time, event->time);
-	prefix->length = (size_t)sprintf(prefix->text, "%-18s ", time);
+	prefix->length = print_time(prefix->text, event->time);
+	while (prefix->length < TIME_COLUMN)
+		prefix->text[prefix->length++] = ' ';
+	prefix->text[prefix->length++] = ' ';
 	if (!writer->style.verbose)
 		return;
 	text__clean(event->comm, strnlen(event->comm, COMM_LEN), false, comm, sizeof(comm));
@@ -119,14 +163,13 @@ static void make_prefix(const struct stream_writer *writer, const struct stream_
 				COMM_COLUMN, comm, event->tgid, event->cpu);
 }
 
-static void print_row(FILE *out, const struct row_prefix *prefix, const char *text, size_t length)
+static void print_row(struct piece *piece, const struct row_prefix *prefix, const char *text)
 {
-	put(out, prefix->text, prefix->length);
-	put(out, text, length);
-	putc_unlocked('\n', out);
+	put(piece, prefix->text, prefix->length);
+	put_string(piece, text);
 }
 
-/* "ip: " for the leaf, then "r0: ", "r1: ", ...: by hand, since most rows have little more. */
+/* "ip: " for the leaf, then "r0: ", "r1: ", .... Returns the length. */
 static size_t print_label(char label[16], uint32_t i)
 {
 	size_t length = 0;
@@ -145,89 +188,93 @@ static size_t print_label(char label[16], uint32_t i)
 	return length;
 }
 
-static void print_rows(FILE *out, const struct row_prefix *prefix, const struct sent_stack *stack,
-		       uint32_t hidden)
+static void print_rows(struct piece *piece, const struct row_prefix *prefix,
+		       const struct sent_stack *stack, uint32_t hidden)
 {
 	for (uint32_t i = hidden; i < stack->nr; i++) {
 		char label[16];
 
-		put(out, prefix->text, prefix->length);
-		put(out, label, print_label(label, i - hidden));
-		put(out, stack->shown[i]->text, stack->shown[i]->length);
-		putc_unlocked('\n', out);
+		put(piece, prefix->text, prefix->length);
+		put(piece, label, print_label(label, i - hidden));
+		put(piece, stack->shown[i]->text, stack->shown[i]->length);
+		put(piece, "\n", 1);
 	}
 }
 
-static void print_text(const struct stream_writer *writer, const struct stream_event *event)
+static void print_text(const struct stream_writer *writer, const struct stream_event *event,
+		       struct piece *piece)
 {
 	struct row_prefix prefix;
 
 	make_prefix(writer, event, &prefix);
-	print_row(writer->out, &prefix, "", 0);
-	print_rows(writer->out, &prefix, event->kernel, count_hidden(writer, event->kernel));
+	print_row(piece, &prefix, "\n");
+	print_rows(piece, &prefix, event->kernel, count_hidden(writer, event->kernel));
 	if (writer->delimited)
-		print_row(writer->out, &prefix, "--", 2);
-	print_rows(writer->out, &prefix, event->user, 0);
+		print_row(piece, &prefix, "--\n");
+	print_rows(piece, &prefix, event->user, 0);
 }
 
-static void print_json_stack(FILE *out, const char *key, const struct sent_stack *stack,
+static void print_json_stack(struct piece *piece, const char *key, const struct sent_stack *stack,
 			     uint32_t hidden)
 {
-	fputs_unlocked(key, out);
+	put_string(piece, key);
 	for (uint32_t i = hidden; i < stack->nr; i++) {
 		if (i > hidden)
-			putc_unlocked(',', out);
-		put(out, stack->shown[i]->text, stack->shown[i]->length);
+			put(piece, ",", 1);
+		put(piece, stack->shown[i]->text, stack->shown[i]->length);
 	}
-	putc_unlocked(']', out);
+	put(piece, "]", 1);
 }
 
-static void print_json(const struct stream_writer *writer, const struct stream_event *event)
+static void print_json(const struct stream_writer *writer, const struct stream_event *event,
+		       struct piece *piece)
 {
-	char time[48], comm[JSON_STRING_SIZE(COMM_LEN)];
+	char time[TIME_SIZE], comm[JSON_STRING_SIZE(COMM_LEN)], start[256];
 
 	print_time(time, event->time);
 	json__quote(event->comm, strnlen(event->comm, COMM_LEN), comm, sizeof(comm));
-	fprintf(writer->out,
-		"{\"time\":\"%s\",\"comm\":%s,\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
-		",\"cpu\":%" PRIu32,
-		time, comm, event->tgid, event->tid, event->cpu);
+	snprintf(start, sizeof(start),
+		 "{\"time\":\"%s\",\"comm\":%s,\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
+		 ",\"cpu\":%" PRIu32,
+		 time, comm, event->tgid, event->tid, event->cpu);
+	put_string(piece, start);
 	if (writer->kernel)
-		print_json_stack(writer->out, ",\"kernel\":[", event->kernel,
+		print_json_stack(piece, ",\"kernel\":[", event->kernel,
 				 count_hidden(writer, event->kernel));
 	if (writer->user)
-		print_json_stack(writer->out, ",\"user\":[", event->user, 0);
-	fputs_unlocked("}\n", writer->out);
+		print_json_stack(piece, ",\"user\":[", event->user, 0);
+	put_string(piece, "}\n");
 }
 
 /* Root first. */
-static void print_words(FILE *out, const struct sent_stack *stack, uint32_t hidden)
+static void print_words(struct piece *piece, const struct sent_stack *stack, uint32_t hidden)
 {
 	for (uint32_t i = stack->nr; i-- > hidden;) {
-		putc_unlocked(';', out);
-		put(out, stack->shown[i]->text, stack->shown[i]->length);
+		put(piece, ";", 1);
+		put(piece, stack->shown[i]->text, stack->shown[i]->length);
 	}
 }
 
-static void print_folded(const struct stream_writer *writer, const struct stream_event *event)
+static void print_folded(const struct stream_writer *writer, const struct stream_event *event,
+			 struct piece *piece)
 {
 	char comm[COMM_LEN + 1];
 
 	/* A thread can call itself nothing, but a line has to begin with something. */
 	if (!text__clean(event->comm, strnlen(event->comm, COMM_LEN), true, comm, sizeof(comm)))
 		strcpy(comm, "?");
-	fputs_unlocked(comm, writer->out);
-	print_words(writer->out, event->user, 0);
+	put_string(piece, comm);
+	print_words(piece, event->user, 0);
 	if (writer->delimited)
-		fputs_unlocked(";-", writer->out);
-	print_words(writer->out, event->kernel, count_hidden(writer, event->kernel));
-	fputs_unlocked(" 1\n", writer->out);
+		put_string(piece, ";-");
+	print_words(piece, event->kernel, count_hidden(writer, event->kernel));
+	put_string(piece, " 1\n");
 }
 
 /* In folded lines there is no place for it: stderr has the sum. */
 static void print_gap(const struct stream_writer *writer, const struct stream_event *gap)
 {
-	char time[48];
+	char time[TIME_SIZE];
 
 	print_time(time, gap->time);
 	if (writer->json)
@@ -248,12 +295,17 @@ void stream_writer__print_header(const struct stream_writer *writer)
 
 void stream_writer__print(const struct stream_writer *writer, const struct stream_event *event)
 {
+	struct piece piece;
+
+	piece.out = writer->out;
+	piece.length = 0;
 	if (event->lost)
 		print_gap(writer, event);
 	else if (writer->json)
-		print_json(writer, event);
+		print_json(writer, event, &piece);
 	else if (writer->style.folded)
-		print_folded(writer, event);
+		print_folded(writer, event, &piece);
 	else
-		print_text(writer, event);
+		print_text(writer, event, &piece);
+	flush(&piece);
 }
