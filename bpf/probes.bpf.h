@@ -15,6 +15,13 @@
 /* The applet's: all that one event does. */
 static __always_inline void on_event(void *ctx, enum user_walk user_walk);
 
+/* Of threads that are in the kernel: one function for all programs of an object. */
+static __noinline int on_event_in_kernel(void *ctx)
+{
+	on_event(ctx, USER_WALK_FROM_KERNEL);
+	return 0;
+}
+
 static __always_inline bool system_call_set__has(const volatile struct system_call_set *set,
 						 __u64 number)
 {
@@ -26,8 +33,7 @@ static __always_inline bool system_call_set__has(const volatile struct system_ca
 SEC("?kprobe")
 int probe_kernel_function(void *ctx)
 {
-	on_event(ctx, USER_WALK_FROM_KERNEL);
-	return 0;
+	return on_event_in_kernel(ctx);
 }
 
 /* User functions and USDT probes: one uprobe, or many by one link of the type uprobe.multi. */
@@ -44,8 +50,7 @@ int probe_user_code(void *ctx)
 SEC("?raw_tp")
 int probe_raw_tracepoint(void *ctx)
 {
-	on_event(ctx, USER_WALK_FROM_KERNEL);
-	return 0;
+	return on_event_in_kernel(ctx);
 }
 
 /*
@@ -55,15 +60,14 @@ int probe_raw_tracepoint(void *ctx)
 SEC("?tp")
 int probe_perf_tracepoint(void *ctx)
 {
-	on_event(ctx, USER_WALK_FROM_KERNEL);
-	return 0;
+	return on_event_in_kernel(ctx);
 }
 
 static __always_inline void on_system_call(void *ctx, const volatile struct system_call_set *set,
 					   const void *kernel_regs)
 {
 	if (system_call_set__has(set, system_call_number(kernel_regs)))
-		on_event(ctx, USER_WALK_FROM_KERNEL);
+		on_event_in_kernel(ctx);
 }
 
 /*
