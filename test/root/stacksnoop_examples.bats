@@ -4,6 +4,7 @@
 # kprobes, and skip themselves elsewhere.
 
 load helpers
+load stacksnoop
 load ../refute
 
 # Where a sync(2) arrives in all kernels. That of ext4 needs one that is mounted.
