@@ -236,6 +236,24 @@ load ../refute
 	no_programs_left
 }
 
+@test "a second signal kills, while the output cannot be written" {
+	note_programs
+	calls fast 1
+	mkfifo fifo
+	exec 5<>fifo
+	out=fifo start_stacksnoop -U -p "$pid" "$CALLS:counted" 5>&-
+	go "$pid"
+	wait_for grep -q pipe_write "/proc/$tracer/wchan" "/proc/$tracer/stack"
+	kill -INT "$tracer"
+	sleep 0.2
+	kill -0 "$tracer"
+	kill -INT "$tracer"
+	try wait "$tracer"
+	exec 5>&-
+	[ "$status" -eq 130 ]
+	no_programs_left
+}
+
 @test "a closed stdout ends it quietly, a full disk is said" {
 	note_programs
 	try timeout 20 "$TRACEKIT" stacksnoop "$CALLS:counted" 2>err >&-
