@@ -110,37 +110,11 @@ has_rows() {
 }
 
 @test "stacksnoop -vd -n 2 t:syscalls:sys_enter_execve" {
-	start_stacksnoop -vd -n 2 t:syscalls:sys_enter_execve
-	env env true
-	ends_well
+	start bash -c 'while :; do env true; done'
+	timeout 60 "$TRACEKIT" stacksnoop -vd -n 2 t:syscalls:sys_enter_execve >out
 	[ "$(stacksnoop_text out dv)" = "2 0" ]
 	[ "$(grep -c ' --$' out)" -eq 2 ]
 	grep -Eq ' r[0-9]+: [0-9a-f]+ entry_SYSCALL_64_after_hwframe$' out
-}
-
-@test "stacksnoop -U -p PID c:malloc" {
-	start bash -c 'trap "for i in {1..200}; do eval x\$i=\$i; done; echo >done" USR1; : >ready; while :; do sleep 0.05; done'
-	wait_for test -e ready
-	start_stacksnoop -U --stats -p "$pid" c:malloc
-	kill -USR1 "$pid"
-	wait_for test -e done
-	stop_tracer
-	counts=$(stacksnoop_text out)
-	read -r events lost <<<"$counts"
-	[ "$events" -ge 200 ]
-	[ "$(total counted)" -eq "$events" ]
-	[ "$(grep -Ec ' ip: [0-9a-f]+ (__libc_)?malloc$' out)" -eq "$events" ]
-}
-
-@test "stacksnoop --json of a function of the kernel, for another program" {
-	needs_kprobes
-	start_stacksnoop --json "$sync_function"
-	sync
-	stop_tracer
-	counts=$(stacksnoop_json out kernel)
-	[ "${counts% *}" -ge 1 ]
-	python3 -c 'import json; print({json.loads(line)["kernel"][0]["name"] for line in open("out")})' |
-		grep -Fxq "{'iterate_supers'}"
 }
 
 @test "stacksnoop -h" {

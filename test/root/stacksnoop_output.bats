@@ -138,6 +138,19 @@ load ../refute
 	grep -c '"kernel":\[\]}$' out | grep -qx 3
 }
 
+@test "--json and -f: a stack that was cut" {
+	calls recursion 200
+	start_stacksnoop -U --json --stats -p "$pid" "$CALLS:recurse"
+	go "$pid"
+	stop_tracer
+	json_exact 201 user
+	[ "$(grep -c ',{"addr":null,"name":"\[cut at 127 frames\]"}\]}$' out)" -ge 70 ]
+	start_stacksnoop -Uf -p "$pid" "$CALLS:recurse"
+	go "$pid"
+	stop_tracer
+	[ "$(grep -Ec '^calls;\[cut at 127 frames\](;recurse)+ 1$' out)" -ge 70 ]
+}
+
 # ---- how it ends ----
 
 @test "-n: so many events, then it ends" {
@@ -271,6 +284,33 @@ load ../refute
 
 # ---- every event ----
 
+@test "--json: lost events are objects, where they were lost" {
+	calls names 2000
+	start_stacksnoop --json -U --stats --buffer-size 4K -p "$pid" "$CALLS:counted"
+	stop_while_calling
+	wait_for grep -q '"lost"' out
+	stop_while_calling
+	stop_tracer
+	json_exact 12000 user
+	[ "$lost" -gt 0 ]
+	refute grep -q lost <(sed -n 1p out)
+	grep -Exq '\{"lost":[0-9]+,"time":"[0-9]+\.[0-9]{9}"\}' out
+}
+
+@test "two threads on two CPUs: all events, in the order of their times" {
+	calls threads 2000
+	start_stacksnoop -vU --stats -p "$pid" "$CALLS:counted"
+	# Where both happened to run on one CPU, again.
+	for rounds in $(seq 20); do
+		go "$pid"
+		[ "$(nproc)" -gt 1 ] && [ "$(sed 1d out | cut -c40-43 | sort -u | wc -l)" -lt 2 ] || break
+	done
+	stop_tracer
+	exact $((rounds * 4000)) v
+	[ "$lost" -eq 0 ]
+	[ "$(nproc)" -eq 1 ] || [ "$(sed 1d out | cut -c40-43 | sort -u | wc -l)" -gt 1 ]
+}
+
 @test "more threads than CPUs: all events" {
 	calls chains 250
 	start_stacksnoop -vU --stats -p "$pid" "$CALLS:meet"
@@ -367,8 +407,7 @@ load ../refute
 }
 
 @test "it can watch itself write" {
-	start_stacksnoop -K --stats -D 0.5 t:syscalls:sys_enter_write
-	ends_well
+	stacksnoop -K --stats -D 0.5 t:syscalls:sys_enter_write >out
 	[[ "$(stacksnoop_text out)" = *" 0" ]]
 }
 
@@ -387,6 +426,20 @@ load ../refute
 	stop_tracer
 	exact 2
 	paths out | diff - <(printf '%s;names;main\n' one two)
+}
+
+@test "malloc() of a shell" {
+	start bash -c 'trap "for i in {1..200}; do eval x\$i=\$i; done; echo >done" USR1; : >ready; while :; do sleep 0.05; done'
+	wait_for test -e ready
+	start_stacksnoop -U --stats -p "$pid" c:malloc
+	kill -USR1 "$pid"
+	wait_for test -e done
+	stop_tracer
+	counts=$(stacksnoop_text out)
+	read -r events lost <<<"$counts"
+	[ "$events" -ge 200 ]
+	[ "$(total counted)" -eq "$events" ]
+	[ "$(grep -Ec ' ip: [0-9a-f]+ (__libc_)?malloc$' out)" -eq "$events" ]
 }
 
 @test "-l lists what matches, and traces nothing" {
@@ -418,6 +471,36 @@ load ../refute
 }
 
 # ---- names ----
+
+@test "a file system that does not answer costs a second, and no event" {
+	calls getppids 10
+	other=$pid
+	mkdir silent
+	start "$SILENT_FS" silent "$CALLS"
+	server=$pid
+	WAIT=5 wait_for test -x silent/program || skip "cannot mount a FUSE file system"
+	copy= CALLS=silent/program calls getppids 10
+	start_stacksnoop -Uf --stats t:syscalls:sys_enter_getppid
+	kill -USR1 "$server"
+	go "$pid"
+	for _ in $(seq 10); do
+		go "$other"
+	done
+	begin=$SECONDS
+	kill -INT "$tracer"
+	try wait "$tracer"
+	took=$((SECONDS - begin))
+	kill -KILL "$server"
+	umount -l silent
+	cat err
+	[ "$status" -eq 0 ]
+	[ "$took" -le 10 ]
+	[ "$(total lost)" -eq 0 ]
+	[ "$(wc -l <out)" -eq "$(total counted)" ]
+	[ "$(grep -c '^program;.*\[unknown\] 1$' out)" -eq 10 ]
+	[ "$(grep -c '^calls;.*main;getppids 1$' out)" -eq 100 ]
+	grep -q 'or did not answer' err
+}
 
 @test "programs that were deleted, and libraries that are loaded meanwhile" {
 	cp "$CALLS" ./victim
