@@ -24,6 +24,9 @@
 /* So many frames are asked for together: with the longest names they stay near the bound. */
 #define QUESTION_FRAMES 1024
 
+/* Kernel frames that are named at once. */
+#define KERNEL_FRAMES 512
+
 /* Processes that have been met; one that falls out is met again, which costs a message. */
 #define PROCESSES_MET 1024
 
@@ -35,6 +38,8 @@ struct stream_names {
 	size_t bytes;
 	uint32_t version; /* another one, from 1 on, whenever all is forgotten */
 
+	struct shown_frame **of_kernel; /* frames that are to be named, all at once */
+	size_t nr_of_kernel, capacity_of_kernel;
 	struct shown_frame **wanted; /* frames of processes that are to be asked for */
 	size_t nr_wanted, capacity;
 	struct shown_frame *asked[QUESTION_FRAMES];
@@ -74,6 +79,7 @@ void stream_names__free(struct stream_names *names)
 		return;
 	arena__release(&names->arena);
 	free(names->buckets);
+	free(names->of_kernel);
 	free(names->wanted);
 	free(names);
 }
@@ -85,6 +91,7 @@ static void forget_all(struct stream_names *names)
 	memset(names->buckets, 0, FRAME_BUCKETS * sizeof(struct shown_frame *));
 	names->bytes = 0;
 	names->nr_wanted = 0;
+	names->nr_of_kernel = 0;
 	names->version++;
 }
 
@@ -143,39 +150,57 @@ static int set_text(struct stream_names *names, struct shown_frame *frame,
 
 /* ---- kernel frames ---- */
 
-static int name_kernel_frames(struct stream_names *names, struct shown_frame **frames, size_t nr)
+/* The last of those that are to be named. */
+static int name_some_kernel_frames(struct stream_names *names, size_t nr)
 {
-	struct sym_query queries[STACK_SLOTS] = {0};
-	int err = 0;
+	struct shown_frame **frames = names->of_kernel + names->nr_of_kernel - nr;
+	struct sym_query queries[KERNEL_FRAMES] = {0};
+	int err;
 
 	for (size_t i = 0; i < nr; i++)
 		queries[i] = (struct sym_query){
 			.address = frames[i]->place.frame,
 			.return_address = frames[i]->place.return_address,
 		};
-	if (nr)
-		err = symbolizer__name_kernel(names->symbolizer, queries, nr);
+	err = symbolizer__name_kernel(names->symbolizer, queries, nr);
 	if (err)
 		names->kernel_error = err;
 	err = 0;
 	for (size_t i = 0; i < nr && !err; i++)
 		err = set_text(names, frames[i], &queries[i]);
+	names->nr_of_kernel -= nr;
 	if (!names->nr_asked)
 		symbolizer__forget_names(names->symbolizer);
 	return err;
 }
 
+/*
+ * Of all stacks that were read together: before Linux 5.14 /proc/kallsyms is read for them,
+ * in which time more stacks come than it names if it is read for each.
+ */
+static int name_kernel_frames(struct stream_names *names)
+{
+	int err = 0;
+
+	while (names->nr_of_kernel && !err)
+		err = name_some_kernel_frames(names, names->nr_of_kernel < KERNEL_FRAMES ?
+							     names->nr_of_kernel :
+							     STACK_SLOTS);
+	return err;
+}
+
 /* ---- stacks ---- */
 
-/* Have a frame named: in the kernel with the others of its stack, in a process later. */
-static int ask_for(struct stream_names *names, struct shown_frame *frame,
-		   struct shown_frame **of_kernel, size_t *nr_of_kernel)
+/* Have a frame named later. */
+static int ask_for(struct stream_names *names, struct shown_frame *frame)
 {
 	if (frame_tag(frame->place.frame) == FRAME_MARK)
 		return set_text(names, frame, NULL);
 	frame->asked = true;
 	if (frame_tag(frame->place.frame) == FRAME_KERNEL) {
-		of_kernel[(*nr_of_kernel)++] = frame;
+		if (ARRAY_GROW(names->of_kernel, names->nr_of_kernel, names->capacity_of_kernel))
+			return -ENOMEM;
+		names->of_kernel[names->nr_of_kernel++] = frame;
 		return 0;
 	}
 	if (ARRAY_GROW(names->wanted, names->nr_wanted, names->capacity))
@@ -199,8 +224,6 @@ static int make_shown(struct stream_names *names, struct sent_stack *stack)
 
 static int place_stack(struct stream_names *names, struct sent_stack *stack, uint32_t tgid)
 {
-	struct shown_frame *of_kernel[STACK_SLOTS];
-	size_t nr = 0;
 	int err = make_shown(names, stack);
 
 	if (err)
@@ -218,13 +241,13 @@ static int place_stack(struct stream_names *names, struct sent_stack *stack, uin
 			return -ENOMEM;
 		stack->shown[i] = frame;
 		if (!frame->text && !frame->asked)
-			err = ask_for(names, frame, of_kernel, &nr);
+			err = ask_for(names, frame);
 		if (err)
 			return err;
 	}
 	stack->shown_tgid = tgid;
 	stack->shown_whole = false;
-	return name_kernel_frames(names, of_kernel, nr);
+	return 0;
 }
 
 static bool is_placed(const struct stream_names *names, const struct sent_stack *stack,
@@ -286,6 +309,8 @@ int stream_names__ready(struct stream_names *names, const struct stream_event *e
 		forget_all(names);
 		err = place_event(names, event);
 	}
+	if (!err)
+		err = name_kernel_frames(names);
 	return err ? err : is_event_whole(names, event);
 }
 
@@ -324,7 +349,8 @@ static int take_answers(struct stream_names *names)
 
 int stream_names__attend(struct stream_names *names)
 {
-	int open = symbolizer__attend(names->symbolizer), err = 0;
+	int open = symbolizer__attend(names->symbolizer);
+	int err = name_kernel_frames(names);
 
 	while (open <= 0 && (names->nr_asked || names->nr_wanted) && !err) {
 		if (open < 0)

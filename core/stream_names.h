@@ -3,9 +3,10 @@
  * How the frames of a stream are shown: each distinct one is named and written once, and
  * then copied.
  *
- * Kernel frames are named at once. Those of processes are asked for together, and nobody
- * waits for the answer: a process, or a file, can be slow. Memory is bounded: when too much
- * has come together, all is forgotten, and asked for again where it is needed.
+ * Kernel frames are named together, when all events that are there have been read. Those of
+ * processes are asked for together, and nobody waits for the answer: a process, or a file,
+ * can be slow. Memory is bounded: when too much has come together, all is forgotten, and
+ * asked for again where it is needed.
  */
 #ifndef TRACEKIT_CORE_STREAM_NAMES_H
 #define TRACEKIT_CORE_STREAM_NAMES_H
