@@ -93,6 +93,90 @@ int mapping_list__read(struct mapping_list *list, FILE *file)
 	return 0;
 }
 
+/* What is left of a mapping from an address in it on. */
+static struct mapping rest_from(const struct mapping *mapping, uint64_t start)
+{
+	struct mapping rest = *mapping;
+
+	rest.offset += start - rest.start;
+	rest.start = start;
+	return rest;
+}
+
+/*
+ * Both are ascending and disjoint, and so is what comes out of them. Each of those above
+ * can leave two pieces of one below: out has room for nr_below + 2 * nr_above.
+ */
+static size_t overlay(const struct mapping *below, size_t nr_below, const struct mapping *above,
+		      size_t nr_above, struct mapping *out)
+{
+	size_t nr = 0, next = 0; /* of those above */
+
+	for (size_t i = 0; i < nr_below; i++) {
+		struct mapping rest = below[i];
+
+		for (; next < nr_above && above[next].start < rest.end; next++) {
+			if (rest.start < above[next].start) {
+				out[nr] = rest;
+				out[nr++].end = above[next].start;
+			}
+			if (above[next].end > rest.start)
+				rest = rest_from(&rest, above[next].end < rest.end ?
+								above[next].end :
+								rest.end);
+			/* It may hide the next one, too. */
+			if (rest.start == rest.end)
+				break;
+			out[nr++] = above[next];
+		}
+		if (rest.start < rest.end)
+			out[nr++] = rest;
+	}
+	for (; next < nr_above; next++)
+		out[nr++] = above[next];
+	return nr;
+}
+
+/* The paths of mappings that are another's, copied, as far as there may be so many. */
+static int own_paths(struct mapping_list *list, size_t nr)
+{
+	size_t bytes = 0;
+
+	while (list->nr < nr && list->nr < MAPPINGS_MAX) {
+		if (keep_path(list, &list->mappings[list->nr], &bytes))
+			return -ENOMEM;
+		list->nr++;
+	}
+	return 0;
+}
+
+int mapping_list__lay(struct mapping_list *list, const struct mapping_list *base,
+		      const struct mapping *mappings, size_t nr)
+{
+	CLEANUP(mapping_list__release) struct mapping_list laid = {0};
+	CLEANUP_FREE struct mapping *own = calloc(2 * nr + 1, sizeof(*own));
+	CLEANUP_FREE struct mapping *next = calloc(2 * nr + 1, sizeof(*next));
+	size_t nr_own = 0;
+
+	laid.mappings = calloc(base->nr + 4 * nr + 1, sizeof(*laid.mappings));
+	if (!own || !next || !laid.mappings)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		struct mapping *before = own;
+
+		if (mappings[i].start >= mappings[i].end)
+			continue;
+		nr_own = overlay(own, nr_own, &mappings[i], 1, next);
+		own = next;
+		next = before;
+	}
+	if (own_paths(&laid, overlay(base->mappings, base->nr, own, nr_own, laid.mappings)))
+		return -ENOMEM;
+	*list = laid;
+	laid = (struct mapping_list){0};
+	return 0;
+}
+
 void mapping_list__release(struct mapping_list *list)
 {
 	arena__release(&list->paths);

@@ -34,6 +34,15 @@ struct mapping_list {
 int mapping_list__read(struct mapping_list *list, FILE *file);
 void mapping_list__release(struct mapping_list *list);
 
+/*
+ * What there is when mappings are made one after the other, in any place, on top of those
+ * of base: whatever one of them overlaps is cut, or goes. Those that end before they begin
+ * are left out; of base only the mappings are looked at. *list owns all that it holds.
+ * Returns 0 or -ENOMEM.
+ */
+int mapping_list__lay(struct mapping_list *list, const struct mapping_list *base,
+		      const struct mapping *mappings, size_t nr);
+
 /* The mapping that address lies in, or NULL. */
 const struct mapping *mapping_list__find(const struct mapping_list *list, uint64_t address);
 

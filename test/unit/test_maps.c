@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/maps.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
@@ -169,6 +170,87 @@ static void too_many_mappings(void)
 	free(text);
 }
 
+/* ---- one over the other ---- */
+
+/* "start-end+offset path" of each, in units that make short tests. */
+static void check_laid(const struct mapping_list *list, const char *expected)
+{
+	char text[512] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < list->nr && length < sizeof(text); i++) {
+		const struct mapping *mapping = &list->mappings[i];
+
+		length += (size_t)snprintf(text + length, sizeof(text) - length,
+					   "%s%" PRIx64 "-%" PRIx64 "+%" PRIx64 " %s",
+					   i ? ", " : "", mapping->start, mapping->end,
+					   mapping->offset, mapping->path);
+	}
+	CHECK_STR(text, expected);
+}
+
+static const struct mapping below[] = {{.start = 0x10, .end = 0x20, .offset = 0x10, .path = "a"},
+				       {.start = 0x20, .end = 0x30, .offset = 0x50, .path = "b"},
+				       {.start = 0x40, .end = 0x50, .offset = 0, .path = "c"}};
+
+static void check_one_above(uint64_t start, uint64_t end, const char *expected)
+{
+	const struct mapping above = {.start = start, .end = end, .offset = 7, .path = "x"};
+	const struct mapping_list nothing = {0};
+	const struct mapping_list base = {.mappings = (struct mapping *)below,
+					  .nr = ARRAY_SIZE(below)};
+	struct mapping all[ARRAY_SIZE(below) + 1];
+	CLEANUP_LIST
+	struct mapping_list on_base = {0};
+	CLEANUP_LIST
+	struct mapping_list in_turn = {0};
+
+	memcpy(all, below, sizeof(below));
+	all[ARRAY_SIZE(below)] = above;
+	CHECK_INT(mapping_list__lay(&on_base, &base, &above, 1), 0);
+	check_laid(&on_base, expected);
+	CHECK_INT(mapping_list__lay(&in_turn, &nothing, all, ARRAY_SIZE(all)), 0);
+	check_laid(&in_turn, expected);
+}
+
+static void laid_over_others(void)
+{
+	check_one_above(0x8, 0x9, "8-9+7 x, 10-20+10 a, 20-30+50 b, 40-50+0 c");
+	check_one_above(0x60, 0x70, "10-20+10 a, 20-30+50 b, 40-50+0 c, 60-70+7 x");
+	check_one_above(0x30, 0x40, "10-20+10 a, 20-30+50 b, 30-40+7 x, 40-50+0 c");
+	check_one_above(0x10, 0x20, "10-20+7 x, 20-30+50 b, 40-50+0 c");
+	check_one_above(0x14, 0x18, "10-14+10 a, 14-18+7 x, 18-20+18 a, 20-30+50 b, 40-50+0 c");
+	check_one_above(0x10, 0x18, "10-18+7 x, 18-20+18 a, 20-30+50 b, 40-50+0 c");
+	check_one_above(0x18, 0x20, "10-18+10 a, 18-20+7 x, 20-30+50 b, 40-50+0 c");
+	check_one_above(0x18, 0x44, "10-18+10 a, 18-44+7 x, 44-50+4 c");
+	check_one_above(0x8, 0x28, "8-28+7 x, 28-30+58 b, 40-50+0 c");
+	check_one_above(0, UINT64_MAX, "0-ffffffffffffffff+7 x");
+	check_one_above(0x18, 0x18, "10-20+10 a, 20-30+50 b, 40-50+0 c");
+	check_one_above(0x28, 0x18, "10-20+10 a, 20-30+50 b, 40-50+0 c");
+}
+
+/* The list owns what it has, and stays within the bounds of one that is read. */
+static void laid_upon_many(void)
+{
+	struct mapping_list base = {.mappings = calloc(MANY, sizeof(*base.mappings)), .nr = MANY};
+	char path[] = "path";
+	const struct mapping above = {.start = 1, .end = 2, .path = path};
+	CLEANUP_LIST
+	struct mapping_list list = {0};
+
+	if (!CHECK(base.mappings))
+		return;
+	for (uint64_t i = 0; i < MANY; i++)
+		base.mappings[i] = (struct mapping){.start = i * 8, .end = i * 8 + 4, .path = path};
+	CHECK_INT(mapping_list__lay(&list, &base, &above, 1), 0);
+	free(base.mappings);
+	memset(path, 'x', strlen(path));
+	CHECK(list.nr >= 65530 && list.nr < MANY);
+	CHECK_INT(list.mappings[1].end, 2);
+	CHECK_STR(list.mappings[1].path, "path");
+	CHECK_STR(list.mappings[list.nr - 1].path, "path");
+}
+
 static const struct tap_test tests[] = {
 	{"executable mappings are read with all they have", executable_mappings},
 	{"an address is found in the mapping that holds it", finding_addresses},
@@ -179,6 +261,8 @@ static const struct tap_test tests[] = {
 	{"an empty file has no mappings", nothing_to_read},
 	{"the mappings of this program hold its functions", own_mappings},
 	{"mappings beyond a limit are left out", too_many_mappings},
+	{"a mapping takes the place of what it overlaps", laid_over_others},
+	{"mappings that are laid upon many stay within the limit", laid_upon_many},
 };
 
 int main(void)
