@@ -2,8 +2,9 @@
 #include "sym/patience.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <poll.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "sym/process.h"
@@ -62,4 +63,14 @@ int patience__check(struct patience *patience, const struct progress *shared, pi
 	if (!is_runnable(child))
 		patience->waited += passed < PATIENCE_MS / 2 ? passed : PATIENCE_MS / 2;
 	return patience->waited >= PATIENCE_MS && major(progress->device) == 0 ? -ETIMEDOUT : 0;
+}
+
+bool patience__await_end(pid_t child, int milliseconds)
+{
+	for (int waited = 0; waited < milliseconds; waited++) {
+		if (waitpid(child, NULL, WNOHANG))
+			return true;
+		poll(NULL, 0, 1);
+	}
+	return false;
 }

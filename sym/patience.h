@@ -3,6 +3,7 @@
 #ifndef TRACEKIT_SYM_PATIENCE_H
 #define TRACEKIT_SYM_PATIENCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -37,5 +38,8 @@ void patience__note_progress(struct patience *patience, const struct progress *p
  * does not answer, or -ETIME at the deadline.
  */
 int patience__check(struct patience *patience, const struct progress *progress, pid_t child);
+
+/* Whether a child of ours has ended within so many milliseconds; it is reaped then. */
+bool patience__await_end(pid_t child, int milliseconds);
 
 #endif

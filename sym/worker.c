@@ -23,6 +23,7 @@
 #include "sym/told.h"
 #include "sym/watched.h"
 #include "sym/worker_child.h"
+#include "sym/worker_inbox.h"
 #include "sym/worker_protocol.h"
 #include "sym/worker_question.h"
 
@@ -35,12 +36,6 @@
  */
 #define TOLD_AT_ONCE 8
 
-/* What has come from the child and is not yet used: part of an answer at most. */
-struct inbox {
-	char bytes[32 * 1024];
-	size_t filled;
-};
-
 struct worker {
 	pid_t pid; /* of the child; 0: none is running */
 	int socket;
@@ -50,7 +45,7 @@ struct worker {
 	bool demangles;
 	size_t unanswered;
 	uint64_t last_number; /* of a request */
-	struct inbox inbox;
+	struct worker_inbox inbox;
 	bool congested; /* the socket did not take all that there was to send */
 
 	struct worker_question question;
@@ -108,7 +103,7 @@ static int start_child(struct worker *worker)
 	}
 	worker->pid = pid;
 	worker->socket = sockets[0];
-	worker->inbox.filled = 0;
+	worker_inbox__clear(&worker->inbox);
 	worker->congested = false;
 	worker->in_flight = 0;
 	told_list__restart(&worker->told);
@@ -116,17 +111,6 @@ static int start_child(struct worker *worker)
 	note_progress(worker);
 	renew_deadline(worker);
 	return 0;
-}
-
-/* Whether a child of ours has ended within so many milliseconds. */
-static bool has_ended_within(pid_t pid, int patience)
-{
-	for (int waited = 0; waited < patience; waited++) {
-		if (waitpid(pid, NULL, WNOHANG))
-			return true;
-		poll(NULL, 0, 1);
-	}
-	return false;
 }
 
 /*
@@ -140,10 +124,10 @@ static void stop_child(struct worker *worker)
 	if (!worker->pid)
 		return;
 	close(worker->socket);
-	if (idle && has_ended_within(worker->pid, PATIENCE_MS))
+	if (idle && patience__await_end(worker->pid, PATIENCE_MS))
 		return;
 	kill(worker->pid, SIGKILL);
-	(void)has_ended_within(worker->pid, 2 * LOOK_MS);
+	(void)patience__await_end(worker->pid, 2 * LOOK_MS);
 }
 
 /* As long as we live, what has been given up is a zombie at most, and not for long. */
@@ -351,48 +335,32 @@ static int take_answer(struct worker *worker, const struct answer *answer, const
 }
 
 /* All answers that have come as a whole. */
-static int take_inbox(struct worker *worker)
+static int take_answers(struct worker *worker)
 {
-	struct inbox *inbox = &worker->inbox;
 	struct answer answer;
-	size_t used = 0;
-	int err = 0;
+	const char *strings;
+	int err;
 
-	while (!err && inbox->filled - used >= sizeof(answer)) {
-		size_t size = sizeof(answer);
-
-		memcpy(&answer, inbox->bytes + used, sizeof(answer));
-		if (answer.name > STRING_LENGTH_MAX || answer.module > STRING_LENGTH_MAX)
-			return -EPROTO;
-		size += answer.name ? answer.name - 1 : 0;
-		size += answer.module ? answer.module - 1 : 0;
-		if (inbox->filled - used < size)
+	while ((err = worker_inbox__next(&worker->inbox, &answer, &strings)) > 0) {
+		err = take_answer(worker, &answer, strings);
+		if (err)
 			break;
-		err = take_answer(worker, &answer, inbox->bytes + used + sizeof(answer));
-		used += size;
 	}
-	inbox->filled -= used;
-	memmove(inbox->bytes, inbox->bytes + used, inbox->filled);
 	return err;
 }
 
 /* Returns 0, -EPIPE if the child has ended, or why else it is to be given up. */
 static int receive_answers(struct worker *worker)
 {
-	struct inbox *inbox = &worker->inbox;
 	int err = 0;
 
 	for (int received = 0; received < MESSAGES_AT_ONCE && !err; received++) {
-		ssize_t got = recv(worker->socket, inbox->bytes + inbox->filled,
-				   sizeof(inbox->bytes) - inbox->filled, MSG_DONTWAIT);
+		int got = worker_inbox__receive(&worker->inbox, worker->socket);
 
-		if (got < 0)
-			return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-		if (got == 0)
-			return -EPIPE;
-		inbox->filled += (size_t)got;
+		if (got <= 0)
+			return got;
 		note_progress(worker);
-		err = take_inbox(worker);
+		err = take_answers(worker);
 	}
 	return err;
 }
