@@ -68,7 +68,7 @@ int stream_names__new(struct stream_names **out, struct symbolizer *symbolizer,
 	/* Starts the child that reads what processes have mapped before one of them is in a hurry.
 	 */
 	if (writer->user)
-		(void)symbolizer__remember_soon(symbolizer, getpid());
+		(void)symbolizer__remember_soon(symbolizer, getpid(), NULL);
 	*out = names;
 	return 0;
 }
@@ -296,7 +296,7 @@ int stream_names__meet(struct stream_names *names, const struct stream_event *ev
 	if (event->user->nr && *met != event->tgid) {
 		*met = event->tgid;
 		/* A process that has ended already has no names: that shows in its frames. */
-		(void)symbolizer__remember_soon(names->symbolizer, (pid_t)event->tgid);
+		(void)symbolizer__remember_soon(names->symbolizer, (pid_t)event->tgid, NULL);
 	}
 	return place_event(names, event);
 }

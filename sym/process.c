@@ -181,27 +181,43 @@ static int name_in_root(const struct process *process, const char *path_in_root,
  * On btrfs, and on overlayfs of old kernels, maps shows another device than
  * stat: such a file is not opened, since it cannot be told from another one.
  */
-static int open_by_path(const struct process *process, const struct mapping *mapping)
+static int open_named(int owned_fd, const struct mapping *mapping)
 {
-	CLEANUP_CLOSE int named = name_in_root(process, mapping->path, 0);
-	CLEANUP_CLOSE int fd = -1;
+	CLEANUP_CLOSE int named = owned_fd;
 	struct stat st;
 
 	if (named < 0)
 		return named;
-	fd = open_regular(named, &st);
-	if (fd < 0)
-		return fd;
+	if (fstat(named, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
 	if (st.st_ino != mapping->inode || st.st_dev != mapping->device)
 		return -ESTALE;
-	return TAKE_FD(fd);
+	return open_regular(named, &st);
+}
+
+/* Where the path, which may be one in another root, leads to in ours. */
+static int name_in_own_root(const char *path)
+{
+	int named;
+
+	if (path[0] != '/')
+		return -ENOENT;
+	named = open(path, O_PATH | O_CLOEXEC);
+	return named < 0 ? -errno : named;
 }
 
 int process__open_file(const struct process *process, const struct mapping *mapping)
 {
-	int fd = open_mapped(process, mapping);
+	int fd;
 
-	return fd >= 0 || fd == -EINVAL ? fd : open_by_path(process, mapping);
+	if (!process->task)
+		return open_named(name_in_own_root(mapping->path), mapping);
+	fd = open_mapped(process, mapping);
+	return fd >= 0 || fd == -EINVAL ?
+		       fd :
+		       open_named(name_in_root(process, mapping->path, 0), mapping);
 }
 
 /*

@@ -10,7 +10,11 @@
 
 struct process {
 	pid_t pid;
-	pid_t task;	     /* one of its threads that has not ended: what /proc is asked for */
+	/*
+	 * One of its threads that has not ended: what /proc is asked for. 0: none is known, and
+	 * files are opened by their paths in our own root.
+	 */
+	pid_t task;
 	uint64_t start_time; /* clock ticks since boot: with it a PID means one process for good */
 	struct mapping_list mappings;
 };

@@ -9,9 +9,12 @@
 static int view_remembered(struct process_view *view, struct remembered_list *list,
 			   struct remembered *remembered)
 {
-	struct process current;
-	int err = watched__read_process(list->watched, &current, remembered->process.pid);
+	struct process current = {0};
+	int err = -ESRCH;
 
+	/* Which process an image stands in for is not known, so that none can be the same. */
+	if (remembered->process.task)
+		err = watched__read_process(list->watched, &current, remembered->process.pid);
 	view->ended = err || current.start_time != remembered->process.start_time;
 	if (!view->ended) {
 		err = remembered_list__renew(list, remembered, &current);

@@ -114,9 +114,20 @@ static struct held_file *hold_opened(struct remembered_list *list, int owned_fd,
 	return hold_new(list, TAKE_FD(fd), &identity, device);
 }
 
-/* The file of a mapping, with one user more; or NULL. */
-static struct held_file *hold(struct remembered_list *list, const struct process *process,
-			      const struct mapping *mapping)
+/* What base holds for the same file in the same place. */
+static struct held_file *find_in(const struct remembered *base, const struct mapping *mapping)
+{
+	const struct mapping_list *mappings = &base->process.mappings;
+	const struct mapping *of_base = mapping_list__find(mappings, mapping->start);
+
+	if (!of_base || of_base->device != mapping->device || of_base->inode != mapping->inode)
+		return NULL;
+	return base->files[of_base - mappings->mappings];
+}
+
+/* The file of a mapping, with one user more; or NULL. base: as of remembered_list__add(). */
+static struct held_file *hold(struct remembered_list *list, const struct remembered *base,
+			      const struct process *process, const struct mapping *mapping)
 {
 	struct held_file *file;
 	int fd;
@@ -124,6 +135,8 @@ static struct held_file *hold(struct remembered_list *list, const struct process
 	if (!mapping->inode || watched__avoids(list->watched, process->pid, mapping->device))
 		return NULL;
 	file = find_mapped(list, process->pid, mapping);
+	if (!file && base)
+		file = find_in(base, mapping);
 	if (!file && !list->full) {
 		fd = watched__open_file(list->watched, process, mapping);
 		file = fd < 0 ? NULL : hold_opened(list, fd, mapping->device);
@@ -164,7 +177,8 @@ static size_t count_bytes(const struct mapping_list *mappings)
 }
 
 /* Open the files of a process; those that it had opened before are the caller's. */
-static int hold_files(struct remembered_list *list, struct remembered *remembered)
+static int hold_files(struct remembered_list *list, const struct remembered *base,
+		      struct remembered *remembered)
 {
 	const struct mapping_list *mappings = &remembered->process.mappings;
 	struct held_file **files = calloc(mappings->nr + 1, sizeof(struct held_file *));
@@ -173,7 +187,7 @@ static int hold_files(struct remembered_list *list, struct remembered *remembere
 		return -ENOMEM;
 	list->full = false;
 	for (size_t i = 0; i < mappings->nr; i++)
-		files[i] = hold(list, &remembered->process, &mappings->mappings[i]);
+		files[i] = hold(list, base, &remembered->process, &mappings->mappings[i]);
 	remembered->files = files;
 	remembered->bytes = count_bytes(mappings);
 	return 0;
@@ -259,6 +273,14 @@ struct remembered *remembered_list__find(struct remembered_list *list, pid_t pid
 	return list->items[i];
 }
 
+void remembered_list__drop(struct remembered_list *list, pid_t pid)
+{
+	size_t i = index_of(list, pid);
+
+	if (i < list->nr)
+		drop(list, i);
+}
+
 static size_t count_not_kept(const struct remembered_list *list)
 {
 	size_t nr = 0;
@@ -268,22 +290,24 @@ static size_t count_not_kept(const struct remembered_list *list)
 	return nr;
 }
 
-/* Takes over the process. Returns 0 or -ENOMEM. */
-static int add(struct remembered_list *list, struct process *process, bool kept)
+int remembered_list__add(struct remembered_list *list, struct process *process, bool kept,
+			 uint64_t image, const struct remembered *base)
 {
 	struct remembered *added = calloc(1, sizeof(*added));
 
+	remembered_list__drop(list, process->pid);
 	if (!added || ARRAY_GROW(list->items, list->nr, list->capacity)) {
 		free(added);
 		process__release(process);
 		return -ENOMEM;
 	}
-	*added = (struct remembered){.process = *process, .jit_fd = -1, .kept = kept, .refs = 1};
-	if (hold_files(list, added)) {
+	*added = (struct remembered){
+		.process = *process, .image = image, .jit_fd = -1, .kept = kept, .refs = 1};
+	if (hold_files(list, base, added)) {
 		remembered_list__put(list, added);
 		return -ENOMEM;
 	}
-	if (make_room(list))
+	if (process->task && make_room(list))
 		added->jit_fd = watched__open_jit_map(list->watched, &added->process, -1);
 	if (added->jit_fd >= 0)
 		list->nr_jit_maps++;
@@ -295,44 +319,6 @@ static int add(struct remembered_list *list, struct process *process, bool kept)
 	list->bytes += added->bytes;
 	list->items[list->nr++] = added;
 	return 0;
-}
-
-/* Whether the PID of a remembered process belongs to another one by now. */
-static bool is_replaced(const struct remembered *known)
-{
-	uint64_t start_time;
-	char state;
-
-	return !process__read_stat(known->process.pid, &state, &start_time) &&
-	       start_time != known->process.start_time;
-}
-
-int remembered_list__add(struct remembered_list *list, pid_t pid, bool kept, uint64_t *start_time)
-{
-	struct remembered *known = remembered_list__find(list, pid);
-	struct process process;
-	uint64_t began;
-	int err;
-
-	if (known && !is_replaced(known)) {
-		known->kept |= kept;
-		*start_time = known->process.start_time;
-		return 0;
-	}
-	err = watched__read_process(list->watched, &process, pid);
-	if (err)
-		return err;
-	if (*start_time && process.start_time != *start_time) {
-		process__release(&process);
-		return -ESRCH;
-	}
-	if (known)
-		drop(list, index_of(list, pid));
-	began = process.start_time;
-	err = add(list, &process, kept);
-	if (!err)
-		*start_time = began;
-	return err;
 }
 
 static bool same_mappings(const struct mapping_list *a, const struct mapping_list *b)
@@ -363,7 +349,7 @@ int remembered_list__renew(struct remembered_list *list, struct remembered *reme
 	}
 	remembered->process = *current;
 	remembered->kept = true; /* its own files do not drive it out */
-	err = hold_files(list, remembered);
+	err = hold_files(list, NULL, remembered);
 	remembered->kept = old.kept;
 	if (err) {
 		process__release(current);

@@ -25,7 +25,8 @@
 struct held_file; /* open, for all mappings that it is behind */
 
 struct remembered {
-	struct process process;
+	struct process process;	  /* without a task: it was never read, but stands in for one */
+	uint64_t image;		  /* version of the one that was known of it; or 0 */
 	struct held_file **files; /* by mapping; NULL: none, or it could not be opened */
 	int jit_fd;		  /* or negative */
 	bool kept;
@@ -55,11 +56,14 @@ struct remembered *remembered__get(struct remembered *remembered);
 void remembered_list__put(struct remembered_list *list, struct remembered *remembered);
 
 /*
- * As symbolizer__remember() in sym/sym.h; kept: it never goes to make room for others.
- * If that process is remembered already, only kept is noted. *start_time: as in struct
- * process; if it is not 0, only the process that began then is meant, else it is filled.
+ * A process in the place of the one that was remembered under its PID; kept: it never goes
+ * to make room for others. Takes over its mappings. base, or NULL: a process that has files
+ * open which this one may have mapped as well; whoever calls has a reference. Returns 0 or
+ * -ENOMEM.
  */
-int remembered_list__add(struct remembered_list *list, pid_t pid, bool kept, uint64_t *start_time);
+int remembered_list__add(struct remembered_list *list, struct process *process, bool kept,
+			 uint64_t image, const struct remembered *base);
+void remembered_list__drop(struct remembered_list *list, pid_t pid);
 
 /*
  * What the same process has mapped by now takes the place of what it had. Takes over

@@ -20,6 +20,26 @@
 struct pollfd;
 struct symbolizer;
 
+/* Executable memory of a process, as a MMAP2 record of perf_event_open(2) has it. */
+struct sym_mapping {
+	uint64_t start, end; /* addresses; end is behind the last byte */
+	uint64_t offset;     /* of start in the file */
+	dev_t device;
+	ino_t inode;	  /* 0: no file */
+	const char *path; /* "[vdso]" and "//anon" for memory without a file; or NULL */
+};
+
+/*
+ * What a process is known to have mapped, in the order in which it did: a mapping takes the
+ * place of whatever it overlaps. All of it lies on top of what the process parent has mapped
+ * now, or had when it was remembered; 0: on nothing, since the process has called exec().
+ */
+struct sym_image {
+	pid_t parent; /* 0, or the process was forked from it and has not called exec() */
+	const struct sym_mapping *mappings;
+	size_t nr;
+};
+
 /* The question and its answer. Strings are valid until symbolizer__forget_names(). */
 struct sym_query {
 	pid_t pid; /* in the caller's PID namespace; not looked at for kernel addresses */
@@ -117,10 +137,19 @@ int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid);
  * within the next milliseconds; symbolizer__attend() does the rest, and whether it could
  * be read is not reported. Of the processes that are remembered in this way only some
  * hundred stay so, those that were remembered or asked for last. To remember one again
- * does nothing unless its PID belongs to another process by now. The first call is the
- * slowest, since it starts the child that reads. Returns 0 or a negative errno.
+ * does nothing unless its PID belongs to another process by now, or with another image.
+ * The first call is the slowest, since it starts the child that reads.
+ *
+ * image, which is copied, serves for a process that has ended before it could be read;
+ * NULL: nothing (else) is known of it. It is not looked at as long as the process can be
+ * read. Of its mappings the last thousand are kept, and of all images those of some MB
+ * that were used last. Files are opened by their paths in the caller's own root, and only
+ * if device and inode are those of the mapping. What was remembered last under a PID is
+ * what the PID means: an image replaces the one before, and what was read of a process
+ * that has ended. Returns 0 or a negative errno.
  */
-int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid);
+int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid,
+			      const struct sym_image *image);
 
 /*
  * How often something that a process has mapped did not answer within a second,

@@ -25,6 +25,7 @@
 #include "sym/jit_map.h"
 #include "sym/process.h"
 #include "sym/process_view.h"
+#include "sym/remember.h"
 #include "sym/remembered.h"
 #include "sym/sym.h"
 #include "sym/vdso.h"
@@ -480,7 +481,7 @@ int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t
 	return err;
 }
 
-int user_namer__remember(struct user_namer *namer, pid_t pid, bool kept, uint64_t *start_time)
+int user_namer__remember(struct user_namer *namer, struct remember *remember)
 {
-	return remembered_list__add(&namer->remembered, pid, kept, start_time);
+	return remember__process(&namer->remembered, remember);
 }

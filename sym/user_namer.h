@@ -18,6 +18,7 @@
 #include "core/util/arena.h"
 #include "sym/watched.h"
 
+struct remember;
 struct sym_query;
 struct user_namer;
 
@@ -29,8 +30,8 @@ struct user_namer;
 int user_namer__new(struct user_namer **namer, struct arena *names,
 		    const struct avoid_list *avoided, struct progress *progress, bool demangles);
 
-/* As remembered_list__add() in sym/remembered.h. */
-int user_namer__remember(struct user_namer *namer, pid_t pid, bool kept, uint64_t *start_time);
+/* As remember__process() in sym/remember.h. */
+int user_namer__remember(struct user_namer *namer, struct remember *remember);
 
 /* Whom user_namer__name() tells what, while it works. */
 struct user_namer_caller {

@@ -241,13 +241,11 @@ static int send_message(struct worker *worker, const struct message *message)
 	return -errno;
 }
 
+/* The next message about a process. */
 static int send_told(struct worker *worker, struct told *told)
 {
-	const struct message message = {.request = {.kind = REQUEST_REMEMBER,
-						    .number = worker->last_number + 1,
-						    .pid = told->pid,
-						    .kept = told->kept,
-						    .start_time = told->start_time}};
+	struct message message;
+	bool whole = told__fill(told, worker->last_number + 1, &message);
 	int err = send_message(worker, &message);
 
 	if (err)
@@ -255,6 +253,10 @@ static int send_told(struct worker *worker, struct told *told)
 	if (!worker->in_flight && !worker->question.open) {
 		note_progress(worker);
 		renew_deadline(worker);
+	}
+	if (!whole) {
+		told->sent++;
+		return 0;
 	}
 	told->request = ++worker->last_number;
 	worker->in_flight++;
@@ -275,7 +277,7 @@ static int send_part(struct worker *worker)
 }
 
 /*
- * The question comes behind the processes that are to be kept, but waits for no others:
+ * The question comes behind some processes, see told_list__next(), but waits for no others:
  * there is no end to these.
  */
 static int send_waiting(struct worker *worker)
@@ -287,9 +289,9 @@ static int send_waiting(struct worker *worker)
 		bool ask = worker->question.open && !worker->question.sent;
 		struct told *told = told_list__next(&worker->told, !ask);
 
-		if (told && (told->kept || worker->in_flight < TOLD_AT_ONCE))
+		if (told && (told->kept || told->sent || worker->in_flight < TOLD_AT_ONCE))
 			err = send_told(worker, told);
-		else if (ask)
+		else if (ask && !told)
 			err = send_part(worker);
 		else
 			return 0;
@@ -411,9 +413,19 @@ static void wait_for_child(const struct worker *worker)
 	poll(&pollfd, 1, timeout);
 }
 
-int worker__remember_soon(struct worker *worker, pid_t pid)
+/* At once; what the socket does not take, by and by. */
+static void send_soon(struct worker *worker, struct told *told)
 {
-	struct told *told = told_list__add(&worker->told, pid, false);
+	int err = 0;
+
+	for (int sent = 0; sent < MESSAGES_AT_ONCE && !told->request && !err; sent++)
+		err = send_told(worker, told_list__first(&worker->told, told));
+	worker->congested |= !told->request;
+}
+
+int worker__remember_soon(struct worker *worker, pid_t pid, const struct sym_image *image)
+{
+	struct told *told = told_list__add(&worker->told, pid, false, image);
 	int err;
 
 	if (!told)
@@ -421,8 +433,7 @@ int worker__remember_soon(struct worker *worker, pid_t pid)
 	err = worker->pid ? 0 : start_child(worker);
 	if (err)
 		return err;
-	/* At once; if that fails, by and by. */
-	(void)send_told(worker, told);
+	send_soon(worker, told);
 	return 0;
 }
 
@@ -430,7 +441,7 @@ int worker__remember(struct worker *worker, pid_t pid)
 {
 	int err;
 
-	if (!told_list__add(&worker->told, pid, true))
+	if (!told_list__add(&worker->told, pid, true, NULL))
 		return -ENOMEM;
 	err = worker->pid ? 0 : start_child(worker);
 	if (err)

@@ -22,6 +22,7 @@
 
 struct arena;
 struct pollfd;
+struct sym_image;
 struct sym_query;
 struct worker;
 
@@ -31,7 +32,7 @@ void worker__free(struct worker *worker);
 
 /* As the functions of the symbolizer in sym/sym.h; names go into the arena. */
 int worker__remember(struct worker *worker, pid_t pid);
-int worker__remember_soon(struct worker *worker, pid_t pid);
+int worker__remember_soon(struct worker *worker, pid_t pid, const struct sym_image *image);
 int worker__name(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names);
 int worker__ask(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names);
 int worker__attend(struct worker *worker);

@@ -16,6 +16,9 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "sym/elf_symbols.h"
+#include "sym/image.h"
+#include "sym/maps.h"
+#include "sym/remember.h"
 #include "sym/sym.h"
 #include "sym/user_namer.h"
 #include "sym/worker_protocol.h"
@@ -26,11 +29,19 @@
  */
 #define REMEMBERED_IN_A_PAUSE 64
 
+/* What has come of the image of a process that is to be remembered next. */
+struct incoming {
+	struct mapping *mappings;
+	size_t nr, capacity;
+	struct arena paths;
+};
+
 struct child {
 	int socket;
 	FILE *out; /* the same socket */
 	struct user_namer *namer;
 	struct progress *progress;
+	struct incoming incoming;
 	/* The question that is open, as far as it has come. */
 	struct question *questions;
 	size_t nr, capacity;
@@ -78,30 +89,71 @@ static void send_answer(void *context, const struct sym_query *query)
 		fwrite(query->module, answer.module - 1, 1, child->out);
 }
 
-static void serve_remember(const struct child *child, const struct request *request)
+static void forget_incoming(struct incoming *incoming)
 {
+	incoming->nr = 0;
+	arena__release(&incoming->paths);
+}
+
+static void take_mapping(struct incoming *incoming, const struct sent_mapping *sent)
+{
+	const char *path;
+
+	if (sent->index == 0)
+		forget_incoming(incoming);
+	path = arena__copy_string(&incoming->paths, sent->path, strlen(sent->path));
+	if (!path || ARRAY_GROW(incoming->mappings, incoming->nr, incoming->capacity))
+		_exit(1);
+	incoming->mappings[incoming->nr++] = (struct mapping){.start = sent->start,
+							      .end = sent->end,
+							      .offset = sent->offset,
+							      .device = sent->device,
+							      .inode = sent->inode,
+							      .path = path};
+}
+
+static void serve_remember(struct child *child, const struct request *request)
+{
+	const struct image image = {.version = request->image,
+				    .parent = request->parent,
+				    .mappings = child->incoming.mappings,
+				    .nr = request->mappings};
+	struct remember remember = {.pid = request->pid,
+				    .kept = request->kept,
+				    .ended = request->ended,
+				    .start_time = request->start_time,
+				    .image = request->image ? &image : NULL};
 	struct answer answer = {
 		.number = request->number,
 		.index = ANSWER_LAST,
-		.start_time = request->start_time,
 	};
 
-	answer.result =
-		user_namer__remember(child->namer, request->pid, request->kept, &answer.start_time);
+	answer.result = user_namer__remember(child->namer, &remember);
+	answer.start_time = remember.start_time;
+	forget_incoming(&child->incoming);
 	fwrite(&answer, sizeof(answer), 1, child->out);
+}
+
+/* Of what is no question. Returns whether there is an answer. */
+static bool serve(struct child *child, const struct message *message)
+{
+	if (message->request.kind == REQUEST_MAPPING) {
+		take_mapping(&child->incoming, &message->mapping);
+		return false;
+	}
+	serve_remember(child, &message->request);
+	return true;
 }
 
 /* Of struct user_namer_caller: processes that may soon end are read. */
 static void pause_to_remember(void *context)
 {
-	const struct child *child = context;
+	struct child *child = context;
 	struct message message;
 	int served = 0;
 
-	while (served < REMEMBERED_IN_A_PAUSE && receive(child, MSG_DONTWAIT, &message)) {
-		serve_remember(child, &message.request);
-		served++;
-	}
+	while (served < REMEMBERED_IN_A_PAUSE && receive(child, MSG_DONTWAIT, &message))
+		served += serve(child, &message);
 	if (served)
 		fflush(child->out);
 }
@@ -186,7 +238,7 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 		if (message.request.kind == REQUEST_NAME)
 			serve_name(&child, &message);
 		else
-			serve_remember(&child, &message.request);
+			serve(&child, &message);
 		/* If it is given up from now on, nothing is to blame. */
 		progress->pid = 0;
 		progress->device = 0;

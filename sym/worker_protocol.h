@@ -4,8 +4,9 @@
  * messages whole (SOCK_SEQPACKET). The child is a copy of the parent: both sides
  * know these structs as they are.
  *
- * To the child go messages, each a struct request, with some questions behind it:
+ * To the child go messages, each a struct request, with what belongs to it behind:
  *
+ *   REQUEST_MAPPING   one of the image of the process that is to be remembered next
  *   REQUEST_REMEMBER  one process; served soon, also while a question is open
  *   REQUEST_NAME      a part of a question, which is answered when none is left
  *
@@ -14,20 +15,26 @@
 #ifndef TRACEKIT_SYM_WORKER_PROTOCOL_H
 #define TRACEKIT_SYM_WORKER_PROTOCOL_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
-enum request_kind { REQUEST_REMEMBER, REQUEST_NAME };
+enum request_kind { REQUEST_MAPPING, REQUEST_REMEMBER, REQUEST_NAME };
 
 struct request {
 	enum request_kind kind;
 	uint64_t number; /* comes back with the answers */
-	/* REQUEST_REMEMBER: as of remembered_list__add() */
+	/* REQUEST_REMEMBER: as of struct remember */
 	pid_t pid;
 	bool kept;
+	bool ended;
 	uint64_t start_time;
+	uint64_t image; /* its version; 0: none */
+	pid_t parent;
+	uint32_t mappings; /* that have been sent for it */
 	/* REQUEST_NAME */
 	uint32_t nr;   /* questions in this message */
 	uint64_t left; /* in those that follow */
@@ -43,15 +50,32 @@ struct question {
 /* With its questions below what every socket takes at once, however it is set up. */
 #define QUESTIONS_MAX 128
 
+/* The first one of an image has the index 0: if another image was begun, it is void. */
+struct sent_mapping {
+	uint32_t index;
+	uint64_t start, end, offset;
+	dev_t device;
+	ino_t inode;
+	char path[PATH_MAX]; /* sent as far as to its NUL */
+};
+
 struct message {
 	struct request request;
-	struct question questions[QUESTIONS_MAX];
+	union {
+		struct question questions[QUESTIONS_MAX];
+		struct sent_mapping mapping;
+	};
 };
 
 static inline size_t message__size(const struct message *message)
 {
-	return offsetof(struct message, questions) +
-	       message->request.nr * sizeof(message->questions[0]);
+	size_t size = offsetof(struct message, questions);
+
+	if (message->request.kind == REQUEST_MAPPING)
+		size += offsetof(struct sent_mapping, path) + strlen(message->mapping.path) + 1;
+	if (message->request.kind == REQUEST_NAME)
+		size += message->request.nr * sizeof(message->questions[0]);
+	return size;
 }
 
 /*
@@ -67,7 +91,7 @@ struct answer {
 	/* ANSWER_LAST */
 	int32_t result;	     /* 0 or a negative errno */
 	uint32_t exhausted;  /* the files asked for more work than they may */
-	uint64_t start_time; /* of the process that is remembered */
+	uint64_t start_time; /* of the process that is remembered; 0: its image serves */
 };
 
 #define ANSWER_LAST UINT64_MAX

@@ -111,7 +111,7 @@ static void remember_soon(struct symbolizer *symbolizer, pid_t pid)
 {
 	uint64_t begin = now_ms();
 
-	CHECK_INT(symbolizer__remember_soon(symbolizer, pid), 0);
+	CHECK_INT(symbolizer__remember_soon(symbolizer, pid, NULL), 0);
 	CHECK(now_ms() - begin < AT_ONCE_MS);
 }
 
@@ -635,14 +635,14 @@ static void children_that_die(void)
 		CHECK_INT(symbolizer__unanswered(symbolizer), i);
 		CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
 		kill(find_worker(symbolizer), SIGKILL);
-		CHECK_INT(symbolizer__remember_soon(symbolizer, getpid()), 0);
+		CHECK_INT(symbolizer__remember_soon(symbolizer, getpid(), NULL), 0);
 		attend_to_all(symbolizer);
 	}
 	query = query_of(getpid());
 	CHECK_INT(symbolizer__ask_user(symbolizer, &query, 1), 0);
 	CHECK_INT(symbolizer__attend(symbolizer), 0);
 	CHECK_STR(query.name, NULL);
-	CHECK_INT(symbolizer__remember_soon(symbolizer, getpid()), -ECANCELED);
+	CHECK_INT(symbolizer__remember_soon(symbolizer, getpid(), NULL), -ECANCELED);
 	CHECK_INT(symbolizer__remember(symbolizer, getpid()), -ECANCELED);
 	CHECK_INT(symbolizer__unanswered(symbolizer), AVOIDED_MAX);
 	symbolizer__free(symbolizer);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/remember.h"
+
+#include <errno.h>
+
+#include "core/util/cleanup.h"
+#include "sym/image.h"
+#include "sym/process_view.h"
+#include "sym/remembered.h"
+#include "sym/watched.h"
+
+/* ---- a process that is there ---- */
+
+/* Whether the PID of a remembered process belongs to another one by now. */
+static bool is_replaced(const struct remembered *known)
+{
+	uint64_t start_time;
+	char state;
+
+	return !process__read_stat(known->process.pid, &state, &start_time) &&
+	       (!known->process.task || start_time != known->process.start_time);
+}
+
+/* Whether there is nothing to be done for it. */
+static bool is_up_to_date(const struct remembered *known, const struct remember *remember)
+{
+	if (remember->image && remember->image->version != known->image)
+		return false;
+	return !is_replaced(known);
+}
+
+/* It has been read anew: another process, or the same one, which may have called exec(). */
+static int add_read(struct remembered_list *list, struct remembered *known, struct process *process,
+		    const struct remember *remember)
+{
+	uint64_t image = remember->image ? remember->image->version : 0;
+	int err;
+
+	if (!known || known->process.start_time != process->start_time)
+		return remembered_list__add(list, process, remember->kept, image, NULL);
+	err = remembered_list__renew(list, known, process);
+	if (err)
+		return err;
+	known->image = image;
+	known->kept |= remember->kept;
+	return 0;
+}
+
+static int read_process(struct remembered_list *list, const struct remember *remember,
+			struct process *process)
+{
+	int err = remember->ended ? -ESRCH :
+				    watched__read_process(list->watched, process, remember->pid);
+
+	if (err || !remember->start_time || process->start_time == remember->start_time)
+		return err;
+	process__release(process);
+	return -ESRCH;
+}
+
+/* ---- one that has ended ---- */
+
+/* As it is or was; its files are held, so that its children find them. */
+static int view_parent(struct remembered_list *list, pid_t pid, struct process_view *view)
+{
+	struct remember parent = {.pid = pid};
+	int err = remember__process(list, &parent);
+
+	return err ? err : process_view__read(view, list, pid);
+}
+
+/* Returns 0, -ESRCH if nothing is known of it, or -ENOMEM. */
+static int add_image(struct remembered_list *list, const struct remember *remember)
+{
+	const struct image *image = remember->image;
+	const struct mapping_list nothing = {0};
+	struct process process = {.pid = remember->pid};
+	struct process_view parent = {0};
+	bool stands_on_parent = image->parent && image->parent != remember->pid &&
+				!view_parent(list, image->parent, &parent);
+	int err;
+
+	err = mapping_list__lay(&process.mappings,
+				stands_on_parent ? &parent.process->mappings : &nothing,
+				image->mappings, image->nr);
+	if (!err && !process.mappings.nr)
+		err = -ESRCH;
+	if (err)
+		process__release(&process);
+	else
+		err = remembered_list__add(list, &process, remember->kept, image->version,
+					   parent.remembered);
+	if (stands_on_parent)
+		process_view__release(&parent, list);
+	return err;
+}
+
+int remember__process(struct remembered_list *list, struct remember *remember)
+{
+	struct remembered *known = remembered_list__find(list, remember->pid);
+	struct process process = {0};
+	uint64_t began;
+	int err;
+
+	if (known && is_up_to_date(known, remember)) {
+		known->kept |= remember->kept;
+		remember->start_time = known->process.start_time;
+		return 0;
+	}
+	err = read_process(list, remember, &process);
+	began = process.start_time;
+	if (!err)
+		err = add_read(list, known, &process, remember);
+	else if (err == -ESRCH && known && !known->process.task &&
+		 (!remember->image || remember->image->version == known->image))
+		err = 0; /* the same that has stood in for it before */
+	else if (err == -ESRCH && remember->image)
+		err = add_image(list, remember);
+	if (!err)
+		remember->start_time = began;
+	return err;
+}
