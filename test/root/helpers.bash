@@ -223,6 +223,11 @@ balanced() {
 	[ $(($(total seen) + $(total "missed by the kernel"))) -eq "$1" ]
 }
 
+# stacks: what is in out, folded, from main() on; sorted by count.
+stacks() {
+	sed 's/^.*;main;/main;/' out | sort -k2n
+}
+
 # The applet's own word on whether kernel functions can be probed here.
 needs_kprobes() {
 	stackcount -D 0.01 vfs_read >/dev/null 2>err ||
