@@ -41,17 +41,6 @@ text() {
 	' "$1"
 }
 
-# folded FILE: lines of comm, frames and count, the least count first. Prints the sum.
-folded() {
-	awk '
-	function wrong(what) { print FILENAME ":" NR ": " what ": " $0 >"/dev/stderr"; bad = 1; exit 1 }
-	!/^[^;]+(;[^;]+)* [0-9]+$/ { wrong("line") }
-	$NF + 0 < last { wrong("order") }
-	{ last = $NF + 0; total += $NF }
-	END { if (!bad) print total + 0 }
-	' "$1"
-}
-
 # Interrupt the profile in $1 after $2 seconds, as Ctrl-C does; it ends well.
 interrupt() {
 	sleep "$2"

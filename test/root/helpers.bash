@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the root tests share. Processes are ended by the PIDs that were started.
+# What the root tests share. Processes are ended by the PIDs that were started. The shell does
+# what it can by itself: guests (test/vm) take some 50 ms to start a program, even grep.
 
 setup() {
-	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ "$EUID" = 0 ] || skip "needs root"
 	started=()
 	cd "$BATS_TEST_TMPDIR" || return
 }
@@ -21,12 +22,29 @@ end_started() {
 }
 
 count_programs() {
-	bpftool prog 2>/dev/null | grep -Ec ' name (profile_sample|probe_)' || true
+	local line count=0
+	while read -r line; do
+		[[ ! $line =~ ' name '(profile_sample|probe_) ]] || count=$((count + 1))
+	done < <(bpftool prog 2>/dev/null)
+	echo "$count"
 }
 
 # What tracing through tracefs leaves there, which is not for us to change.
 traced_by_files() {
-	cat /sys/kernel/tracing/{uprobe,kprobe}_events 2>/dev/null || true
+	local file
+	for file in /sys/kernel/tracing/{uprobe,kprobe}_events; do
+		[ ! -r "$file" ] || echo "$(<"$file")"
+	done
+}
+
+# In a guest of test/vm, where less is done in the same time. See its init.
+in_guest() {
+	[ -d /run/guest ]
+}
+
+# pause [SECONDS]: a moment, of 20 ms.
+pause() {
+	read -rt "${1:-0.02}" <> <(:) || true
 }
 
 # To be called before what no_programs_left is asked about.
@@ -62,9 +80,9 @@ spin() {
 	start "$SPIN" "$@"
 	for tries in $(seq 100); do
 		[ "$(<"/proc/$pid/comm")" = "$(<"/proc/$BASHPID/comm")" ] || break
-		sleep 0.01
+		pause
 	done
-	sleep 0.1
+	pause 0.1
 }
 
 # wait_for COMMAND...: until it succeeds, but not for ever.
@@ -72,7 +90,7 @@ wait_for() {
 	local end=$((SECONDS + ${WAIT:-60}))
 	while [ "$SECONDS" -lt "$end" ]; do
 		! "$@" || return 0
-		sleep 0.02
+		pause
 	done
 	echo "waited in vain for: $*"
 	return 1
@@ -120,9 +138,12 @@ sum() {
 	awk '{ n += $NF } END { print n + 0 }' "$1"
 }
 
-# Number NAME of a --stats line: "NUMBER NAME".
+# Number NAME of each --stats line of FILE: "NUMBER NAME".
 stat_of() {
-	sed -n "s/.*[ :]\([0-9][0-9]*\) $1.*/\1/p" "$2"
+	local line
+	while read -r line; do
+		[[ ! $line =~ [\ :]([0-9]+)\ $1 ]] || echo "${BASH_REMATCH[1]}"
+	done <"$2"
 }
 
 # Start a profile without end and wait until it samples.
@@ -130,7 +151,7 @@ start_profile() {
 	start "$TRACEKIT" profile "$@" >out 2>err
 	until grep -q '^Sampling' out; do
 		kill -0 "$pid" || return
-		sleep 0.02
+		pause
 	done
 }
 
@@ -158,7 +179,7 @@ start_tracer() {
 	# One that has much to do hardly ever polls.
 	until polls "$tracer" || [ -s "${out:-out}" ]; do
 		kill -0 "$tracer" 2>/dev/null || break
-		sleep 0.02
+		pause
 	done
 	kill -0 "$tracer" || { cat err; return 1; }
 }
@@ -180,45 +201,63 @@ stop_stackcount() {
 # $tracer ends by itself, with status 0.
 ends_well() {
 	try wait "$tracer"
-	cat err
+	echo "$(<err)"
 	[ "$status" -eq 0 ] && no_programs_left
+}
+
+# The program PID has said that it is.
+is_ready() {
+	local line
+	read -r line 2>/dev/null <"said.$1" && [ "$line" = ready ]
 }
 
 # calls MODE NUMBER...: start one of the programs whose calls are known.
 calls() {
-	start "${copy:-$CALLS}" "$@" >said
-	mv said "said.$pid"
-	wait_for grep -q ready "said.$pid"
+	# The process itself expands where its output goes.
+	"${copy:-$CALLS}" "$@" >"said.$BASHPID" 3>&- &
+	pid=$!
+	started+=("$pid")
+	wait_for is_ready "$pid"
 }
 
-# How often PID has made its calls.
-rounds() {
-	grep -c done "said.$1"
+# How often PID has made its calls is in $rounds, what it said last in $answer.
+read_rounds() {
+	local line
+	rounds=0
+	while read -r line; do
+		[[ $line != done* ]] || rounds=$((rounds + 1))
+		answer=${line#done }
+	done <"said.$1"
 }
 
 has_gone_round() {
-	[ "$(rounds "$1")" -gt "$2" ]
+	read_rounds "$1"
+	[ "$rounds" -gt "$2" ]
 }
 
 # go PID: have it make its calls; the number that it says is in $answer.
 go() {
-	local before
-	before=$(rounds "$1") || true
+	local rounds before
+	read_rounds "$1"
+	before=$rounds
 	kill -USR1 "$1"
 	wait_for has_gone_round "$1" "$before"
-	answer=$(sed -n '$s/done //p' "said.$1")
 }
 
 # total NAME: number NAME of all the --stats lines in err, which is 0 where it is not known.
 total() {
-	stat_of "$1" err | awk '{ n += $1 } END { print n + 0 }'
+	local number sum=0
+	for number in $(stat_of "$1" err); do
+		sum=$((sum + number))
+	done
+	echo "$sum"
 }
 
 # balanced COUNT: seen = counted + filtered + lost in each line of --stats; all that is in
 # out, folded, was counted; and so many were seen or, by the kernel's own account, missed.
 balanced() {
-	grep ' seen = ' err | tr -c '0-9\n' ' ' |
-		awk '$1 != $2 + $3 + $4 { bad = 1 } END { exit bad || !NR }'
+	awk '/ seen = / { gsub(/[^0-9]+/, " "); lines++; if ($1 != $2 + $3 + $4) bad = 1 }
+		END { exit bad || !lines }' err
 	[ "$(total counted)" -eq "$(sum out)" ]
 	[ $(($(total seen) + $(total "missed by the kernel"))) -eq "$1" ]
 }
@@ -251,5 +290,16 @@ stackcount_text() {
 	/^  [^ ]/ { if (state == "process" || state == "count") wrong("frame"); if (state != "border") state = "frame"; next }
 	{ wrong("line") }
 	END { if (bad) exit 1; if (!done) { print FILENAME ": no end" >"/dev/stderr"; exit 1 }; print total + 0 }
+	' "$1"
+}
+
+# folded FILE: lines of comm, frames and count, the least count first. Prints the sum.
+folded() {
+	awk '
+	function wrong(what) { print FILENAME ":" NR ": " what ": " $0 >"/dev/stderr"; bad = 1; exit 1 }
+	!/^[^;]+(;[^;]+)* [0-9]+$/ { wrong("line") }
+	$NF + 0 < last { wrong("order") }
+	{ last = $NF + 0; total += $NF }
+	END { if (!bad) print total + 0 }
 	' "$1"
 }
