@@ -222,3 +222,69 @@ base36() {
 	fi
 	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
 }
+
+@test "a call at the end of its function belongs to that function" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 assembly"
+	spin last-call
+	profile -f -U -p "$pid" -F 199 0.5 >out
+	grep -Eq ';calls_at_its_end;never_returns [0-9]+$' out
+	refute grep -q 'behind_it' out
+}
+
+@test "no process forges kernel frames or markers" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 assembly"
+	spin forged
+	profile -f -U -p "$pid" -F 199 0.5 >out
+	grep -Eq '^spin;(\[unknown\];)+forged [0-9]+$' out
+	refute grep -q 'cut at' out
+}
+
+@test "no process sends control characters, or a frame of its own, to the terminal" {
+	spin hostile-comm
+	profile -f -U -p "$pid" -F 199 0.5 >out
+	grep -Fq '?[2J:a?b?c;' out
+	profile -U -p "$pid" -F 199 0.5 >out
+	grep -Fq '?[2J;a?b?c' out
+	refute grep -q "$(printf '[\001-\010\013-\037\177]')" out
+}
+
+@test "a process that ends during the trace keeps its names" {
+	spin names
+	target=$pid
+	start_profile -U -p "$target"
+	sleep 0.5
+	kill -KILL "$target"
+	try wait "$pid"
+	[ "$status" -eq 0 ]
+	awk -v RS= 'END { print }' out | head -4 |
+		diff - <(printf '    %s\n' spin_leaf middle outer main)
+}
+
+@test "a program that was deleted, or replaced, keeps its names" {
+	cp "$SPIN" ./gone
+	start ./gone names
+	sleep 0.1
+	rm ./gone
+	printf 'not an ELF file' >./gone
+	profile -f -U -p "$pid" -F 199 0.5 >out
+	grep -Eq '^gone;.*main;outer;middle;spin_leaf [0-9]+$' out
+}
+
+@test "in a mount namespace of its own a process has its names" {
+	unshare --mount true || skip "cannot make a mount namespace"
+	mkdir inner
+	cat >inside <<-END
+		mount -t tmpfs none inner
+		cp "$SPIN" inner/spin
+		exec inner/spin names
+	END
+	start unshare --mount bash inside
+	until [ "$(<"/proc/$pid/comm")" = spin ]; do
+		kill -0 "$pid"
+		sleep 0.1
+	done
+	sleep 0.2
+	[ ! -e inner/spin ]
+	profile -f -U -p "$pid" -F 199 0.5 >out
+	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
+}

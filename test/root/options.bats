@@ -361,3 +361,31 @@ enter() {
 	profile -f -U --no-demangle -p "$pid" -F 199 0.5 >out
 	grep -Eq ';main;_ZN3app5ShapeIiE4areaEl;_RNvCs1234_8geometry4side;spin_leaf [0-9]+$' out
 }
+
+@test "-d in text marks the border only where both parts are there" {
+	spin syscalls
+	profile -d -p "$pid" -F 499 0.5 >out
+	grep -Fxq "    --" out
+	start "$SPIN" names
+	profile -d -U -p "$pid" -F 199 0.5 >out
+	refute grep -Fxq "    --" out
+}
+
+@test "-s shows offsets, counted from the function's start" {
+	spin names
+	profile -f -s -U -p "$pid" -F 199 0.5 >out
+	grep -Eq ';main\+0x[0-9a-f]+;outer\+0x[0-9a-f]+;middle\+0x[0-9a-f]+;spin_leaf\+0x[0-9a-f]+ [0-9]+$' out
+	# The return address into outer is where the only call of outer ends.
+	offset=$(grep -oE ';outer\+0x[0-9a-f]+' out | head -1 | sed 's/.*+0x//')
+	start=$(nm "$SPIN" | awk '$3 == "outer" { print $1 }')
+	objdump -d --disassemble=outer "$SPIN" | awk '/call.*<middle>/ { getline; print $1 }' |
+		grep -qx "$(printf '%x:' $((0x$start + 0x$offset)))"
+}
+
+@test "-F: the header and the number of samples follow" {
+	spin names
+	profile -F 7 -p "$pid" 1 >out
+	head -1 out | grep -q '^Sampling at 7 Hertz '
+	profile -f -U -F 7 -p "$pid" 1 >out
+	[ "$(sum out)" -le 8 ]
+}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# profile of programs whose stacks are known.
+# profile of programs whose stacks are known. What does not depend on the kernel is in names.bats
+# and options.bats.
 
 load helpers
 load ../refute
@@ -55,15 +56,6 @@ load ../refute
 	grep -Eq ';main;syscalls;-;.*do_syscall_64' out
 }
 
-@test "-d in text marks the border only where both parts are there" {
-	spin syscalls
-	profile -d -p "$pid" -F 499 0.5 >out
-	grep -Fxq "    --" out
-	start "$SPIN" names
-	profile -d -U -p "$pid" -F 199 0.5 >out
-	refute grep -Fxq "    --" out
-}
-
 @test "-K shows no user frames, -U no kernel frames" {
 	spin syscalls
 	profile -f -K -p "$pid" -F 499 0.5 >out
@@ -94,38 +86,11 @@ load ../refute
 	grep -Eq ';thread;spin_leaf [0-9]+$' out
 }
 
-@test "-s shows offsets, counted from the function's start" {
-	spin names
-	profile -f -s -U -p "$pid" -F 199 0.5 >out
-	grep -Eq ';main\+0x[0-9a-f]+;outer\+0x[0-9a-f]+;middle\+0x[0-9a-f]+;spin_leaf\+0x[0-9a-f]+ [0-9]+$' out
-	# The return address into outer is where the only call of outer ends.
-	offset=$(grep -oE ';outer\+0x[0-9a-f]+' out | head -1 | sed 's/.*+0x//')
-	start=$(nm "$SPIN" | awk '$3 == "outer" { print $1 }')
-	objdump -d --disassemble=outer "$SPIN" | awk '/call.*<middle>/ { getline; print $1 }' |
-		grep -qx "$(printf '%x:' $((0x$start + 0x$offset)))"
-}
-
-@test "-F: the header and the number of samples follow" {
-	spin names
-	profile -F 7 -p "$pid" 1 >out
-	head -1 out | grep -q '^Sampling at 7 Hertz '
-	profile -f -U -F 7 -p "$pid" 1 >out
-	[ "$(sum out)" -le 8 ]
-}
-
 @test "a system-wide profile shows the process that spins, and no idle task" {
 	spin names
 	profile -f -F 199 0.5 >out
 	grep -Eq '^spin;.*spin_leaf [0-9]+$' out
 	refute grep -q '^swapper' out
-}
-
-@test "a call at the end of its function belongs to that function" {
-	[ "$(uname -m)" = x86_64 ] || skip "x86-64 assembly"
-	spin last-call
-	profile -f -U -p "$pid" -F 199 0.5 >out
-	grep -Eq ';calls_at_its_end;never_returns [0-9]+$' out
-	refute grep -q 'behind_it' out
 }
 
 @test "a stack deeper than 127 frames says at its root that it was cut" {
@@ -142,45 +107,6 @@ load ../refute
 	profile -f -U -p "$pid" -F 199 0.5 >out
 	refute grep -q 'cut at' out
 	grep -q ';main;deep;' out
-}
-
-@test "no process forges kernel frames or markers" {
-	[ "$(uname -m)" = x86_64 ] || skip "x86-64 assembly"
-	spin forged
-	profile -f -U -p "$pid" -F 199 0.5 >out
-	grep -Eq '^spin;(\[unknown\];)+forged [0-9]+$' out
-	refute grep -q 'cut at' out
-}
-
-@test "no process sends control characters, or a frame of its own, to the terminal" {
-	spin hostile-comm
-	profile -f -U -p "$pid" -F 199 0.5 >out
-	grep -Fq '?[2J:a?b?c;' out
-	profile -U -p "$pid" -F 199 0.5 >out
-	grep -Fq '?[2J;a?b?c' out
-	refute grep -q "$(printf '[\001-\010\013-\037\177]')" out
-}
-
-@test "a process that ends during the trace keeps its names" {
-	spin names
-	target=$pid
-	start_profile -U -p "$target"
-	sleep 0.5
-	kill -KILL "$target"
-	try wait "$pid"
-	[ "$status" -eq 0 ]
-	awk -v RS= 'END { print }' out | head -4 |
-		diff - <(printf '    %s\n' spin_leaf middle outer main)
-}
-
-@test "a program that was deleted, or replaced, keeps its names" {
-	cp "$SPIN" ./gone
-	start ./gone names
-	sleep 0.1
-	rm ./gone
-	printf 'not an ELF file' >./gone
-	profile -f -U -p "$pid" -F 199 0.5 >out
-	grep -Eq '^gone;.*main;outer;middle;spin_leaf [0-9]+$' out
 }
 
 @test "in a PID namespace: PIDs are those of the caller, and its processes are named" {
@@ -213,25 +139,6 @@ load ../refute
 	refute grep -q '^spin' out
 	[ "$(grep -Ec '^profile: [0-9]+ events are of processes that this PID namespace does not see, ' err)" -eq 1 ]
 	[ "$(stat_of filtered err)" -gt 0 ]
-}
-
-@test "in a mount namespace of its own a process has its names" {
-	unshare --mount true || skip "cannot make a mount namespace"
-	mkdir inner
-	cat >inside <<-END
-		mount -t tmpfs none inner
-		cp "$SPIN" inner/spin
-		exec inner/spin names
-	END
-	start unshare --mount bash inside
-	until [ "$(<"/proc/$pid/comm")" = spin ]; do
-		kill -0 "$pid"
-		sleep 0.1
-	done
-	sleep 0.2
-	[ ! -e inner/spin ]
-	profile -f -U -p "$pid" -F 199 0.5 >out
-	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
 }
 
 @test "a PID of -p that becomes another process is not shown as the first" {
