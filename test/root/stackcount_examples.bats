@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The examples of bcc's page about stackcount. Those of kernel functions need a kernel with
-# kprobes, and skip themselves elsewhere.
+# The examples of bcc's page about stackcount, but those in stackcount_output.bats. Those of kernel
+# functions need a kernel with kprobes, and skip themselves elsewhere.
 
 load helpers
 load ../refute
@@ -49,17 +49,6 @@ has_block() {
 	shift
 	printf '  %s\n' "$@" >block
 	awk -v RS= -v wanted="$(cat block)" 'index("\n" $0 "\n", "\n" wanted "\n") { found = 1 } END { exit !found }' "$file"
-}
-
-# folded FILE: lines of comm, frames and count, the least count first. Prints the sum.
-folded() {
-	awk '
-	function wrong(what) { print FILENAME ":" NR ": " what ": " $0 >"/dev/stderr"; bad = 1; exit 1 }
-	!/^[^;]+(;[^;]+)* [0-9]+$/ { wrong("line") }
-	$NF + 0 < last { wrong("order") }
-	{ last = $NF + 0; total += $NF }
-	END { if (!bad) print total + 0 }
-	' "$1"
 }
 
 @test "stackcount submit_bio" {
@@ -140,22 +129,6 @@ folded() {
 	grep -Fxq '  write' out
 }
 
-@test "stackcount -p PID c:malloc" {
-	# A shell that makes strings: whatever else it does, it calls malloc() of libc.
-	start bash -c 'trap "for i in {1..200}; do eval x\$i=\$i; done; echo >done" USR1; while :; do sleep 0.05; done'
-	wait_for is_called "$pid" bash
-	sleep 0.2
-	start_stackcount --stats -p "$pid" c:malloc
-	kill -USR1 "$pid"
-	wait_for test -e done
-	stop_stackcount
-	head -1 out | grep -Fxq 'Tracing 1 functions for "c:malloc"... Hit Ctrl-C to end.'
-	[ "$(stackcount_text out)" -ge 200 ]
-	[ "$(stackcount_text out)" -eq "$(total counted)" ]
-	[ "$(grep -Exc '  (__libc_)?malloc' out)" -eq "$(grep -Ec '^    [0-9]+$' out)" ]
-	refute grep -Eq '^    .+ \[[0-9]+\]$' out
-}
-
 @test "stackcount -p PID u:PROGRAM:PROBE" {
 	calls usdt 7
 	start_stackcount -p "$pid" "u:$CALLS:plain"
@@ -194,16 +167,6 @@ folded() {
 	[ "$(stackcount_text out)" -ge 5 ]
 	sed -n 2,3p out | sed 's/^[0-9:]\{8\}$/TIME/' | diff - <(printf '%s\n' '' TIME)
 	tail -1 out | grep -Fxq Detaching...
-}
-
-@test "stackcount -Ti 1 t:syscalls:sys_enter_getppid" {
-	calls getppids 20
-	start_stackcount -Ti 1 -p "$pid" t:syscalls:sys_enter_getppid
-	go "$pid"
-	wait_for grep -Exq '[0-9]{2}:[0-9]{2}:[0-9]{2}' out
-	stop_stackcount
-	[ "$(stackcount_text out)" -eq 20 ]
-	sed -n 2,3p out | sed 's/^[0-9:]\{8\}$/TIME/' | diff - <(printf '%s\n' '' TIME)
 }
 
 @test "stackcount -s tcp_sendmsg" {
@@ -288,27 +251,4 @@ folded() {
 	try stackcount t:sched:sched_fork 2>err
 	[ "$status" -eq 1 ]
 	grep -q "^stackcount: 't:sched:sched_fork': no tracepoint matches 'sched_fork'" err
-}
-
-@test "stackcount -D 1 -f c:malloc, for a flame graph" {
-	cp "$(command -v bash)" ./mallocs
-	start ./mallocs -c 'while :; do x=$x; done'
-	stackcount -D 1 -f c:malloc >out
-	[ "$(folded out)" -gt 0 ]
-	# Others may have ended meanwhile, and have no names.
-	[ "$(grep -c '^mallocs;' out)" -gt 0 ]
-	[ "$(grep -Ec '^mallocs;(.*;)?(__libc_)?malloc [0-9]+$' out)" -eq "$(grep -c '^mallocs;' out)" ]
-}
-
-@test "stackcount -l 'c:str*'" {
-	stackcount -l 'c:str*' >out
-	[ "$(wc -l <out)" -gt 50 ]
-	refute grep -Ev '^/.*/libc\.so\.6:str' out
-	grep -q ':strdup$' out
-}
-
-@test "stackcount -h" {
-	stackcount -h >out
-	head -1 out | grep -q '^usage: stackcount '
-	grep -Fq "stackcount 'tcp_send*'" out
 }
