@@ -267,10 +267,12 @@ stacks() {
 	sed 's/^.*;main;/main;/' out | sort -k2n
 }
 
-# The applet's own word on whether kernel functions can be probed here.
+# The applet's own word on whether kernel functions can be probed here, asked once for each file.
 needs_kprobes() {
+	[ ! -e "$BATS_FILE_TMPDIR/kprobes" ] || return 0
 	stackcount -D 0.01 vfs_read >/dev/null 2>err ||
 		refute grep -q 'without kprobes' err || skip "a kernel without kprobes"
+	: >"$BATS_FILE_TMPDIR/kprobes"
 }
 
 # stackcount_text FILE: the layout of stackcount: a header, then at each interval an empty line and the
