@@ -116,10 +116,13 @@ load ../refute
 	for options in "-K -INT --buffer-size=$size" '-U -TERM --buffer-size=8K'; do
 		# shellcheck disable=SC2086
 		set -- $options
+		kill -CONT "$pid"
 		start_stacksnoop "$1" "$3" --stats -p "$pid" "$CALLS:counted"
 		wait_for lines 1000
 		kill "$2" "$tracer"
 		ends_well
+		# What follows has the CPU for itself.
+		kill -STOP "$pid"
 		counts=$(stacksnoop_text out l)
 		read -r events lost <<<"$counts"
 		accounted $((events + lost + $(total "missed by the kernel")))
