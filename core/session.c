@@ -40,20 +40,28 @@ struct session {
 
 enum { POLL_STOP, POLL_STDOUT, POLL_WATCHED, POLL_TARGETS = POLL_WATCHED + SESSION_WATCHED };
 
-/* Of the one session: readable once a signal has come, or -1. For the handler. */
+/* Of the one session, for the handler: readable once a signal has come, or -1; when it came. */
 static volatile sig_atomic_t stop_fd = -1;
+static uint64_t stopped_at;
 
+/* timeout(1) and some shells signal a program, and then its process group: that is one request. */
+#define SAME_REQUEST (NANOSECONDS / 10)
+
+/* The second signal kills. */
 static void on_stop_signal(int signal_number)
 {
 	int saved_errno = errno;
-	uint64_t one = 1;
+	uint64_t one = 1, now = monotonic_now();
 
-	(void)signal_number;
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	/* Fails only if the counter is full, and then it is readable already. */
-	if (write(stop_fd, &one, sizeof(one)) < 0)
-		errno = saved_errno;
+	if (!stopped_at) {
+		stopped_at = now;
+		/* Fails only if the counter is full, and then it is readable already. */
+		if (write(stop_fd, &one, sizeof(one)) < 0)
+			errno = saved_errno;
+	} else if (now - stopped_at >= SAME_REQUEST) {
+		signal(signal_number, SIG_DFL);
+		raise(signal_number); /* once the handler has returned */
+	}
 	errno = saved_errno;
 }
 
@@ -68,6 +76,7 @@ static int catch_signals(struct session *session, struct error *error)
 	sigaddset(&action.sa_mask, SIGTERM);
 	session->polled[POLL_STOP] = (struct pollfd){.fd = fd, .events = POLLIN};
 	stop_fd = fd;
+	stopped_at = 0;
 	sigaction(SIGINT, &action, &session->old_int);
 	sigaction(SIGTERM, &action, &session->old_term);
 	return 0;

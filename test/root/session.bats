@@ -45,6 +45,22 @@ load ../refute
 	no_programs_left
 }
 
+# timeout(1) signals a program, and then its process group.
+@test "two signals at once are one request" {
+	spin names
+	for signal in INT TERM; do
+		start_profile -F 999 -p "$pid"
+		tracer=$pid
+		sleep 0.3
+		# Mostly while it is at work.
+		kill -"$signal" "$tracer" && kill -"$signal" "$tracer" || true
+		try wait "$tracer"
+		[ "$status" -eq 0 ]
+		grep -q spin_leaf out
+		pid=${started[0]}
+	done
+}
+
 @test "a second signal kills, also while the output cannot be written" {
 	note_programs
 	spin paths
