@@ -20,7 +20,22 @@ static uint64_t now_ms(void)
 
 void patience__renew(struct patience *patience)
 {
-	patience->deadline = now_ms() + DEADLINE_MS;
+	patience->looked = now_ms();
+	patience->deadline = patience->looked + DEADLINE_MS;
+}
+
+/*
+ * How long ago the last look was. A child whose answers nobody takes, while we wait for
+ * somebody else or are stopped, is not late.
+ */
+static uint64_t look(struct patience *patience)
+{
+	uint64_t now = now_ms(), passed = now - patience->looked;
+
+	patience->looked = now;
+	if (passed > 2 * LOOK_MS)
+		patience->deadline += passed - LOOK_MS;
+	return passed;
 }
 
 void patience__note_progress(struct patience *patience, const struct progress *shared)
@@ -29,8 +44,8 @@ void patience__note_progress(struct patience *patience, const struct progress *s
 
 	patience->steps = progress->steps;
 	patience->work = progress->work;
-	patience->looked = now_ms();
 	patience->waited = 0;
+	(void)look(patience);
 }
 
 /* Whether the child is running, or would if there were a CPU for it. */
@@ -49,17 +64,17 @@ static bool is_runnable(pid_t pid)
 int patience__check(struct patience *patience, const struct progress *shared, pid_t child)
 {
 	const volatile struct progress *progress = shared;
-	uint64_t now = now_ms(), passed = now - patience->looked;
+	uint64_t passed;
 
-	if (now > patience->deadline)
+	if (now_ms() - patience->looked < LOOK_MS)
+		return patience->looked > patience->deadline ? -ETIME : 0;
+	passed = look(patience);
+	if (patience->looked > patience->deadline)
 		return -ETIME;
-	if (passed < LOOK_MS)
-		return 0;
 	if (progress->steps != patience->steps || progress->work != patience->work) {
 		patience__note_progress(patience, shared);
 		return 0;
 	}
-	patience->looked = now;
 	if (!is_runnable(child))
 		patience->waited += passed < PATIENCE_MS / 2 ? passed : PATIENCE_MS / 2;
 	return patience->waited >= PATIENCE_MS && major(progress->device) == 0 ? -ETIMEDOUT : 0;
