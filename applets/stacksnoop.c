@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
+#include <unistd.h>
 
 #include "applets/applet.h"
 #include "bpf/abi.h"
@@ -16,6 +15,7 @@
 #include "core/session.h"
 #include "core/stream.h"
 #include "core/stream_names.h"
+#include "core/stream_processes.h"
 #include "core/stream_run.h"
 #include "core/stream_writer.h"
 #include "core/trace_options.h"
@@ -87,6 +87,7 @@ struct stacksnoop {
 	struct stacksnoop_bpf *skeleton;
 	struct naming *naming;
 	struct stream *stream;
+	struct stream_processes *processes;
 	struct stream_names *names;
 	struct stream_writer writer;
 	struct stream_run run;
@@ -96,6 +97,7 @@ static void stacksnoop__release(struct stacksnoop *stacksnoop)
 {
 	probes__release(&stacksnoop->probes);
 	stream_names__free(stacksnoop->names);
+	stream_processes__free(stacksnoop->processes);
 	stream__free(stacksnoop->stream);
 	naming__free(stacksnoop->naming);
 	stacksnoop_bpf__destroy(stacksnoop->skeleton);
@@ -139,21 +141,6 @@ static void detach(struct stacksnoop *stacksnoop)
 		message("detaching %zu probes, about %.0f s", left, (double)wait / NANOSECONDS);
 }
 
-/*
- * Have the variables of the programs be seen here: bpf_object__load_skeleton() would do that,
- * but session__load() loads objects of any applet.
- */
-static int map_variables(struct stacksnoop_bpf *skeleton, struct error *error)
-{
-	void *mapped = mmap(skeleton->bss, sizeof(*skeleton->bss), PROT_READ,
-			    MAP_SHARED | MAP_FIXED, bpf_map__fd(skeleton->maps.bss), 0);
-
-	return mapped == MAP_FAILED ?
-		       error__set(error, -errno, "cannot map the variables of the BPF programs: %s",
-				  strerror(errno)) :
-		       0;
-}
-
 static int load(struct stacksnoop *stacksnoop, struct error *error)
 {
 	const struct stacksnoop_settings *settings = &stacksnoop->settings;
@@ -173,10 +160,7 @@ static int load(struct stacksnoop *stacksnoop, struct error *error)
 		err = probes__load(&stacksnoop->probes, &settings->probe, stacksnoop->session,
 				   object, config, error);
 	if (!err)
-		err = map_variables(stacksnoop->skeleton, error);
-	if (!err)
 		err = stream__open(&stacksnoop->stream, session__maps(stacksnoop->session),
-				   stacksnoop->skeleton->bss->lost_events,
 				   settings->trace.stack_storage_size, error);
 	return err;
 }
@@ -199,6 +183,25 @@ static struct stream_writer make_writer(const struct stacksnoop *stacksnoop)
 	};
 }
 
+static int start_naming(struct stacksnoop *stacksnoop, struct error *error)
+{
+	bool user = !stacksnoop->settings.trace.kernel_stacks_only;
+	int err = naming__new(&stacksnoop->naming, &stacksnoop->settings.trace, error);
+	struct symbolizer *symbolizer;
+	struct error why;
+
+	if (err)
+		return err;
+	symbolizer = naming__symbolizer(stacksnoop->naming);
+	stacksnoop->writer = make_writer(stacksnoop);
+	if (stream_names__new(&stacksnoop->names, symbolizer, &stacksnoop->writer) ||
+	    (user && stream_processes__new(&stacksnoop->processes, symbolizer)))
+		return error__set(error, -ENOMEM, "cannot start: out of memory");
+	if (user && stream_processes__watch(stacksnoop->processes, &why))
+		message("%s; processes that end right after an event lack names", why.text);
+	return 0;
+}
+
 static int start(struct stacksnoop *stacksnoop, struct error *error)
 {
 	const struct trace_options *trace = &stacksnoop->settings.trace;
@@ -210,11 +213,7 @@ static int start(struct stacksnoop *stacksnoop, struct error *error)
 	if (!err)
 		err = load(stacksnoop, error);
 	if (!err)
-		err = naming__new(&stacksnoop->naming, trace, error);
-	stacksnoop->writer = make_writer(stacksnoop);
-	if (!err && stream_names__new(&stacksnoop->names, naming__symbolizer(stacksnoop->naming),
-				      &stacksnoop->writer))
-		err = error__set(error, -ENOMEM, "cannot start: out of memory");
+		err = start_naming(stacksnoop, error);
 	if (!err)
 		err = attachment__attach(probes->attachment, stacksnoop->session, error);
 	return err;
@@ -227,7 +226,7 @@ static struct stacksnoop_settings decide(const struct stacksnoop_settings *wante
 
 	settings.trace.kernel_stacks_only |=
 		!wanted->trace.user_stacks_only && !wanted->trace.delimited;
-	settings.buffer_size = 4096;
+	settings.buffer_size = (uint64_t)sysconf(_SC_PAGESIZE);
 	while (settings.buffer_size < wanted->buffer_size)
 		settings.buffer_size *= 2;
 	return settings;
@@ -238,6 +237,7 @@ static struct stream_run make_run(const struct stacksnoop *stacksnoop)
 	return (struct stream_run){
 		.session = stacksnoop->session,
 		.stream = stacksnoop->stream,
+		.processes = stacksnoop->processes,
 		.names = stacksnoop->names,
 		.writer = &stacksnoop->writer,
 		.count = stacksnoop->settings.count,

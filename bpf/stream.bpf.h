@@ -36,9 +36,30 @@ struct {
 
 /*
  * Of each epoch, what was lost so far. Events carry it, so that whoever reads them knows
- * where some are missing; user space reads it, too, where no event comes any more.
+ * where some are missing; user space maps it, for where no event comes any more.
  */
-__u64 lost_events[NR_EPOCHS];
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, NR_EPOCHS);
+	__type(key, __u32);
+	__type(value, __u64);
+} lost_events SEC(".maps");
+
+static __always_inline void count_lost(__u32 in_epoch)
+{
+	__u64 *lost = bpf_map_lookup_elem(&lost_events, &in_epoch);
+
+	if (lost)
+		__sync_fetch_and_add(lost, 1);
+}
+
+static __always_inline __u64 count_of_lost(__u32 in_epoch)
+{
+	const __u64 *lost = bpf_map_lookup_elem(&lost_events, &in_epoch);
+
+	return lost ? READ_ONCE(*lost) : 0;
+}
 
 /* A global function, as hash_stack(): 0, or nonzero if there is no room. */
 __noinline int send_stack(__u32 number, __u32 kind)
@@ -97,7 +118,7 @@ static __always_inline enum event_counter send_slot(void *ctx, enum user_walk us
 		if (!name_stack(scratch, USER_STACK, &event->user))
 			return EVENTS_LOST_BUFFER_FULL;
 	}
-	event->lost = READ_ONCE(lost_events[event->epoch % NR_EPOCHS]);
+	event->lost = count_of_lost(event->epoch);
 	if (bpf_ringbuf_output(&events, event, sizeof(*event), 0))
 		return EVENTS_LOST_BUFFER_FULL;
 	return EVENTS_COUNTED;
@@ -137,7 +158,7 @@ static __always_inline void send_current(void *ctx, enum user_walk user_walk)
 	if (outcome == EVENTS_SEEN)
 		outcome = send_event(ctx, user_walk, in_epoch, tgid, tid);
 	if (outcome >= EVENTS_LOST_BUSY)
-		__sync_fetch_and_add(&lost_events[in_epoch % NR_EPOCHS], 1);
+		count_lost(in_epoch);
 	count_event(in_epoch, outcome);
 }
 

@@ -15,6 +15,7 @@ struct stream_event {
 	uint64_t arrived; /* when it was read, by this program's: in a time namespace another */
 	uint64_t lost;	  /* not 0: this is no event, but so many are missing here */
 	uint32_t cpu, tgid, tid;
+	uint32_t process; /* as stream_processes__meet() numbers them; 0 without user frames */
 	uint32_t epoch;
 	struct sent_stack *kernel, *user; /* NULL in a gap; without frames: nr is 0 */
 	char comm[COMM_LEN];

@@ -4,7 +4,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -84,17 +83,14 @@ static uint32_t load_length(const struct ring *ring)
 	return __atomic_load_n(&header->length, __ATOMIC_ACQUIRE);
 }
 
-/* The kernel's page is looked at when all that was there before has been read. */
-static bool has_record(struct ring *ring)
+void ring__look(struct ring *ring)
 {
-	if (ring->position == ring->end)
-		ring->end = ring__end(ring);
-	return ring->position < ring->end;
+	ring->end = ring__end(ring);
 }
 
 size_t ring__read(struct ring *ring, void *record, size_t size)
 {
-	while (has_record(ring)) {
+	while (ring->position < ring->end) {
 		uint64_t start = ring->position + sizeof(struct ring_header);
 		uint32_t header = load_length(ring);
 		uint32_t length = header & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);

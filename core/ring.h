@@ -31,6 +31,9 @@ struct ring {
 int ring__open(struct ring *ring, const struct bpf_map *map, struct error *error);
 void ring__close(struct ring *ring);
 
+/* See how far the kernel has written: so far ring__read() goes. */
+void ring__look(struct ring *ring);
+
 /*
  * Copy the next record, or its first size bytes, to record. Returns its length, or 0 if
  * there is none, or none that is complete yet.

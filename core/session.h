@@ -67,7 +67,7 @@ enum session_end {
  * Have session__wait() watch up to SESSION_WATCHED further descriptors: it returns SESSION_READY
  * when one of them is ready for its events. Those with fd -1 are not looked at.
  */
-#define SESSION_WATCHED 2
+#define SESSION_WATCHED 3
 void session__watch(struct session *session, const struct pollfd watched[SESSION_WATCHED]);
 
 /* Sleep until the trace ends; timeout in nanoseconds, 0 for none. */

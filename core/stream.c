@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/stream.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/accounting.h"
 #include "core/epochs.h"
@@ -33,8 +36,9 @@ static struct sent_stack no_frames;
 
 struct stream {
 	const struct trace_maps *maps;
-	const volatile __u64 *lost;   /* by epoch */
-	uint64_t reported[NR_EPOCHS]; /* of them those that stand in gaps */
+	const volatile __u64 *lost;    /* by epoch */
+	uint64_t seen_lost[NR_EPOCHS]; /* of them those at the last look */
+	uint64_t reported[NR_EPOCHS];  /* of them those that stand in gaps */
 	struct ring ring;
 	struct epochs epochs;
 	struct epoch_stacks stacks[NR_EPOCHS]; /* by epoch */
@@ -197,6 +201,7 @@ static int take_event(struct stream *stream, const struct event_record *record, 
 		.tid = record->tid,
 		.epoch = record->epoch,
 	};
+	int err;
 
 	if (length < sizeof(*record) || record->epoch >= NR_EPOCHS)
 		return -EPROTO;
@@ -208,10 +213,13 @@ static int take_event(struct stream *stream, const struct event_record *record, 
 		return -EPROTO;
 	memcpy(event.comm, record->comm, sizeof(event.comm));
 	note_lost(stream, record->epoch, record->lost, record->time);
+	err = visit(context, &event, error);
+	if (err)
+		return err;
 	enqueue(stream, &event);
 	if (record->time > stream->latest)
 		stream->latest = record->time;
-	return visit(context, &event, error);
+	return 0;
 }
 
 static int take_record(struct stream *stream, const union record *record, size_t length,
@@ -228,20 +236,30 @@ static int take_record(struct stream *stream, const union record *record, size_t
 	return err;
 }
 
+void stream__look(struct stream *stream)
+{
+	stream->now = monotonic_now();
+	for (uint32_t epoch = 0; epoch < NR_EPOCHS; epoch++)
+		stream->seen_lost[epoch] = stream->lost[epoch];
+	ring__look(&stream->ring);
+}
+
+/* Events between two looks at the clock, which takes longer than an event. */
+#define EVENTS_AT_ONCE 256
+
 int stream__read(struct stream *stream, stream_visit visit, void *context, bool *emptied,
 		 struct error *error)
 {
-	uint64_t lost[NR_EPOCHS];
 	int err = turn(stream, error);
+	size_t nr = 0;
 
 	*emptied = false;
-	stream->now = monotonic_now();
-	for (uint32_t epoch = 0; epoch < NR_EPOCHS; epoch++)
-		lost[epoch] = stream->lost[epoch];
 	while (!err && !*emptied && has_room(stream)) {
 		union record record;
 		size_t length = ring__read(&stream->ring, &record, sizeof(record));
 
+		if (++nr % EVENTS_AT_ONCE == 0)
+			stream->now = monotonic_now();
 		if (length >= sizeof(record.kind))
 			err = take_record(stream, &record, length, visit, context, error);
 		*emptied = length == 0;
@@ -250,14 +268,31 @@ int stream__read(struct stream *stream, stream_visit visit, void *context, bool 
 	/* What is missing behind the last record. */
 	for (uint32_t epoch = 0; epoch < NR_EPOCHS && !err && *emptied && has_room(stream); epoch++)
 		if (is_wanted(stream, epoch))
-			note_lost(stream, epoch, lost[epoch], stream->latest);
+			note_lost(stream, epoch, stream->seen_lost[epoch], stream->latest);
 	return err ? err : turn(stream, error);
 }
 
 /* ---- from outside ---- */
 
-int stream__open(struct stream **out, const struct trace_maps *maps, const __u64 *lost,
-		 size_t stacks, struct error *error)
+static size_t lost_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int map_lost(struct stream *stream, struct error *error)
+{
+	void *mapped = mmap(NULL, lost_size(), PROT_READ, MAP_SHARED,
+			    bpf_map__fd(stream->maps->lost_events), 0);
+
+	if (mapped == MAP_FAILED)
+		return error__set(error, -errno, "cannot map the count of lost events: %s",
+				  strerror(errno));
+	stream->lost = mapped;
+	return 0;
+}
+
+int stream__open(struct stream **out, const struct trace_maps *maps, size_t stacks,
+		 struct error *error)
 {
 	struct stream *stream = calloc(1, sizeof(*stream));
 	int err;
@@ -267,10 +302,11 @@ int stream__open(struct stream **out, const struct trace_maps *maps, const __u64
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	}
 	stream->maps = maps;
-	stream->lost = lost;
 	stream->stacks_max = stacks;
 	stream->now = stream->latest = monotonic_now();
 	err = epochs__open(&stream->epochs, maps, error);
+	if (!err)
+		err = map_lost(stream, error);
 	if (!err)
 		err = ring__open(&stream->ring, maps->events, error);
 	if (err) {
@@ -287,6 +323,8 @@ void stream__free(struct stream *stream)
 		return;
 	for (size_t i = 0; i < NR_EPOCHS; i++)
 		sent_stacks__release(&stream->stacks[i].stacks);
+	if (stream->lost)
+		munmap((void *)stream->lost, lost_size());
 	ring__close(&stream->ring);
 	epochs__close(&stream->epochs);
 	event_queue__release(&stream->queue);

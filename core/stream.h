@@ -28,19 +28,22 @@ struct trace_maps;
 
 #define STREAM_HOLD 10000000
 
-/* Called for each event that is no gap as soon as it is read. */
-typedef int (*stream_visit)(void *context, const struct stream_event *event, struct error *error);
+/* Called for each event that is no gap as soon as it is read; fills in event->process. */
+typedef int (*stream_visit)(void *context, struct stream_event *event, struct error *error);
 
 /*
- * maps and lost, which is lost_events of the programs, are borrowed. stacks: how many
- * an epoch may have. Returns 0 or a negative errno with error filled.
+ * maps are borrowed. stacks: how many an epoch may have. Returns 0 or a negative errno
+ * with error filled.
  */
-int stream__open(struct stream **stream, const struct trace_maps *maps, const __u64 *lost,
-		 size_t stacks, struct error *error);
+int stream__open(struct stream **stream, const struct trace_maps *maps, size_t stacks,
+		 struct error *error);
 void stream__free(struct stream *stream);
 
+/* See how far the ring buffer is filled; then what it tells of has happened by now. */
+void stream__look(struct stream *stream);
+
 /*
- * Read until the ring buffer is empty, or no more events can be held: then *emptied is
+ * Read what was there at the last look, unless no more events can be held: then *emptied is
  * false, and some must be dropped first. Never waits, but for the grace period of a new epoch.
  * Returns 0 or a negative errno with error filled.
  */

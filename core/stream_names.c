@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "core/event_queue.h"
 #include "core/sent_stacks.h"
 #include "core/stacks.h"
+#include "core/stream_processes.h"
 #include "core/stream_writer.h"
 #include "core/tracing_frames.h"
 #include "core/util/arena.h"
@@ -27,9 +27,6 @@
 /* Kernel frames that are named at once. */
 #define KERNEL_FRAMES 512
 
-/* Processes that have been met; one that falls out is met again, which costs a message. */
-#define PROCESSES_MET 1024
-
 struct stream_names {
 	struct symbolizer *symbolizer;
 	const struct stream_writer *writer;
@@ -46,7 +43,6 @@ struct stream_names {
 	struct sym_query queries[QUESTION_FRAMES]; /* the open question, in the same order */
 	size_t nr_asked;			   /* 0: none is open */
 
-	uint32_t met[PROCESSES_MET];
 	int kernel_error, user_error;
 	char text[STREAM_FRAME_MAX];
 };
@@ -65,10 +61,6 @@ int stream_names__new(struct stream_names **out, struct symbolizer *symbolizer,
 	names->symbolizer = symbolizer;
 	names->writer = writer;
 	names->version = 1;
-	/* Starts the child that reads what processes have mapped before one of them is in a hurry.
-	 */
-	if (writer->user)
-		(void)symbolizer__remember_soon(symbolizer, getpid(), NULL);
 	*out = names;
 	return 0;
 }
@@ -103,32 +95,34 @@ static bool is_full(const struct stream_names *names)
 /* ---- frames ---- */
 
 static struct shown_frame **bucket_of(const struct stream_names *names,
-				      const struct frame_place *place)
+				      const struct shown_frame *frame)
 {
-	uint64_t hash = (place->frame ^ ((uint64_t)place->tgid << 32) ^ place->return_address) *
+	uint64_t hash = (frame->frame ^ ((uint64_t)frame->process << 32) ^ frame->return_address) *
 			0x9e3779b97f4a7c15;
 
 	return &names->buckets[hash >> 32 & (FRAME_BUCKETS - 1)];
 }
 
-static bool is_place(const struct frame_place *a, const struct frame_place *b)
+static bool is_same(const struct shown_frame *a, const struct shown_frame *b)
 {
-	return a->frame == b->frame && a->tgid == b->tgid && a->return_address == b->return_address;
+	return a->frame == b->frame && a->process == b->process &&
+	       a->return_address == b->return_address;
 }
 
-/* NULL without memory. */
-static struct shown_frame *find_or_add(struct stream_names *names, const struct frame_place *place)
+/* The frame like wanted; NULL without memory. */
+static struct shown_frame *find_or_add(struct stream_names *names, const struct shown_frame *wanted)
 {
-	struct shown_frame **bucket = bucket_of(names, place), *frame = *bucket;
+	struct shown_frame **bucket = bucket_of(names, wanted), *frame = *bucket;
 
-	while (frame && !is_place(&frame->place, place))
+	while (frame && !is_same(frame, wanted))
 		frame = frame->next;
 	if (frame)
 		return frame;
 	frame = arena__alloc(&names->arena, sizeof(*frame));
 	if (!frame)
 		return NULL;
-	*frame = (struct shown_frame){.place = *place, .next = *bucket};
+	*frame = *wanted;
+	frame->next = *bucket;
 	*bucket = frame;
 	names->bytes += sizeof(*frame);
 	return frame;
@@ -138,8 +132,8 @@ static struct shown_frame *find_or_add(struct stream_names *names, const struct 
 static int set_text(struct stream_names *names, struct shown_frame *frame,
 		    const struct sym_query *query)
 {
-	bool in_kernel = frame_tag(frame->place.frame) == FRAME_KERNEL;
-	size_t length = stream_writer__frame(names->writer, frame->place.frame, query, names->text);
+	bool in_kernel = frame_tag(frame->frame) == FRAME_KERNEL;
+	size_t length = stream_writer__frame(names->writer, frame->frame, query, names->text);
 
 	frame->length = (uint32_t)length;
 	frame->tracing = in_kernel && query->name && tracing_frame__is(query->name);
@@ -159,8 +153,8 @@ static int name_some_kernel_frames(struct stream_names *names, size_t nr)
 
 	for (size_t i = 0; i < nr; i++)
 		queries[i] = (struct sym_query){
-			.address = frames[i]->place.frame,
-			.return_address = frames[i]->place.return_address,
+			.address = frames[i]->frame,
+			.return_address = frames[i]->return_address,
 		};
 	err = symbolizer__name_kernel(names->symbolizer, queries, nr);
 	if (err)
@@ -185,7 +179,7 @@ static int name_kernel_frames(struct stream_names *names)
 	while (names->nr_of_kernel && !err)
 		err = name_some_kernel_frames(names, names->nr_of_kernel < KERNEL_FRAMES ?
 							     names->nr_of_kernel :
-							     STACK_SLOTS);
+							     KERNEL_FRAMES);
 	return err;
 }
 
@@ -194,10 +188,10 @@ static int name_kernel_frames(struct stream_names *names)
 /* Have a frame named later. */
 static int ask_for(struct stream_names *names, struct shown_frame *frame)
 {
-	if (frame_tag(frame->place.frame) == FRAME_MARK)
+	if (frame_tag(frame->frame) == FRAME_MARK)
 		return set_text(names, frame, NULL);
 	frame->asked = true;
-	if (frame_tag(frame->place.frame) == FRAME_KERNEL) {
+	if (frame_tag(frame->frame) == FRAME_KERNEL) {
 		if (ARRAY_GROW(names->of_kernel, names->nr_of_kernel, names->capacity_of_kernel))
 			return -ENOMEM;
 		names->of_kernel[names->nr_of_kernel++] = frame;
@@ -222,51 +216,53 @@ static int make_shown(struct stream_names *names, struct sent_stack *stack)
 	return stack->shown ? 0 : -ENOMEM;
 }
 
-static int place_stack(struct stream_names *names, struct sent_stack *stack, uint32_t tgid)
+/* process and pid: of user frames. */
+static int place_stack(struct stream_names *names, struct sent_stack *stack, uint32_t process,
+		       pid_t pid)
 {
 	int err = make_shown(names, stack);
 
-	if (err)
-		return err;
-	for (uint32_t i = 0; i < stack->nr; i++) {
-		uint64_t address = stack->frames[i];
-		const struct frame_place place = {
-			.frame = address,
-			.tgid = frame_tag(address) == FRAME_USER ? tgid : 0,
+	for (uint32_t i = 0; i < stack->nr && !err; i++) {
+		bool is_user = frame_tag(stack->frames[i]) == FRAME_USER;
+		const struct shown_frame wanted = {
+			.frame = stack->frames[i],
+			.process = is_user ? process : 0,
+			.pid = is_user ? pid : 0,
 			.return_address = frames__return_address(i),
 		};
-		struct shown_frame *frame = find_or_add(names, &place);
+		struct shown_frame *frame = find_or_add(names, &wanted);
 
 		if (!frame)
 			return -ENOMEM;
 		stack->shown[i] = frame;
 		if (!frame->text && !frame->asked)
 			err = ask_for(names, frame);
-		if (err)
-			return err;
 	}
-	stack->shown_tgid = tgid;
+	if (err)
+		return err;
+	stack->shown_process = process;
 	stack->shown_whole = false;
 	return 0;
 }
 
 static bool is_placed(const struct stream_names *names, const struct sent_stack *stack,
-		      uint32_t tgid)
+		      uint32_t process)
 {
 	return stack->nr == 0 ||
-	       (stack->shown_version == names->version && stack->shown_tgid == tgid);
+	       (stack->shown_version == names->version && stack->shown_process == process);
 }
 
 /* Unless that has been done, or there is no room. */
-static int place(struct stream_names *names, struct sent_stack *stack, uint32_t tgid)
+static int place(struct stream_names *names, struct sent_stack *stack, uint32_t process, pid_t pid)
 {
-	return is_placed(names, stack, tgid) || is_full(names) ? 0 :
-								 place_stack(names, stack, tgid);
+	if (is_placed(names, stack, process) || is_full(names))
+		return 0;
+	return place_stack(names, stack, process, pid);
 }
 
-static bool is_whole(const struct stream_names *names, struct sent_stack *stack, uint32_t tgid)
+static bool is_whole(const struct stream_names *names, struct sent_stack *stack, uint32_t process)
 {
-	if (!is_placed(names, stack, tgid))
+	if (!is_placed(names, stack, process))
 		return false;
 	for (uint32_t i = 0; i < stack->nr && !stack->shown_whole; i++)
 		if (!stack->shown[i]->text)
@@ -277,37 +273,25 @@ static bool is_whole(const struct stream_names *names, struct sent_stack *stack,
 
 /* ---- events ---- */
 
-static int place_event(struct stream_names *names, const struct stream_event *event)
+int stream_names__prepare(struct stream_names *names, const struct stream_event *event)
 {
-	int err = place(names, event->kernel, 0);
+	int err = place(names, event->kernel, 0, 0);
 
-	return err ? err : place(names, event->user, event->tgid);
+	return err ? err : place(names, event->user, event->process, (pid_t)event->tgid);
 }
 
 static bool is_event_whole(const struct stream_names *names, const struct stream_event *event)
 {
-	return is_whole(names, event->kernel, 0) && is_whole(names, event->user, event->tgid);
-}
-
-int stream_names__meet(struct stream_names *names, const struct stream_event *event)
-{
-	uint32_t *met = &names->met[event->tgid % PROCESSES_MET];
-
-	if (event->user->nr && *met != event->tgid) {
-		*met = event->tgid;
-		/* A process that has ended already has no names: that shows in its frames. */
-		(void)symbolizer__remember_soon(names->symbolizer, (pid_t)event->tgid, NULL);
-	}
-	return place_event(names, event);
+	return is_whole(names, event->kernel, 0) && is_whole(names, event->user, event->process);
 }
 
 int stream_names__ready(struct stream_names *names, const struct stream_event *event)
 {
-	int err = place_event(names, event);
+	int err = stream_names__prepare(names, event);
 
 	if (!err && !is_event_whole(names, event) && is_full(names) && !names->nr_asked) {
 		forget_all(names);
-		err = place_event(names, event);
+		err = stream_names__prepare(names, event);
 	}
 	if (!err)
 		err = name_kernel_frames(names);
@@ -317,16 +301,21 @@ int stream_names__ready(struct stream_names *names, const struct stream_event *e
 /* ---- questions ---- */
 
 /* Of those that are wanted longest as many as fit. Returns 0 or a negative errno. */
-static int ask(struct stream_names *names)
+static int ask(struct stream_names *names, struct stream_processes *processes)
 {
 	size_t nr = names->nr_wanted < QUESTION_FRAMES ? names->nr_wanted : QUESTION_FRAMES;
+	pid_t pid = 0;
 
 	for (size_t i = 0; i < nr; i++) {
+		/* Those of a stack follow each other. */
+		if (i == 0 || names->wanted[i]->process != names->wanted[i - 1]->process)
+			pid = stream_processes__known_as(processes, names->wanted[i]->pid,
+							 names->wanted[i]->process);
 		names->asked[i] = names->wanted[i];
 		names->queries[i] = (struct sym_query){
-			.pid = (pid_t)names->asked[i]->place.tgid,
-			.address = names->asked[i]->place.frame,
-			.return_address = names->asked[i]->place.return_address,
+			.pid = pid,
+			.address = names->asked[i]->frame,
+			.return_address = names->asked[i]->return_address,
 		};
 	}
 	names->nr_wanted -= nr;
@@ -347,7 +336,7 @@ static int take_answers(struct stream_names *names)
 	return err;
 }
 
-int stream_names__attend(struct stream_names *names)
+int stream_names__attend(struct stream_names *names, struct stream_processes *processes)
 {
 	int open = symbolizer__attend(names->symbolizer);
 	int err = name_kernel_frames(names);
@@ -356,7 +345,7 @@ int stream_names__attend(struct stream_names *names)
 		if (open < 0)
 			names->user_error = open;
 		err = take_answers(names);
-		open = ask(names);
+		open = ask(names, processes);
 		if (!open)
 			open = symbolizer__attend(names->symbolizer);
 	}

@@ -15,17 +15,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "core/frame_names.h"
+#include <sys/types.h>
 
 struct sent_stack;
 struct stream_event;
+struct stream_processes;
 struct stream_names;
 struct stream_writer;
 struct symbolizer;
 
 struct shown_frame {
-	struct frame_place place;
+	uint64_t frame;
+	uint32_t process; /* its number in stream_processes; 0: the kernel, or a mark */
+	pid_t pid;	  /* by which the symbolizer knows that */
+	bool return_address;
 	struct shown_frame *next; /* in its bucket */
 	const char *text;	  /* as stream_writer__frame() writes it; NULL: not known yet */
 	uint32_t length;
@@ -38,11 +41,9 @@ int stream_names__new(struct stream_names **names, struct symbolizer *symbolizer
 		      const struct stream_writer *writer);
 void stream_names__free(struct stream_names *names);
 
-/*
- * An event has come: have what its frames are shown as made ready. At the first of a
- * process its mappings are read. Returns 0 or a negative errno.
+/* An event has come: have what its frames are shown as made ready. Returns 0 or a negative errno.
  */
-int stream_names__meet(struct stream_names *names, const struct stream_event *event);
+int stream_names__prepare(struct stream_names *names, const struct stream_event *event);
 
 /*
  * Whether the frames of an event, which is the next to be shown, are ready: the array
@@ -52,11 +53,11 @@ int stream_names__meet(struct stream_names *names, const struct stream_event *ev
 int stream_names__ready(struct stream_names *names, const struct stream_event *event);
 
 /*
- * Ask what is to be asked and take answers, without waiting: due when *polled, filled by
- * stream_names__poll(), is ready, and after the milliseconds that it returns, -1 for none.
- * Returns 0 or a negative errno.
+ * Ask what is to be asked, of processes, and take answers, without waiting: due when *polled,
+ * filled by stream_names__poll(), is ready, and after the milliseconds that it returns, -1 for
+ * none. Returns 0 or a negative errno.
  */
-int stream_names__attend(struct stream_names *names);
+int stream_names__attend(struct stream_names *names, struct stream_processes *processes);
 int stream_names__poll(const struct stream_names *names, struct pollfd *polled);
 
 /* Why there are no names: of symbolizer__name_kernel() and symbolizer__name_user(), or 0. */

@@ -8,9 +8,11 @@
 #include "core/event_queue.h"
 #include "core/output.h"
 #include "core/schedule.h"
+#include "core/sent_stacks.h"
 #include "core/session.h"
 #include "core/stream.h"
 #include "core/stream_names.h"
+#include "core/stream_processes.h"
 #include "core/stream_writer.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
@@ -34,12 +36,21 @@ bool stream_run__is_complete(const struct stream_run *run)
 	return run->count && run->printed == run->count;
 }
 
-static int meet(void *context, const struct stream_event *event, struct error *error)
+static int naming_failed(struct error *error, int code)
+{
+	return error__set(error, code, "cannot name the stacks: %s", strerror(-code));
+}
+
+static int meet(void *context, struct stream_event *event, struct error *error)
 {
 	struct stream_run *run = context;
-	int err = stream_names__meet(run->names, event);
+	int err;
 
-	return err ? error__set(error, err, "cannot name the stacks: %s", strerror(-err)) : 0;
+	if (event->user->nr)
+		event->process =
+			stream_processes__meet(run->processes, (pid_t)event->tgid, event->time);
+	err = stream_names__prepare(run->names, event);
+	return err ? naming_failed(error, err) : 0;
 }
 
 /* Print what is due and has its names. *waiting: for names. */
@@ -53,8 +64,7 @@ static int print_due(struct stream_run *run, bool *waiting, struct error *error)
 		int ready = event->lost ? 1 : stream_names__ready(run->names, event);
 
 		if (ready < 0)
-			return error__set(error, ready, "cannot name the stacks: %s",
-					  strerror(-ready));
+			return naming_failed(error, ready);
 		*waiting = !ready;
 		if (!ready)
 			break;
@@ -87,14 +97,23 @@ struct round {
 
 static int go_round(struct stream_run *run, struct round *round, struct error *error)
 {
-	int err = stream__read(run->stream, meet, run, &round->emptied, error), wait;
+	int err, wait;
 
+	stream__look(run->stream);
+	err = run->processes ? stream_processes__read(run->processes, run->settled) : 0;
+	if (err)
+		return naming_failed(error, err);
+	err = stream__read(run->stream, meet, run, &round->emptied, error);
 	if (err)
 		return err;
-	err = stream_names__attend(run->names);
+	run->settled = round->emptied;
+	err = stream_names__attend(run->names, run->processes);
 	if (err)
-		return error__set(error, err, "cannot name the stacks: %s", strerror(-err));
+		return naming_failed(error, err);
 	err = print_due(run, &round->waiting, error);
+	/* What it waits for may have been forgotten, and is asked for anew. */
+	if (!err && round->waiting && stream_names__attend(run->names, run->processes))
+		err = naming_failed(error, -ENOMEM);
 	wait = stream_names__poll(run->names, &round->names);
 	round->names_wait = wait < 0 ? UINT64_MAX : (uint64_t)wait * (NANOSECONDS / 1000);
 	return err ? err : flush(run, round->emptied, error);
@@ -114,16 +133,21 @@ static uint64_t time_to_wait(const struct stream_run *run, const struct round *r
 
 	if (left)
 		wait = earlier(wait, left);
-	return wait && (round->emptied || round->waiting) ? wait : 1;
+	return wait ? wait : 1;
 }
 
-static enum session_end watch(struct session *session, struct pollfd events, struct pollfd names,
-			      uint64_t timeout)
+/* events: what to poll for these, or nothing. */
+static enum session_end watch(const struct stream_run *run, const struct round *round,
+			      struct pollfd events, uint64_t timeout)
 {
-	const struct pollfd watched[SESSION_WATCHED] = {events, names};
+	const struct pollfd watched[SESSION_WATCHED] = {
+		events,
+		round->names,
+		run->processes ? stream_processes__poll(run->processes) : (struct pollfd){.fd = -1},
+	};
 
-	session__watch(session, watched);
-	return session__wait(session, timeout == UINT64_MAX ? 0 : timeout);
+	session__watch(run->session, watched);
+	return session__wait(run->session, timeout == UINT64_MAX ? 0 : timeout);
 }
 
 /* Whether there have been many rounds of late, this one among them. */
@@ -151,9 +175,9 @@ static enum session_end wait_for_round(struct stream_run *run, const struct roun
 	else if (is_hurried(run))
 		nap = earlier(wait, NAP);
 	if (nap)
-		end = watch(run->session, nothing, round->names, nap);
+		end = watch(run, round, nothing, nap);
 	if (end == SESSION_TIMEOUT && wait > nap)
-		end = watch(run->session, stream__poll(run->stream), round->names, wait - nap);
+		end = watch(run, round, stream__poll(run->stream), wait - nap);
 	return end == SESSION_READY ? SESSION_TIMEOUT : end;
 }
 

@@ -20,6 +20,7 @@ int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object)
 		{"stacks", &found.stacks, false},
 		{"counts", &found.counts, true},
 		{"events", &found.events, true},
+		{"lost_events", &found.lost_events, true},
 		{"targets", &found.targets, false},
 		{"cgroup_ids", &found.cgroup_ids, false},
 		{"mount_namespaces", &found.mount_namespaces, false},

@@ -12,7 +12,8 @@ struct trace_maps {
 	struct bpf_map *epoch;
 	struct bpf_map *stacks;
 	struct bpf_map *counts; /* NULL in a stream */
-	struct bpf_map *events; /* NULL where events are counted */
+	struct bpf_map *events; /* NULL where events are counted, as is lost_events */
+	struct bpf_map *lost_events;
 	struct bpf_map *targets;
 	struct bpf_map *cgroup_ids;
 	struct bpf_map *mount_namespaces;

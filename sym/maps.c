@@ -201,3 +201,21 @@ const struct mapping *mapping_list__find(const struct mapping_list *list, uint64
 	}
 	return NULL;
 }
+
+bool mapping_list__shares(const struct mapping_list *list, const struct mapping *told, size_t nr)
+{
+	bool of_files = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct mapping *found;
+
+		if (!told[i].inode)
+			continue;
+		of_files = true;
+		found = mapping_list__find(list, told[i].start);
+		if (found && found->inode == told[i].inode && found->device == told[i].device &&
+		    found->start - found->offset == told[i].start - told[i].offset)
+			return true;
+	}
+	return !of_files;
+}

@@ -3,6 +3,7 @@
 #ifndef TRACEKIT_SYM_MAPS_H
 #define TRACEKIT_SYM_MAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,6 +43,12 @@ void mapping_list__release(struct mapping_list *list);
  */
 int mapping_list__lay(struct mapping_list *list, const struct mapping_list *base,
 		      const struct mapping *mappings, size_t nr);
+
+/*
+ * Whether one of the nr mappings of a file that are told of is in the list, at its address:
+ * if not, they are not of one program. True if none of them is of a file.
+ */
+bool mapping_list__shares(const struct mapping_list *list, const struct mapping *told, size_t nr);
 
 /* The mapping that address lies in, or NULL. */
 const struct mapping *mapping_list__find(const struct mapping_list *list, uint64_t address);

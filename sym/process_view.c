@@ -6,6 +6,15 @@
 #include "sym/remembered.h"
 #include "sym/watched.h"
 
+/* Whoever tells of images tells of another one after exec(), which may be under way. */
+static bool is_another_program(const struct remembered *remembered, const struct process *current)
+{
+	const struct mapping_list *known = &remembered->process.mappings;
+
+	return remembered->image &&
+	       !mapping_list__shares(&current->mappings, known->mappings, known->nr);
+}
+
 static int view_remembered(struct process_view *view, struct remembered_list *list,
 			   struct remembered *remembered)
 {
@@ -15,7 +24,8 @@ static int view_remembered(struct process_view *view, struct remembered_list *li
 	/* Which process an image stands in for is not known, so that none can be the same. */
 	if (remembered->process.task)
 		err = watched__read_process(list->watched, &current, remembered->process.pid);
-	view->ended = err || current.start_time != remembered->process.start_time;
+	view->ended = err || current.start_time != remembered->process.start_time ||
+		      is_another_program(remembered, &current);
 	if (!view->ended) {
 		err = remembered_list__renew(list, remembered, &current);
 		if (err)

@@ -46,13 +46,20 @@ static int add_read(struct remembered_list *list, struct remembered *known, stru
 	return 0;
 }
 
+/* Whether the process still runs the program that the image, if there is one, is of. */
+static bool is_of_image(const struct process *process, const struct image *image)
+{
+	return !image || mapping_list__shares(&process->mappings, image->mappings, image->nr);
+}
+
 static int read_process(struct remembered_list *list, const struct remember *remember,
 			struct process *process)
 {
 	int err = remember->ended ? -ESRCH :
 				    watched__read_process(list->watched, process, remember->pid);
 
-	if (err || !remember->start_time || process->start_time == remember->start_time)
+	if (err || (is_of_image(process, remember->image) &&
+		    (!remember->start_time || process->start_time == remember->start_time)))
 		return err;
 	process__release(process);
 	return -ESRCH;

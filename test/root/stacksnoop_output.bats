@@ -502,6 +502,51 @@ load ../refute
 	grep -q 'or did not answer' err
 }
 
+@test "processes that end right after their first event" {
+	start_stacksnoop -U --stats "$LIVES:counted"
+	for _ in {1..30}; do
+		"$LIVES" once
+	done
+	"$LIVES" forks 30
+	stop_tracer
+	exact 60
+	paths out | sort | unify | diff - <(printf '30 counted;asks;once;%smain\n' forks\; '')
+}
+
+# named NUMBER NAME: so many frames in out have it.
+named() {
+	[ "$(grep -c " $2\$" out)" -eq "$1" ]
+}
+
+@test "a process that becomes another program, with other functions at the same addresses" {
+	objcopy --redefine-sym asks=asks_more "$LIVES" ./another
+	start_stacksnoop -U t:syscalls:sys_enter_getppid
+	for _ in {1..10}; do
+		"$LIVES" exec ./another exec "$LIVES" once
+	done
+	stop_tracer
+	named 20 asks
+	named 10 asks_more
+}
+
+@test "a PID that becomes another process, with other functions at the same addresses" {
+	local unused=30000
+	objcopy --redefine-sym asks=asks_more "$LIVES" ./another
+	while [ -e "/proc/$unused" ]; do
+		unused=$((unused + 1))
+	done
+	try "$LIVES" as "$unused" "$LIVES" once
+	[ "$status" -ne 77 ] || skip "no process can be given its PID here"
+	start_stacksnoop -U t:syscalls:sys_enter_getppid
+	for _ in {1..10}; do
+		"$LIVES" as "$unused" "$LIVES" once
+		"$LIVES" as "$unused" ./another once
+	done
+	stop_tracer
+	named 10 asks
+	named 10 asks_more
+}
+
 @test "programs that were deleted, and libraries that are loaded meanwhile" {
 	cp "$CALLS" ./victim
 	copy= CALLS=./victim calls names 5

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What processes do, as it happens: forks, program starts and executable mappings, from
+ * perf events of every CPU that count nothing. Format: perf_event_open(2), PERF_RECORD_FORK,
+ * _COMM with PERF_RECORD_MISC_COMM_EXEC, and _MMAP2.
+ */
+#ifndef TRACEKIT_CORE_PROCESS_RECORDS_H
+#define TRACEKIT_CORE_PROCESS_RECORDS_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sym/sym.h"
+
+struct error;
+struct process_records;
+
+enum process_deed {
+	PROCESS_FORKED,
+	PROCESS_EXECUTED, /* another program */
+	PROCESS_MAPPED,
+	PROCESS_UNKNOWN, /* records of any process are missing here */
+};
+
+struct process_record {
+	enum process_deed deed;
+	uint64_t time; /* CLOCK_MONOTONIC of the kernel */
+	pid_t pid;     /* in the caller's PID namespace */
+	pid_t parent;  /* of PROCESS_FORKED */
+	struct sym_mapping mapping;
+	uint64_t number; /* as they were read */
+};
+
+/* Returns 0 or a negative errno with error filled. */
+int process_records__open(struct process_records **records, struct error *error);
+void process_records__close(struct process_records *records);
+
+/*
+ * Take what the kernel has written by now. Never waits. It should not be left alone for long:
+ * records that find no room are lost, and PROCESS_UNKNOWN. Returns 0 or -ENOMEM.
+ */
+int process_records__read(struct process_records *records);
+
+/*
+ * The next record in the order of time, if it is not later than until; or NULL. Valid until
+ * process_records__read().
+ */
+const struct process_record *process_records__next(struct process_records *records, uint64_t until);
+
+/* Whether one of those that are still to come says that pid is another program, or process. */
+bool process_records__replace(const struct process_records *records, pid_t pid);
+
+/* Ready when much has come together; the descriptor is the caller's to poll only. */
+struct pollfd process_records__poll(const struct process_records *records);
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/stream_processes.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/process_images.h"
+#include "core/process_records.h"
+#include "sym/sym.h"
+
+/*
+ * Processes that are known by their numbers, in sets by their PIDs. The one of its set that
+ * was met longest ago falls out; it gets another number later, which costs naming it again.
+ */
+#define MET_SETS 1024
+#define MET_WAYS 4
+
+/*
+ * Programs that have been replaced by others, by their numbers: what they had mapped is known
+ * to the symbolizer as that of a process with the negative number for a PID. They are asked
+ * for within milliseconds.
+ */
+#define REPLACED_MAX 4096
+
+struct met_process {
+	pid_t pid; /* 0: none */
+	uint32_t number;
+	bool told;    /* the symbolizer has been told of it */
+	uint64_t met; /* the larger, the more recently */
+};
+
+struct stream_processes {
+	struct symbolizer *symbolizer;
+	struct process_records *records; /* NULL: the kernel is not asked */
+	struct process_images *images;
+	struct met_process met[MET_SETS][MET_WAYS];
+	uint32_t replaced[REPLACED_MAX]; /* numbers, by themselves */
+	uint32_t last_number;
+	uint64_t meetings;
+};
+
+int stream_processes__new(struct stream_processes **out, struct symbolizer *symbolizer)
+{
+	struct stream_processes *processes = calloc(1, sizeof(*processes));
+
+	if (!processes || process_images__new(&processes->images)) {
+		free(processes);
+		return -ENOMEM;
+	}
+	processes->symbolizer = symbolizer;
+	*out = processes;
+	return 0;
+}
+
+void stream_processes__free(struct stream_processes *processes)
+{
+	if (!processes)
+		return;
+	process_records__close(processes->records);
+	process_images__free(processes->images);
+	free(processes);
+}
+
+int stream_processes__watch(struct stream_processes *processes, struct error *error)
+{
+	/* Starts the child that reads what processes have mapped before one is in a hurry. */
+	(void)symbolizer__remember_soon(processes->symbolizer, getpid(), NULL);
+	return process_records__open(&processes->records, error);
+}
+
+/* Where pid is; or else, with pid 0 or another, where it is to be. */
+static struct met_process *met_of(struct stream_processes *processes, pid_t pid)
+{
+	struct met_process *set = processes->met[(uint32_t)pid % MET_SETS], *oldest = set;
+
+	for (size_t i = 0; i < MET_WAYS; i++) {
+		if (set[i].pid == pid)
+			return &set[i];
+		if (set[i].met < oldest->met)
+			oldest = &set[i];
+	}
+	return oldest;
+}
+
+/* It has code in other places by now: nothing that was known of it holds. */
+static void forget(struct stream_processes *processes, pid_t pid)
+{
+	struct met_process *met = met_of(processes, pid);
+
+	if (met->pid == pid)
+		*met = (struct met_process){0};
+}
+
+/* It is another program by now, or a little later: the names of its frames are from its image. */
+static void replace(struct stream_processes *processes, pid_t pid)
+{
+	struct met_process *met = met_of(processes, pid);
+
+	if (met->pid != pid)
+		return;
+	(void)symbolizer__remember_soon(processes->symbolizer, -(pid_t)met->number,
+					process_images__find(processes->images, pid));
+	processes->replaced[met->number % REPLACED_MAX] = met->number;
+	forget(processes, pid);
+}
+
+static void take_record(struct stream_processes *processes, const struct process_record *record)
+{
+	switch (record->deed) {
+	case PROCESS_FORKED:
+		replace(processes, record->pid);
+		process_images__fork(processes->images, record->pid, record->parent);
+		break;
+	case PROCESS_EXECUTED:
+		replace(processes, record->pid);
+		process_images__exec(processes->images, record->pid);
+		break;
+	case PROCESS_MAPPED:
+		process_images__map(processes->images, record->pid, &record->mapping);
+		/* A file: generated code comes and goes all the time, beside what was there. */
+		if (record->mapping.inode)
+			forget(processes, record->pid);
+		break;
+	case PROCESS_UNKNOWN:
+		/* Any of them can be another by now. */
+		process_images__forget_all(processes->images);
+		memset(processes->met, 0, sizeof(processes->met));
+		break;
+	}
+}
+
+static void take_records(struct stream_processes *processes, uint64_t until)
+{
+	const struct process_record *record;
+
+	while (processes->records && (record = process_records__next(processes->records, until)))
+		take_record(processes, record);
+}
+
+int stream_processes__read(struct stream_processes *processes, bool settled)
+{
+	if (settled)
+		take_records(processes, UINT64_MAX);
+	return processes->records ? process_records__read(processes->records) : 0;
+}
+
+static void tell(struct stream_processes *processes, struct met_process *met)
+{
+	/* One that has ended, and is not known to us, has no names: its frames show that. */
+	(void)symbolizer__remember_soon(processes->symbolizer, met->pid,
+					process_images__find(processes->images, met->pid));
+	met->told = true;
+}
+
+/*
+ * All that a program has mapped since it was started is known. That is told when it is asked
+ * for: while a question is open it would take the place of the program before.
+ */
+static bool is_in_a_hurry(struct stream_processes *processes, pid_t pid)
+{
+	const struct sym_image *image = process_images__find(processes->images, pid);
+
+	return !image || image->parent;
+}
+
+uint32_t stream_processes__meet(struct stream_processes *processes, pid_t pid, uint64_t time)
+{
+	struct met_process *met;
+
+	take_records(processes, time);
+	met = met_of(processes, pid);
+	if (met->pid != pid) {
+		*met = (struct met_process){.pid = pid, .number = ++processes->last_number};
+		if (is_in_a_hurry(processes, pid))
+			tell(processes, met);
+	}
+	met->met = ++processes->meetings;
+	return met->number;
+}
+
+pid_t stream_processes__known_as(struct stream_processes *processes, pid_t pid, uint32_t number)
+{
+	struct met_process *met = met_of(processes, pid);
+	bool is_met = met->pid == pid && met->number == number;
+
+	if (is_met && processes->records && process_records__replace(processes->records, pid))
+		replace(processes, pid);
+	else if (is_met && !met->told)
+		tell(processes, met);
+	return processes->replaced[number % REPLACED_MAX] == number ? -(pid_t)number : pid;
+}
+
+struct pollfd stream_processes__poll(const struct stream_processes *processes)
+{
+	return processes->records ? process_records__poll(processes->records) :
+				    (struct pollfd){.fd = -1};
+}

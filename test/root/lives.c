@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Processes that are soon another program, or none, for the root tests:
+ *
+ *   lives once                asks() calls counted(), a system call, and it ends at once
+ *   lives forks NUMBER        so do that many children, one after the other
+ *   lives exec PROGRAM ARG... likewise, and becomes that program
+ *   lives as PID PROGRAM ARG... runs that program with that PID, and waits for it;
+ *                             status 77: this kernel cannot do that, or somebody has the PID
+ *
+ * Compiled with frame pointers and not optimised, so that each call is a frame, and to fixed
+ * addresses: a copy with other names has them in the same places.
+ */
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CANNOT 77
+
+/* Not through the library, whose end of a program takes its time. */
+static void end(int status)
+{
+	syscall(SYS_exit_group, status);
+}
+
+static void counted(void)
+{
+	syscall(SYS_getppid);
+}
+
+static void asks(void)
+{
+	counted();
+}
+
+static void once(void)
+{
+	asks();
+	end(0);
+}
+
+static int forks(int number)
+{
+	for (int i = 0; i < number; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			once();
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			return 1;
+	}
+	return 0;
+}
+
+static int become(char **program)
+{
+	asks();
+	execv(program[0], program);
+	return 1;
+}
+
+static int run_as(pid_t pid, char **program)
+{
+	struct clone_args arguments = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (uint64_t)(uintptr_t)&pid,
+		.set_tid_size = 1,
+	};
+	long child = syscall(SYS_clone3, &arguments, sizeof(arguments));
+	int status;
+
+	if (child == 0) {
+		execv(program[0], program);
+		_exit(1);
+	}
+	if (child < 0)
+		return CANNOT;
+	return waitpid((pid_t)child, &status, 0) == child && WIFEXITED(status) ?
+		       WEXITSTATUS(status) :
+		       1;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "once"))
+		once();
+	if (argc == 3 && !strcmp(argv[1], "forks"))
+		return forks(atoi(argv[2]));
+	if (argc >= 3 && !strcmp(argv[1], "exec"))
+		return become(argv + 2);
+	if (argc >= 4 && !strcmp(argv[1], "as"))
+		return run_as(atoi(argv[2]), argv + 3);
+	fprintf(stderr, "usage: lives once | forks NUMBER | exec PROGRAM ARG... | as PID PROGRAM "
+			"ARG...\n");
+	return 2;
+}
