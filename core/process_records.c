@@ -138,6 +138,8 @@ int process_records__open(struct process_records **out, struct error *error)
 
 static void forget_used(struct process_records *records)
 {
+	if (!records->next)
+		return;
 	for (size_t i = 0; i < records->next; i++)
 		free((char *)records->items[i].mapping.path);
 	records->nr -= records->next;
