@@ -108,9 +108,9 @@ load ../refute
 }
 
 @test "SIGINT and SIGTERM in the middle of a burst: what was seen is printed or counted" {
-	local size=4M
+	local size=4M burst=1000
 	# All that a buffer holds is read by the test, too.
-	! in_guest || size=64K
+	! in_guest || { size=64K burst=200; }
 	calls fast 1
 	go "$pid"
 	for options in "-K -INT --buffer-size=$size" '-U -TERM --buffer-size=8K'; do
@@ -118,7 +118,7 @@ load ../refute
 		set -- $options
 		kill -CONT "$pid"
 		start_stacksnoop "$1" "$3" --stats -p "$pid" "$CALLS:counted"
-		wait_for lines 1000
+		wait_for lines "$burst"
 		kill "$2" "$tracer"
 		ends_well
 		# What follows has the CPU for itself.
