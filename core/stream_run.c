@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/event_queue.h"
@@ -69,6 +70,9 @@ static int print_due(struct stream_run *run, bool *waiting, struct error *error)
 		if (!ready)
 			break;
 		stream_writer__print(run->writer, event);
+		/* Now, as long as errno says why. */
+		if (ferror_unlocked(run->writer->out))
+			return output__failed(errno ? -errno : -EIO, error);
 		run->printed += !event->lost;
 		run->lost += event->lost;
 		stream__drop(run->stream);

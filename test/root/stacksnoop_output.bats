@@ -237,6 +237,7 @@ load ../refute
 	for options in -U -f --json; do
 		try timeout 20 bash -c 'set -o pipefail; "$1" stacksnoop "$2" -p "$3" "$4:counted" 2>err | head -3 >first' - \
 			"$TRACEKIT" "$options" "$pid" "$CALLS"
+		cat err
 		[ "$status" -eq 1 ]
 		[ ! -s err ]
 		[ "$(wc -l <first)" -eq 3 ]
