@@ -80,17 +80,6 @@ load ../refute
 	stacks | grep -Fxq "main;children;one;counted 50"
 }
 
-@test "recursion: each depth is a stack of its own" {
-	calls recursion 20
-	start_stackcount -f --stats -p "$pid" "$CALLS:recurse"
-	go "$pid"
-	stop_stackcount
-	balanced 21
-	[ "$(grep -c ' 1$' out)" -eq 21 ]
-	[ "$(stacks | grep -Exc 'main;recursion(;recurse)+ 1')" -eq 21 ]
-	[ "$(stacks | awk -F';' '{ print NF }' | sort -nu | wc -l)" -eq 21 ]
-}
-
 @test "deeper than 127 frames: the stack says that it was cut" {
 	calls recursion 200
 	start_stackcount -f --stats -U -p "$pid" "$CALLS:recurse"
@@ -244,10 +233,12 @@ chains() {
 
 # trace_all_calls OPTION...: their number is in $answer, while reports are made one after the other.
 trace_all_calls() {
+	local intervals=10
+	! in_guest || intervals=4
 	calls fast
 	start_stackcount -f --stats -i 0.1 "$@" -p "$pid" "$CALLS:counted"
 	go "$pid"
-	wait_for eval '[ "$(wc -l <err)" -ge 10 ]'
+	wait_for eval '[ "$(wc -l <err)" -ge "$intervals" ]'
 	go "$pid"
 	stop_stackcount
 	echo "$answer calls"

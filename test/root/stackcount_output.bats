@@ -150,6 +150,17 @@ fails() {
 	[ "$(grep -c '^$' out)" -ge 1 ]
 }
 
+@test "recursion: each depth is a stack of its own" {
+	calls recursion 20
+	start_stackcount -f --stats -p "$pid" "$CALLS:recurse"
+	go "$pid"
+	stop_stackcount
+	balanced 21
+	[ "$(grep -c ' 1$' out)" -eq 21 ]
+	[ "$(stacks | grep -Exc 'main;recursion(;recurse)+ 1')" -eq 21 ]
+	[ "$(stacks | awk -F';' '{ print NF }' | sort -nu | wc -l)" -eq 21 ]
+}
+
 @test "a comm cannot forge lines" {
 	cp "$CALLS" "$(printf 'a;b\nc')"
 	copy= CALLS="./$(printf 'a;b\nc')" calls names 10

@@ -114,13 +114,3 @@ has_rows() {
 	[ "$(grep -c ' --$' out)" -eq 2 ]
 	grep -Eq ' r[0-9]+: [0-9a-f]+ entry_SYSCALL_64_after_hwframe$' out
 }
-
-@test "stacksnoop -h" {
-	stacksnoop -h >out
-	head -1 out | grep -q '^usage: stacksnoop '
-	sed '1,/^examples:$/d' out >examples
-	for example in 'stacksnoop ext4_sync_fs ' 'stacksnoop -s ext4_sync_fs ' 'stacksnoop -v ext4_sync_fs ' \
-		'stacksnoop -p 185 ext4_sync_fs '; do
-		grep -Fq "    $example" examples
-	done
-}

@@ -618,3 +618,13 @@ hostile() {
 		    assert event["user"][1]["name"] == ("two" if i else "f" + evil), event
 	END
 }
+
+@test "stacksnoop -h" {
+	stacksnoop -h >out
+	head -1 out | grep -q '^usage: stacksnoop '
+	sed '1,/^examples:$/d' out >examples
+	for example in 'stacksnoop ext4_sync_fs ' 'stacksnoop -s ext4_sync_fs ' 'stacksnoop -v ext4_sync_fs ' \
+		'stacksnoop -p 185 ext4_sync_fs '; do
+		grep -Fq "    $example" examples
+	done
+}
