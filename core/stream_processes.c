@@ -94,28 +94,37 @@ static void forget(struct stream_processes *processes, pid_t pid)
 		*met = (struct met_process){0};
 }
 
-/* It is another program by now, or a little later: the names of its frames are from its image. */
-static void replace(struct stream_processes *processes, pid_t pid)
+static bool is_replaced(const struct stream_processes *processes, uint32_t number)
 {
-	struct met_process *met = met_of(processes, pid);
+	return processes->replaced[number % REPLACED_MAX] == number;
+}
 
-	if (met->pid != pid)
-		return;
-	(void)symbolizer__remember_soon(processes->symbolizer, -(pid_t)met->number,
+/* It is another program by now, or a little later: its frames are named from its image. */
+static void replace(struct stream_processes *processes, pid_t pid, uint32_t number)
+{
+	(void)symbolizer__remember_soon(processes->symbolizer, -(pid_t)number,
 					process_images__find(processes->images, pid));
-	processes->replaced[met->number % REPLACED_MAX] = met->number;
+	processes->replaced[number % REPLACED_MAX] = number;
 	forget(processes, pid);
+}
+
+static void replace_met(struct stream_processes *processes, pid_t pid)
+{
+	const struct met_process *met = met_of(processes, pid);
+
+	if (met->pid == pid)
+		replace(processes, pid, met->number);
 }
 
 static void take_record(struct stream_processes *processes, const struct process_record *record)
 {
 	switch (record->deed) {
 	case PROCESS_FORKED:
-		replace(processes, record->pid);
+		replace_met(processes, record->pid);
 		process_images__fork(processes->images, record->pid, record->parent);
 		break;
 	case PROCESS_EXECUTED:
-		replace(processes, record->pid);
+		replace_met(processes, record->pid);
 		process_images__exec(processes->images, record->pid);
 		break;
 	case PROCESS_MAPPED:
@@ -147,12 +156,15 @@ int stream_processes__read(struct stream_processes *processes, bool settled)
 	return processes->records ? process_records__read(processes->records) : 0;
 }
 
-static void tell(struct stream_processes *processes, struct met_process *met)
+static void tell(struct stream_processes *processes, pid_t pid)
 {
+	struct met_process *met = met_of(processes, pid);
+
 	/* One that has ended, and is not known to us, has no names: its frames show that. */
-	(void)symbolizer__remember_soon(processes->symbolizer, met->pid,
-					process_images__find(processes->images, met->pid));
-	met->told = true;
+	(void)symbolizer__remember_soon(processes->symbolizer, pid,
+					process_images__find(processes->images, pid));
+	if (met->pid == pid)
+		met->told = true;
 }
 
 /*
@@ -175,7 +187,7 @@ uint32_t stream_processes__meet(struct stream_processes *processes, pid_t pid, u
 	if (met->pid != pid) {
 		*met = (struct met_process){.pid = pid, .number = ++processes->last_number};
 		if (is_in_a_hurry(processes, pid))
-			tell(processes, met);
+			tell(processes, pid);
 	}
 	met->met = ++processes->meetings;
 	return met->number;
@@ -183,14 +195,16 @@ uint32_t stream_processes__meet(struct stream_processes *processes, pid_t pid, u
 
 pid_t stream_processes__known_as(struct stream_processes *processes, pid_t pid, uint32_t number)
 {
-	struct met_process *met = met_of(processes, pid);
-	bool is_met = met->pid == pid && met->number == number;
+	const struct met_process *met = met_of(processes, pid);
 
-	if (is_met && processes->records && process_records__replace(processes->records, pid))
-		replace(processes, pid);
-	else if (is_met && !met->told)
-		tell(processes, met);
-	return processes->replaced[number % REPLACED_MAX] == number ? -(pid_t)number : pid;
+	if (!is_replaced(processes, number) && processes->records &&
+	    process_records__replace(processes->records, pid))
+		replace(processes, pid, number);
+	if (is_replaced(processes, number))
+		return -(pid_t)number;
+	if (met->pid != pid || !met->told)
+		tell(processes, pid);
+	return pid;
 }
 
 struct pollfd stream_processes__poll(const struct stream_processes *processes)

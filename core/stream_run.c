@@ -18,7 +18,7 @@
 #include "core/util/clock.h"
 #include "core/util/error.h"
 
-/* The longest that lines wait to be flushed, and that what a name is waited for is looked after. */
+/* The longest that lines wait to be flushed. */
 #define FLUSH_INTERVAL (20 * 1000000ULL)
 
 /*
@@ -93,10 +93,9 @@ static int flush(struct stream_run *run, bool emptied, struct error *error)
 /* What became of one look at the ring buffer, the names and the events that are due. */
 struct round {
 	bool emptied;	     /* the ring buffer */
+	bool waiting;	     /* the next event waits for its names */
 	struct pollfd names; /* ready when there are some */
-	uint64_t
-		names_wait; /* nanoseconds after which they are to be looked after; or UINT64_MAX */
-	bool waiting;	    /* the next event waits for its names */
+	uint64_t names_wait; /* until they are to be looked after, in ns; or UINT64_MAX */
 };
 
 static int go_round(struct stream_run *run, struct round *round, struct error *error)
@@ -128,13 +127,18 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* How long there is nothing to do but to wait for further events, for names, or for left to pass.
+/*
+ * How long there is nothing to do but to wait for events, for names, or for left to pass. If
+ * names are waited for but nothing is asked any more, they have come meanwhile.
  */
 static uint64_t time_to_wait(const struct stream_run *run, const struct round *round, uint64_t left)
 {
-	uint64_t due = round->waiting ? UINT64_MAX : stream__wait(run->stream, monotonic_now());
-	uint64_t wait = earlier(due, round->names_wait);
+	uint64_t wait = round->names_wait;
 
+	if (!round->waiting)
+		wait = earlier(wait, stream__wait(run->stream, monotonic_now()));
+	else if (wait == UINT64_MAX)
+		wait = 1;
 	if (left)
 		wait = earlier(wait, left);
 	return wait ? wait : 1;

@@ -557,13 +557,13 @@ named() {
 	ends_well
 	paths out | unify | diff - <(printf '%s counted;%s;names;main\n' 5 one 10 two)
 	cp "$(dirname "$CALLS")/libcounted.so" ./libloaded.so
-	# Some hundredths of a second each time: code that is gone sooner may not be found any more.
-	calls loaded 12000 ./libloaded.so
-	start_stacksnoop -U -n 24000 ./libloaded.so:library_function
+	# Tenths of a second each time: code that is gone sooner may not be found any more.
+	calls loaded 40000 ./libloaded.so
+	start_stacksnoop -U -n 80000 ./libloaded.so:library_function
 	go "$pid"
 	go "$pid"
 	ends_well
-	[ "$(stacksnoop_text out)" = "24000 0" ]
+	[ "$(stacksnoop_text out)" = "80000 0" ]
 	paths out | unify
 	[ "$(paths out | uniq)" = "library_function;loaded;main" ]
 }
