@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "applets/applet.h"
 #include "bpf/abi.h"
@@ -23,6 +22,7 @@
 #include "core/util/clock.h"
 #include "core/util/error.h"
 #include "core/util/message.h"
+#include "core/util/page.h"
 #include "stacksnoop.skel.h"
 #include "sym/sym.h"
 
@@ -226,7 +226,7 @@ static struct stacksnoop_settings decide(const struct stacksnoop_settings *wante
 
 	settings.trace.kernel_stacks_only |=
 		!wanted->trace.user_stacks_only && !wanted->trace.delimited;
-	settings.buffer_size = (uint64_t)sysconf(_SC_PAGESIZE);
+	settings.buffer_size = page_size();
 	while (settings.buffer_size < wanted->buffer_size)
 		settings.buffer_size *= 2;
 	return settings;

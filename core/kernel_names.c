@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "core/util/cleanup.h"
+#include "core/util/page.h"
 #include "kernel_names.skel.h"
 #include "sym/sym.h"
 
@@ -25,7 +25,7 @@ struct kernel_namer {
 int kernel_namer__new(struct kernel_namer **out)
 {
 	CLEANUP(kernel_namer__freep) struct kernel_namer *namer = calloc(1, sizeof(*namer));
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t page = page_size();
 	void *shared;
 
 	if (!namer)

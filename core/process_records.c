@@ -14,8 +14,10 @@
 
 #include "core/cpus.h"
 #include "core/util/array.h"
+#include "core/util/circular.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/page.h"
 
 /* Of each CPU, a power of two: some hundred program starts. */
 #define BUFFER_SIZE ((size_t)64 * 1024)
@@ -41,11 +43,6 @@ struct process_records {
 	size_t next, nr, capacity;
 	uint64_t last_number;
 };
-
-static size_t page_size(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE);
-}
 
 static int open_event(unsigned int cpu)
 {
@@ -273,15 +270,6 @@ static int take_record(struct process_records *records, const union record *reco
 	return 0;
 }
 
-static void copy(const struct buffer *buffer, uint64_t from, void *to, size_t size)
-{
-	size_t start = from % BUFFER_SIZE;
-	size_t first = size < BUFFER_SIZE - start ? size : BUFFER_SIZE - start;
-
-	memcpy(to, buffer->data + start, first);
-	memcpy((char *)to + first, buffer->data, size - first);
-}
-
 static int read_buffer(struct process_records *records, struct buffer *buffer)
 {
 	uint64_t head = __atomic_load_n(&buffer->control->data_head, __ATOMIC_ACQUIRE);
@@ -291,11 +279,12 @@ static int read_buffer(struct process_records *records, struct buffer *buffer)
 	while (tail < head && !err) {
 		union record record;
 
-		copy(buffer, tail, &record, sizeof(record.header));
+		circular__copy(buffer->data, BUFFER_SIZE, tail, &record, sizeof(record.header));
 		if (record.header.size < sizeof(record.header))
 			break; /* never */
 		if (record.header.size <= sizeof(record)) {
-			copy(buffer, tail, &record, record.header.size);
+			circular__copy(buffer->data, BUFFER_SIZE, tail, &record,
+				       record.header.size);
 			err = take_record(records, &record);
 		}
 		tail += record.header.size;

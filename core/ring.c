@@ -6,9 +6,10 @@
 #include <linux/bpf.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "core/util/circular.h"
 #include "core/util/error.h"
+#include "core/util/page.h"
 
 /* Each record has a header of this form, and begins at a multiple of its size. */
 struct ring_header {
@@ -17,11 +18,6 @@ struct ring_header {
 };
 
 _Static_assert(sizeof(struct ring_header) == BPF_RINGBUF_HDR_SZ, "as the kernel has it");
-
-static size_t page_size(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE);
-}
 
 int ring__open(struct ring *ring, const struct bpf_map *map, struct error *error)
 {
@@ -59,16 +55,6 @@ void ring__close(struct ring *ring)
 	*ring = (struct ring){0};
 }
 
-/* From a place in the stream, which goes on at the start of the data behind its end. */
-static void copy(const struct ring *ring, uint64_t from, void *to, size_t size)
-{
-	size_t start = from & (ring->size - 1);
-	size_t first = size < ring->size - start ? size : ring->size - start;
-
-	memcpy(to, ring->data + start, first);
-	memcpy((char *)to + first, ring->data, size - first);
-}
-
 uint64_t ring__end(const struct ring *ring)
 {
 	return __atomic_load_n(ring->produced, __ATOMIC_ACQUIRE);
@@ -98,7 +84,8 @@ size_t ring__read(struct ring *ring, void *record, size_t size)
 		if (header & BPF_RINGBUF_BUSY_BIT)
 			return 0;
 		if (!(header & BPF_RINGBUF_DISCARD_BIT))
-			copy(ring, start, record, length < size ? length : size);
+			circular__copy(ring->data, ring->size, start, record,
+				       length < size ? length : size);
 		ring->position = (start + length + sizeof(struct ring_header) - 1) &
 				 ~(uint64_t)(sizeof(struct ring_header) - 1);
 		if (!(header & BPF_RINGBUF_DISCARD_BIT))

@@ -25,6 +25,7 @@
 #include "core/util/clock.h"
 #include "core/util/error.h"
 #include "core/util/number.h"
+#include "core/util/page.h"
 #include "core/verifier_log.h"
 
 struct session {
@@ -80,11 +81,6 @@ static int catch_signals(struct session *session, struct error *error)
 	sigaction(SIGINT, &action, &session->old_int);
 	sigaction(SIGTERM, &action, &session->old_term);
 	return 0;
-}
-
-static size_t page_size(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 /* A descriptor that polls as readable when the process has ended, or a negative errno. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/accounting.h"
 #include "core/epochs.h"
@@ -16,6 +15,7 @@
 #include "core/trace_maps.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
+#include "core/util/page.h"
 
 /*
  * An epoch ends when its stacks take up so much, however few they are; and nothing is read
@@ -274,14 +274,9 @@ int stream__read(struct stream *stream, stream_visit visit, void *context, bool 
 
 /* ---- from outside ---- */
 
-static size_t lost_size(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static int map_lost(struct stream *stream, struct error *error)
 {
-	void *mapped = mmap(NULL, lost_size(), PROT_READ, MAP_SHARED,
+	void *mapped = mmap(NULL, page_size(), PROT_READ, MAP_SHARED,
 			    bpf_map__fd(stream->maps->lost_events), 0);
 
 	if (mapped == MAP_FAILED)
@@ -324,7 +319,7 @@ void stream__free(struct stream *stream)
 	for (size_t i = 0; i < NR_EPOCHS; i++)
 		sent_stacks__release(&stream->stacks[i].stacks);
 	if (stream->lost)
-		munmap((void *)stream->lost, lost_size());
+		munmap((void *)stream->lost, page_size());
 	ring__close(&stream->ring);
 	epochs__close(&stream->epochs);
 	event_queue__release(&stream->queue);
