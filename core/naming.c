@@ -41,13 +41,11 @@ int naming__new(struct naming **out, const struct trace_options *options, struct
 	/* Where the kernel cannot run it the symbolizer reads kallsyms. */
 	if (!options->user_stacks_only && kernel_namer__new(&naming->namer))
 		naming->namer = NULL;
-	if (symbolizer__new(&naming->symbolizer, naming->namer ? kernel_namer__print : NULL,
-			    naming->namer)) {
+	if (symbolizer__new(&naming->symbolizer, &options->names,
+			    naming->namer ? kernel_namer__print : NULL, naming->namer)) {
 		naming__free(naming);
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	}
-	if (options->mangled)
-		symbolizer__keep_mangled(naming->symbolizer);
 	/* A process that cannot be read now is read, or not, when the trace has ended. */
 	for (size_t i = 0; i < ids->nr && !options->kernel_stacks_only; i++)
 		(void)symbolizer__remember(naming->symbolizer, process_of(ids->pids[i]));

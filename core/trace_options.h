@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/options.h"
+#include "sym/sym.h"
 
 struct error;
 
@@ -22,7 +23,7 @@ struct trace_options {
 	bool folded;
 	bool offsets;
 	bool verbose;
-	bool mangled;
+	struct sym_settings names;
 	bool stats;
 	uint64_t interval;	     /* nanoseconds from report to report; 0: one at the end */
 	uint64_t hash_storage_size;  /* keys */
@@ -66,7 +67,7 @@ struct trace_options {
 	 .offset = TRACE_OPTION_(settings, verbose),                                             \
 	 .help = verbose_help},                                                                  \
 	{.name = "no-demangle", .type = OPTION_FLAG,                                             \
-	 .offset = TRACE_OPTION_(settings, mangled),                                             \
+	 .offset = TRACE_OPTION_(settings, names.mangled),                                             \
 	 .help = "show the names of C++ and Rust functions as they stand in their files"},       \
 	{.name = "stack-storage-size", .value = "N", .type = OPTION_NUMBER,                      \
 	 .offset = TRACE_OPTION_(settings, stack_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \

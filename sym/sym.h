@@ -40,6 +40,28 @@ struct sym_image {
 	size_t nr;
 };
 
+/* What names are to be, and where else they may come from. */
+struct sym_settings {
+	bool mangled; /* leave the names of C++ and Rust functions as they stand in their files */
+	/*
+	 * Of programs and libraries, from their debug data: calls that the compiler has put in
+	 * the place of the function that is called, and places in the source code.
+	 */
+	bool inlined, lines;
+};
+
+/* A place in the source code of a program. */
+struct sym_source {
+	const char *file; /* with folders, as the debug data has it; NULL: not known */
+	uint32_t line;	  /* 0: not known */
+};
+
+/* A function that was inlined. */
+struct sym_inlined {
+	const char *name; /* as that of a query */
+	struct sym_source source;
+};
+
 /* The question and its answer. Strings are valid until symbolizer__forget_names(). */
 struct sym_query {
 	pid_t pid; /* in the caller's PID namespace; not looked at for kernel addresses */
@@ -61,6 +83,15 @@ struct sym_query {
 	/* User space: of the address in that file's address space; in the file if it is no program.
 	 */
 	uint64_t module_offset;
+
+	/*
+	 * What has been inlined there into the function with that name, the innermost first.
+	 * That is in the source code where the address is, each of the others, and at last the
+	 * function itself, where it calls the one before.
+	 */
+	const struct sym_inlined *inlined;
+	uint32_t nr_inlined;
+	struct sym_source source; /* of the function */
 };
 
 /* Where a query is looked up. */
@@ -79,15 +110,13 @@ typedef int (*sym_kernel_print)(void *context, const uint64_t *addresses, size_t
 #define SYM_KERNEL_BATCH 32
 
 /*
- * print may be NULL: then kernel names come from /proc/kallsyms.
- * Returns 0 or -ENOMEM.
+ * settings are copied; the strings in them are borrowed. print may be NULL: then kernel
+ * names come from /proc/kallsyms. Returns 0 or -ENOMEM.
  */
-int symbolizer__new(struct symbolizer **symbolizer, sym_kernel_print print, void *context);
+int symbolizer__new(struct symbolizer **symbolizer, const struct sym_settings *settings,
+		    sym_kernel_print print, void *context);
 void symbolizer__free(struct symbolizer *symbolizer);
 void symbolizer__freep(struct symbolizer **symbolizer);
-
-/* Leave the names of C++ and Rust functions mangled. Called before any address is named. */
-void symbolizer__keep_mangled(struct symbolizer *symbolizer);
 
 /*
  * Name kernel addresses. Returns 0 (also when some are not found), -EACCES if

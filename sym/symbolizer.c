@@ -15,19 +15,21 @@
 #include "sym/worker.h"
 
 struct symbolizer {
+	struct sym_settings settings;
 	sym_kernel_print print;
 	void *print_context;
 	struct worker *worker; /* started when it is first needed */
-	bool mangled;
 	struct arena names;
 };
 
-int symbolizer__new(struct symbolizer **out, sym_kernel_print print, void *context)
+int symbolizer__new(struct symbolizer **out, const struct sym_settings *settings,
+		    sym_kernel_print print, void *context)
 {
 	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
 
 	if (!symbolizer)
 		return -ENOMEM;
+	symbolizer->settings = *settings;
 	symbolizer->print = print;
 	symbolizer->print_context = context;
 	*out = symbolizer;
@@ -46,11 +48,6 @@ void symbolizer__free(struct symbolizer *symbolizer)
 void symbolizer__freep(struct symbolizer **symbolizer)
 {
 	symbolizer__free(*symbolizer);
-}
-
-void symbolizer__keep_mangled(struct symbolizer *symbolizer)
-{
-	symbolizer->mangled = true;
 }
 
 static int take_printed(struct symbolizer *symbolizer, struct sym_query *query, const char *text)
@@ -152,12 +149,12 @@ int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *que
 {
 	int err = name_symbols(symbolizer, queries, nr);
 
-	return err || symbolizer->mangled ? err : demangle_names(symbolizer, queries, nr);
+	return err || symbolizer->settings.mangled ? err : demangle_names(symbolizer, queries, nr);
 }
 
 static int start_worker(struct symbolizer *symbolizer)
 {
-	return symbolizer->worker ? 0 : worker__new(&symbolizer->worker, !symbolizer->mangled);
+	return symbolizer->worker ? 0 : worker__new(&symbolizer->worker, &symbolizer->settings);
 }
 
 int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)

@@ -19,9 +19,9 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "sym/demangle.h"
-#include "sym/elf_plt.h"
 #include "sym/elf_symbols.h"
 #include "sym/file_identity.h"
+#include "sym/file_names.h"
 #include "sym/jit_map.h"
 #include "sym/process.h"
 #include "sym/process_view.h"
@@ -29,7 +29,6 @@
 #include "sym/remembered.h"
 #include "sym/sym.h"
 #include "sym/vdso.h"
-#include "sym/work.h"
 
 /*
  * Descriptors that we hold open at most, whatever a process has mapped: a
@@ -38,24 +37,17 @@
  */
 #define FILES_MAX 400
 
-struct sym_file {
-	struct file_identity identity;
-	struct elf_symbols elf;
-	int fd;	      /* owned */
-	dev_t device; /* as its mappings show it */
-};
-
 struct user_namer {
 	struct watched watched;
 	struct arena *names;
+	struct file_names of_files;
 	struct remembered_list remembered;
 	size_t files_max;
-	int vdso_fd;			/* or -1 */
-	unsigned int demangle_patience; /* 0: names stay as they are */
+	int vdso_fd; /* or -1 */
 };
 
 int user_namer__new(struct user_namer **out, struct arena *names, const struct avoid_list *avoided,
-		    struct progress *progress, bool demangles)
+		    struct progress *progress, const struct sym_settings *settings)
 {
 	struct user_namer *namer = calloc(1, sizeof(*namer));
 	struct rlimit limit;
@@ -66,21 +58,15 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 	namer->watched = (struct watched){.avoided = avoided, .progress = progress};
 	namer->files_max = FILES_MAX;
 	namer->vdso_fd = vdso__open();
-	namer->demangle_patience = demangles ? DEMANGLE_PATIENCE : 0;
+	namer->of_files = (struct file_names){.settings = settings,
+					      .watched = &namer->watched,
+					      .names = names,
+					      .demangle_patience = DEMANGLE_PATIENCE};
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 < FILES_MAX)
 		namer->files_max = limit.rlim_cur / 4;
 	namer->remembered =
 		(struct remembered_list){.watched = &namer->watched, .files_max = namer->files_max};
 	*out = namer;
-	return 0;
-}
-
-/* What is too large to be read to its end is no failure, but is said. */
-static int note_left_out(struct user_namer *namer, int err)
-{
-	if (err != -EFBIG)
-		return err;
-	namer->watched.progress->left_out = true;
 	return 0;
 }
 
@@ -122,10 +108,8 @@ static void batch__pause(const struct batch *batch)
 
 static void batch__close_files(struct batch *batch)
 {
-	for (size_t i = 0; i < batch->nr_files; i++) {
-		elf_symbols__close(&batch->files[i].elf);
-		close(batch->files[i].fd);
-	}
+	for (size_t i = 0; i < batch->nr_files; i++)
+		sym_file__close(&batch->files[i]);
 	batch->nr_files = 0;
 }
 
@@ -147,27 +131,23 @@ static void batch__release(struct user_namer *namer, struct batch *batch)
 static int batch__add_file(struct batch *batch, int owned_fd, dev_t device, size_t *file)
 {
 	CLEANUP_CLOSE int fd = owned_fd;
-	struct sym_file added;
-	int err = file_identity__read(&added.identity, fd);
+	struct file_identity identity = {0};
+	int err = file_identity__read(&identity, fd);
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < batch->nr_files; i++) {
-		if (file_identity__equal(&batch->files[i].identity, &added.identity)) {
+		if (file_identity__equal(&batch->files[i].identity, &identity)) {
 			*file = i;
 			return 0;
 		}
 	}
 	if (ARRAY_GROW(batch->files, batch->nr_files, batch->files_capacity))
 		return -ENOMEM;
-	err = elf_symbols__open(&added.elf, fd);
-	if (err)
-		return err;
-	added.fd = TAKE_FD(fd);
-	added.device = device;
-	batch->files[batch->nr_files] = added;
-	*file = batch->nr_files++;
-	return 0;
+	err = sym_file__open(&batch->files[batch->nr_files], TAKE_FD(fd), device);
+	if (!err)
+		*file = batch->nr_files++;
+	return err;
 }
 
 static int compare_pids(const void *a, const void *b)
@@ -202,39 +182,6 @@ static int module_name(struct arena *names, const char *path, const char **modul
 	return length && !*module ? -ENOMEM : 0;
 }
 
-/* The form of a symbol, or the symbol itself; NULL without memory. */
-static const char *demangled(struct user_namer *namer, const char *symbol)
-{
-	const struct work work = work__share(&namer->watched.progress->work, UINT64_MAX);
-	char text[DEMANGLED_SIZE];
-	size_t length;
-
-	if (!work__is_left(&work) || !demangle(symbol, text, &namer->demangle_patience))
-		return symbol;
-	length = strlen(text);
-	work__charge(&work, length);
-	return arena__copy_string(namer->names, text, length);
-}
-
-/* The names of neighbours are often one string. */
-static int demangle_names(struct user_namer *namer, struct elf_lookup *lookups, size_t nr)
-{
-	const char *symbol = NULL, *name = NULL;
-
-	for (size_t i = 0; i < nr; i++) {
-		if (!lookups[i].name)
-			continue;
-		if (lookups[i].name != symbol) {
-			symbol = lookups[i].name;
-			name = demangled(namer, symbol);
-			if (!name)
-				return -ENOMEM;
-		}
-		lookups[i].name = name;
-	}
-	return 0;
-}
-
 /* All questions about one file, sorted by address. */
 static int answer_file(struct user_namer *namer, const struct sym_file *file,
 		       struct file_question *questions, size_t nr)
@@ -246,14 +193,7 @@ static int answer_file(struct user_namer *namer, const struct sym_file *file,
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		lookups[i].address = questions[i].address;
-	watched__touch(&namer->watched, questions[0].query->pid, file->device, false);
-	err = note_left_out(namer, elf_symbols__find(&file->elf, lookups, nr, namer->names,
-						     &namer->watched.progress->work));
-	if (!err)
-		err = note_left_out(namer, elf_plt__find(&file->elf, lookups, nr, namer->names,
-							 &namer->watched.progress->work));
-	if (!err && namer->demangle_patience)
-		err = demangle_names(namer, lookups, nr);
+	err = file_names__find(&namer->of_files, file, questions[0].query->pid, lookups, nr);
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct sym_query *query = questions[i].query;
 
@@ -384,8 +324,9 @@ static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
 	for (size_t i = 0; i < nr; i++)
 		lookups[i].address = sym_query__lookup_address(questions[i].query);
 	if (fd >= 0)
-		err = note_left_out(namer, jit_map__find(fd, lookups, nr, namer->names,
-							 &namer->watched.progress->work));
+		err = progress__note_left_out(namer->watched.progress,
+					      jit_map__find(fd, lookups, nr, namer->names,
+							    &namer->watched.progress->work));
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct sym_query *query = questions[i].query;
 

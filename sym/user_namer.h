@@ -20,15 +20,16 @@
 
 struct remember;
 struct sym_query;
+struct sym_settings;
 struct user_namer;
 
 /*
- * All pointers are borrowed; names go into the arena, those of C++ and Rust
- * demangled if wanted. It is never freed: it lives as long as its process.
- * Returns 0 or -ENOMEM.
+ * All pointers are borrowed; names go into the arena. It is never freed: it lives as
+ * long as its process. Returns 0 or -ENOMEM.
  */
 int user_namer__new(struct user_namer **namer, struct arena *names,
-		    const struct avoid_list *avoided, struct progress *progress, bool demangles);
+		    const struct avoid_list *avoided, struct progress *progress,
+		    const struct sym_settings *settings);
 
 /* As remember__process() in sym/remember.h. */
 int user_namer__remember(struct user_namer *namer, struct remember *remember);

@@ -8,6 +8,14 @@
 #include "sym/maps.h"
 #include "sym/process.h"
 
+int progress__note_left_out(struct progress *progress, int err)
+{
+	if (err != -EFBIG)
+		return err;
+	progress->left_out = true;
+	return 0;
+}
+
 void watched__touch(const struct watched *watched, pid_t pid, dev_t device, bool jit)
 {
 	volatile struct progress *progress = watched->progress;

@@ -41,6 +41,9 @@ struct avoid_list {
 	size_t nr;
 };
 
+/* What is too large to be read to its end is no failure, but is said: err, or 0 for -EFBIG. */
+int progress__note_left_out(struct progress *progress, int err);
+
 /* Both are borrowed. */
 struct watched {
 	const struct avoid_list *avoided;

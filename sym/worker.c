@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "sym/patience.h"
+#include "sym/sym.h"
 #include "sym/told.h"
 #include "sym/watched.h"
 #include "sym/worker_child.h"
@@ -42,7 +43,7 @@ struct worker {
 	struct progress *progress; /* shared with the child */
 	struct avoid_list avoided;
 	pid_t given_up[AVOIDED_MAX]; /* children that may not have ended; else 0 */
-	bool demangles;
+	struct sym_settings settings;
 	size_t unanswered;
 	uint64_t last_number; /* of a request */
 	struct worker_inbox inbox;
@@ -93,7 +94,7 @@ static int start_child(struct worker *worker)
 	pid = fork();
 	if (pid == 0)
 		worker_child__run(sockets[1], &worker->avoided, worker->progress,
-				  worker->demangles);
+				  &worker->settings);
 	close(sockets[1]);
 	if (pid < 0) {
 		int err = -errno;
@@ -193,7 +194,7 @@ static void replace_child(struct worker *worker, int why)
 		end_request(worker, err == -ECANCELED ? 0 : err);
 }
 
-int worker__new(struct worker **out, bool demangles)
+int worker__new(struct worker **out, const struct sym_settings *settings)
 {
 	struct worker *worker = calloc(1, sizeof(*worker));
 	void *shared;
@@ -207,7 +208,7 @@ int worker__new(struct worker **out, bool demangles)
 		return -ENOMEM;
 	}
 	worker->progress = shared;
-	worker->demangles = demangles;
+	worker->settings = *settings;
 	*out = worker;
 	return 0;
 }
@@ -317,13 +318,13 @@ static void take_remembered(struct worker *worker, const struct answer *answer)
 	renew_deadline(worker);
 }
 
-static int take_answer(struct worker *worker, const struct answer *answer, const char *strings)
+static int take_answer(struct worker *worker, const struct answer *answer, const char *string)
 {
 	struct worker_question *question = &worker->question;
 	bool of_question = question->open && answer->number == question->number;
 
-	if (answer->index != ANSWER_LAST)
-		return of_question ? worker_question__take(question, answer, strings) : -EPROTO;
+	if (answer->kind != ANSWER_LAST)
+		return of_question ? worker_question__take(question, answer, string) : -EPROTO;
 	if (!of_question) {
 		take_remembered(worker, answer);
 		return 0;
@@ -340,11 +341,11 @@ static int take_answer(struct worker *worker, const struct answer *answer, const
 static int take_answers(struct worker *worker)
 {
 	struct answer answer;
-	const char *strings;
+	const char *string;
 	int err;
 
-	while ((err = worker_inbox__next(&worker->inbox, &answer, &strings)) > 0) {
-		err = take_answer(worker, &answer, strings);
+	while ((err = worker_inbox__next(&worker->inbox, &answer, &string)) > 0) {
+		err = take_answer(worker, &answer, string);
 		if (err)
 			break;
 	}

@@ -24,10 +24,11 @@ struct arena;
 struct pollfd;
 struct sym_image;
 struct sym_query;
+struct sym_settings;
 struct worker;
 
-/* demangles: names of C++ and Rust. Returns 0 or a negative errno. */
-int worker__new(struct worker **worker, bool demangles);
+/* settings are copied. Returns 0 or a negative errno. */
+int worker__new(struct worker **worker, const struct sym_settings *settings);
 void worker__free(struct worker *worker);
 
 /* As the functions of the symbolizer in sym/sym.h; names go into the arena. */

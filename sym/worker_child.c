@@ -19,6 +19,7 @@
 #include "sym/image.h"
 #include "sym/maps.h"
 #include "sym/remember.h"
+#include "sym/sent_strings.h"
 #include "sym/sym.h"
 #include "sym/user_namer.h"
 #include "sym/worker_protocol.h"
@@ -47,6 +48,7 @@ struct child {
 	size_t nr, capacity;
 	const struct sym_query *queries; /* while it is answered */
 	uint64_t number;
+	struct sent_strings sent; /* in answers to it */
 };
 
 /* flags: MSG_DONTWAIT or 0. False if there is none; does not return at the end of the parent. */
@@ -64,29 +66,63 @@ static bool receive(const struct child *child, int flags, struct message *messag
 	return true;
 }
 
-static uint32_t string_field(const char *text)
+/* That the parent has gone shows at the next request. */
+static void send_answer(struct child *child, struct answer answer)
 {
-	return text ? (uint32_t)strnlen(text, STRING_LENGTH_MAX - 1) + 1 : 0;
+	answer.number = child->number;
+	fwrite(&answer, sizeof(answer), 1, child->out);
 }
 
-/* Of struct user_namer_caller. That the parent has gone shows at the next request. */
-static void send_answer(void *context, const struct sym_query *query)
+/* The number of a string, which is sent if it has not been. */
+static uint32_t send_string(struct child *child, const char *text)
 {
-	const struct child *child = context;
-	struct answer answer = {
-		.number = child->number,
+	struct answer answer = {.kind = ANSWER_STRING};
+	uint32_t number;
+	bool is_new;
+
+	if (!text)
+		return 0;
+	number = sent_strings__number(&child->sent, text, &is_new);
+	if (!number)
+		_exit(1);
+	if (is_new) {
+		answer.length = (uint32_t)strnlen(text, STRING_LENGTH_MAX);
+		send_answer(child, answer);
+		fwrite(text, answer.length, 1, child->out);
+	}
+	return number;
+}
+
+static void send_inlined(struct child *child, const struct sym_inlined *inlined)
+{
+	const struct answer answer = {
+		.kind = ANSWER_INLINED,
+		.name = send_string(child, inlined->name),
+		.file = send_string(child, inlined->source.file),
+		.line = inlined->source.line,
+	};
+
+	send_answer(child, answer);
+}
+
+/* Of struct user_namer_caller. */
+static void send_query(void *context, const struct sym_query *query)
+{
+	struct child *child = context;
+	const struct answer answer = {
+		.kind = ANSWER_QUERY,
 		.index = child->questions[query - child->queries].index,
 		.offset = query->offset,
 		.module_offset = query->module_offset,
-		.name = string_field(query->name),
-		.module = string_field(query->module),
+		.name = send_string(child, query->name),
+		.module = send_string(child, query->module),
+		.file = send_string(child, query->source.file),
+		.line = query->source.line,
 	};
 
-	fwrite(&answer, sizeof(answer), 1, child->out);
-	if (answer.name)
-		fwrite(query->name, answer.name - 1, 1, child->out);
-	if (answer.module)
-		fwrite(query->module, answer.module - 1, 1, child->out);
+	for (uint32_t i = 0; i < query->nr_inlined && i < INLINED_MAX; i++)
+		send_inlined(child, &query->inlined[i]);
+	send_answer(child, answer);
 }
 
 static void forget_incoming(struct incoming *incoming)
@@ -123,10 +159,7 @@ static void serve_remember(struct child *child, const struct request *request)
 				    .ended = request->ended,
 				    .start_time = request->start_time,
 				    .image = request->image ? &image : NULL};
-	struct answer answer = {
-		.number = request->number,
-		.index = ANSWER_LAST,
-	};
+	struct answer answer = {.kind = ANSWER_LAST, .number = request->number};
 
 	answer.result = user_namer__remember(child->namer, &remember);
 	answer.start_time = remember.start_time;
@@ -161,7 +194,7 @@ static void pause_to_remember(void *context)
 static int answer_question(struct child *child)
 {
 	const struct user_namer_caller caller = {
-		.context = child, .emit = send_answer, .pause = pause_to_remember};
+		.context = child, .emit = send_query, .pause = pause_to_remember};
 	CLEANUP_FREE struct sym_query *queries = calloc(child->nr + 1, sizeof(*queries));
 
 	if (!queries)
@@ -178,7 +211,7 @@ static int answer_question(struct child *child)
 
 static void serve_name(struct child *child, const struct message *message)
 {
-	struct answer last = {.number = message->request.number, .index = ANSWER_LAST};
+	struct answer last = {.kind = ANSWER_LAST, .number = message->request.number};
 
 	for (uint32_t i = 0; i < message->request.nr; i++) {
 		if (ARRAY_GROW(child->questions, child->nr, child->capacity))
@@ -193,6 +226,7 @@ static void serve_name(struct child *child, const struct message *message)
 	last.result = answer_question(child);
 	last.exhausted = child->progress->work == 0 || child->progress->left_out;
 	child->nr = 0;
+	sent_strings__clear(&child->sent);
 	fwrite(&last, sizeof(last), 1, child->out);
 }
 
@@ -216,7 +250,7 @@ static int close_from(unsigned int first)
  * live on in a child that cannot be killed.
  */
 _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
-				 struct progress *progress, bool demangles)
+				 struct progress *progress, const struct sym_settings *settings)
 {
 	static char answers[ANSWERS_SIZE];
 	struct child child = {.progress = progress};
@@ -232,7 +266,7 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 		_exit(1);
 	child.out = fdopen(0, "w");
 	if (!child.out || setvbuf(child.out, answers, _IOFBF, sizeof(answers)) ||
-	    user_namer__new(&child.namer, &names, avoided, progress, demangles))
+	    user_namer__new(&child.namer, &names, avoided, progress, settings))
 		_exit(1);
 	while (receive(&child, 0, &message) && !ferror(child.out)) {
 		if (message.request.kind == REQUEST_NAME)

@@ -7,12 +7,13 @@
 
 struct avoid_list;
 struct progress;
+struct sym_settings;
 
 /*
  * Serve the requests that come through the socket, until the parent has gone. To be
  * called in a process that is made for it, whose other descriptors are closed.
  */
 _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
-				 struct progress *progress, bool demangles);
+				 struct progress *progress, const struct sym_settings *settings);
 
 #endif

@@ -27,20 +27,19 @@ int worker_inbox__receive(struct worker_inbox *inbox, int socket)
 	return got ? 1 : -EPIPE;
 }
 
-int worker_inbox__next(struct worker_inbox *inbox, struct answer *answer, const char **strings)
+int worker_inbox__next(struct worker_inbox *inbox, struct answer *answer, const char **string)
 {
 	size_t left = inbox->filled - inbox->used, size = sizeof(*answer);
 
 	if (left < size)
 		return 0;
 	memcpy(answer, inbox->bytes + inbox->used, sizeof(*answer));
-	if (answer->name > STRING_LENGTH_MAX || answer->module > STRING_LENGTH_MAX)
+	if (answer->length > STRING_LENGTH_MAX)
 		return -EPROTO;
-	size += answer->name ? answer->name - 1 : 0;
-	size += answer->module ? answer->module - 1 : 0;
+	size += answer->length;
 	if (left < size)
 		return 0;
-	*strings = inbox->bytes + inbox->used + sizeof(*answer);
+	*string = inbox->bytes + inbox->used + sizeof(*answer);
 	inbox->used += size;
 	return 1;
 }

@@ -19,9 +19,9 @@ void worker_inbox__clear(struct worker_inbox *inbox);
 int worker_inbox__receive(struct worker_inbox *inbox, int socket);
 
 /*
- * The next answer; *strings, with those of its name and module, is valid until more is
- * received. Returns 1, 0 if none is whole, or -EPROTO.
+ * The next answer; *string, what follows it, is valid until more is received. Returns 1, 0 if none
+ * is whole, or -EPROTO.
  */
-int worker_inbox__next(struct worker_inbox *inbox, struct answer *answer, const char **strings);
+int worker_inbox__next(struct worker_inbox *inbox, struct answer *answer, const char **string);
 
 #endif

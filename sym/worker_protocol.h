@@ -78,23 +78,32 @@ static inline size_t message__size(const struct message *message)
 	return size;
 }
 
-/*
- * The child sends one for each query as soon as there is something to say about
- * it, and the last one of each request with ANSWER_LAST. name and module: 0 for none,
- * else the length of the string that follows, and 1.
- */
+enum answer_kind {
+	ANSWER_STRING,	/* the next one of the request, from 1 on; its bytes follow */
+	ANSWER_INLINED, /* a call that was inlined, of the query that is answered next */
+	ANSWER_QUERY,	/* sent as soon as there is something to say about it */
+	ANSWER_LAST,	/* of the request */
+};
+
+/* Strings are told by their numbers; 0: none. */
 struct answer {
+	enum answer_kind kind;
+	uint32_t length; /* ANSWER_STRING: of what follows, which has no NUL */
 	uint64_t number; /* of the request */
+	/* ANSWER_QUERY */
 	uint64_t index;
 	uint64_t offset, module_offset;
-	uint32_t name, module;
+	uint32_t module;
+	/* ANSWER_QUERY and ANSWER_INLINED */
+	uint32_t name, file, line;
 	/* ANSWER_LAST */
 	int32_t result;	     /* 0 or a negative errno */
 	uint32_t exhausted;  /* the files asked for more work than they may */
 	uint64_t start_time; /* of the process that is remembered; 0: its image serves */
 };
 
-#define ANSWER_LAST UINT64_MAX
+/* A child that tells of more has gone mad: compilers stop at some tens. */
+#define INLINED_MAX 1024
 
 #define STRING_LENGTH_MAX 4096
 

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "core/util/arena.h"
+#include "core/util/array.h"
 #include "sym/sym.h"
 #include "sym/worker_protocol.h"
 
 /* What a child can make its parent allocate: far above the names of any real profile. */
-#define STRINGS_BYTES_MAX ((size_t)32 * 1024 * 1024)
+#define ANSWERS_BYTES_MAX ((size_t)32 * 1024 * 1024)
 
 int worker_question__open(struct worker_question *question, struct sym_query *queries, size_t nr,
 			  struct arena *names)
@@ -27,6 +28,8 @@ int worker_question__open(struct worker_question *question, struct sym_query *qu
 void worker_question__close(struct worker_question *question)
 {
 	free(question->answered);
+	free(question->strings);
+	free(question->inlined);
 	*question = (struct worker_question){0};
 }
 
@@ -36,6 +39,8 @@ void worker_question__restart(struct worker_question *question, uint64_t number)
 	question->next = 0;
 	question->left = 0;
 	question->sent = false;
+	question->nr_strings = 0;
+	question->nr_inlined = 0;
 	for (size_t i = 0; i < question->nr; i++)
 		question->left += !question->answered[i];
 }
@@ -68,46 +73,107 @@ void worker_question__note_sent(struct worker_question *question, const struct m
 	question->sent = question->left == 0;
 }
 
-/* Neighbours often have the same string: one that is equal to previous is not kept again. */
-static int keep_string(struct worker_question *question, const char *text, uint32_t field,
-		       const char *previous, const char **string)
+/* Memory for answers as long as there is some for them; NULL beyond. *err: -ENOMEM, or unchanged.
+ */
+static void *take_memory(struct worker_question *question, size_t size, int *err)
 {
-	size_t length = field - 1;
+	void *memory;
 
-	*string = NULL;
-	if (field == 0)
-		return 0;
-	if (previous && strlen(previous) == length && !memcmp(previous, text, length)) {
-		*string = previous;
-		return 0;
-	}
-	question->strings += length;
-	if (question->strings > STRINGS_BYTES_MAX)
-		return 0;
-	*string = arena__copy_string(question->names, text, length);
-	return *string ? 0 : -ENOMEM;
+	question->bytes += size;
+	if (question->bytes > ANSWERS_BYTES_MAX)
+		return NULL;
+	memory = arena__alloc(question->names, size);
+	if (!memory)
+		*err = -ENOMEM;
+	return memory;
 }
 
-int worker_question__take(struct worker_question *question, const struct answer *answer,
-			  const char *strings)
+/* Those that find no memory have no numbers, and are missing where they are told of. */
+static int take_string(struct worker_question *question, const struct answer *answer,
+		       const char *string)
+{
+	int err = 0;
+	char *copy = take_memory(question, answer->length + 1, &err);
+
+	if (!copy)
+		return err;
+	memcpy(copy, string, answer->length);
+	copy[answer->length] = '\0';
+	if (ARRAY_GROW(question->strings, question->nr_strings, question->strings_capacity))
+		return -ENOMEM;
+	question->strings[question->nr_strings++] = copy;
+	return 0;
+}
+
+static const char *string_of(const struct worker_question *question, uint32_t number)
+{
+	return number && number <= question->nr_strings ? question->strings[number - 1] : NULL;
+}
+
+static struct sym_source source_of(const struct worker_question *question,
+				   const struct answer *answer)
+{
+	return (struct sym_source){.file = string_of(question, answer->file), .line = answer->line};
+}
+
+static int take_inlined(struct worker_question *question, const struct answer *answer)
+{
+	if (question->nr_inlined == INLINED_MAX)
+		return -EPROTO;
+	if (ARRAY_GROW(question->inlined, question->nr_inlined, question->inlined_capacity))
+		return -ENOMEM;
+	question->inlined[question->nr_inlined++] = (struct sym_inlined){
+		.name = string_of(question, answer->name), .source = source_of(question, answer)};
+	return 0;
+}
+
+/* What has come for this query becomes its own. */
+static int keep_inlined(struct worker_question *question, struct sym_query *query)
+{
+	size_t size = question->nr_inlined * sizeof(*question->inlined);
+	struct sym_inlined *inlined;
+	int err = 0;
+
+	query->nr_inlined = 0;
+	if (size == 0)
+		return 0;
+	inlined = take_memory(question, size, &err);
+	if (inlined) {
+		memcpy(inlined, question->inlined, size);
+		query->inlined = inlined;
+		query->nr_inlined = (uint32_t)question->nr_inlined;
+	}
+	question->nr_inlined = 0;
+	return err;
+}
+
+static int take_query(struct worker_question *question, const struct answer *answer)
 {
 	struct sym_query *query;
-	size_t name_length = answer->name ? answer->name - 1 : 0;
-	int err;
 
 	if (answer->index >= question->nr)
 		return -EPROTO;
-	err = keep_string(question, strings, answer->name, question->name, &question->name);
-	if (!err)
-		err = keep_string(question, strings + name_length, answer->module, question->module,
-				  &question->module);
-	if (err)
-		return err;
 	query = &question->queries[answer->index];
 	query->offset = answer->offset;
 	query->module_offset = answer->module_offset;
-	query->name = question->name;
-	query->module = question->module;
+	query->name = string_of(question, answer->name);
+	query->module = string_of(question, answer->module);
+	query->source = source_of(question, answer);
 	question->answered[answer->index] = true;
-	return 0;
+	return keep_inlined(question, query);
+}
+
+int worker_question__take(struct worker_question *question, const struct answer *answer,
+			  const char *string)
+{
+	switch (answer->kind) {
+	case ANSWER_STRING:
+		return take_string(question, answer, string);
+	case ANSWER_INLINED:
+		return take_inlined(question, answer);
+	case ANSWER_QUERY:
+		return take_query(question, answer);
+	default:
+		return -EPROTO;
+	}
 }

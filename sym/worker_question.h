@@ -10,6 +10,7 @@
 struct answer;
 struct arena;
 struct message;
+struct sym_inlined;
 struct sym_query;
 
 struct worker_question {
@@ -17,13 +18,16 @@ struct worker_question {
 	uint64_t number; /* of the request to the child that runs */
 	struct sym_query *queries;
 	size_t nr;
-	bool *answered;		   /* by query */
-	struct arena *names;	   /* for the strings of answers */
-	size_t strings;		   /* bytes of them so far */
-	const char *name, *module; /* of the answer before */
-	size_t next;		   /* query to be sent */
-	uint64_t left;		   /* to be sent, from next on */
-	bool sent;		   /* nothing is left, and that was said */
+	bool *answered;	      /* by query */
+	struct arena *names;  /* for the strings of answers */
+	size_t bytes;	      /* of them so far, and of inlined calls */
+	const char **strings; /* that the child that runs has told, by their numbers, from 1 on */
+	size_t nr_strings, strings_capacity;
+	struct sym_inlined *inlined; /* of the query that is answered next */
+	size_t nr_inlined, inlined_capacity;
+	size_t next;   /* query to be sent */
+	uint64_t left; /* to be sent, from next on */
+	bool sent;     /* nothing is left, and that was said */
 };
 
 /* queries and names are borrowed until it is closed. Returns 0 or -ENOMEM. */
@@ -39,11 +43,8 @@ size_t worker_question__fill(const struct worker_question *question, struct mess
 void worker_question__note_sent(struct worker_question *question, const struct message *message,
 				size_t next);
 
-/*
- * An answer to one query; strings: those of its name and module, one behind the other.
- * Returns 0, -EPROTO or -ENOMEM.
- */
+/* An answer; string: what follows it. Returns 0, -EPROTO or -ENOMEM. */
 int worker_question__take(struct worker_question *question, const struct answer *answer,
-			  const char *strings);
+			  const char *string);
 
 #endif

@@ -36,7 +36,7 @@ static struct symbolizer *make_symbolizer(void)
 	struct symbolizer *symbolizer = NULL;
 
 	nr_asked = 0;
-	CHECK_INT(symbolizer__new(&symbolizer, print_fake, NULL), 0);
+	CHECK_INT(symbolizer__new(&symbolizer, &(struct sym_settings){0}, print_fake, NULL), 0);
 	return symbolizer;
 }
 

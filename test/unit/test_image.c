@@ -30,7 +30,7 @@ static struct symbolizer *make_symbolizer(void)
 {
 	struct symbolizer *symbolizer = NULL;
 
-	CHECK_INT(symbolizer__new(&symbolizer, NULL, NULL), 0);
+	CHECK_INT(symbolizer__new(&symbolizer, &(struct sym_settings){0}, NULL, NULL), 0);
 	return symbolizer;
 }
 

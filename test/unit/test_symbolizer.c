@@ -31,7 +31,7 @@ static struct symbolizer *make_symbolizer(void)
 {
 	struct symbolizer *symbolizer = NULL;
 
-	CHECK_INT(symbolizer__new(&symbolizer, NULL, NULL), 0);
+	CHECK_INT(symbolizer__new(&symbolizer, &(struct sym_settings){0}, NULL, NULL), 0);
 	return symbolizer;
 }
 
@@ -790,10 +790,11 @@ static void demangled_names(void)
 
 static void mangled_names(void)
 {
+	const struct sym_settings settings = {.mangled = true};
 	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
+	struct symbolizer *symbolizer = NULL;
 
-	symbolizer__keep_mangled(symbolizer);
+	CHECK_INT(symbolizer__new(&symbolizer, &settings, NULL, NULL), 0);
 	CHECK_STR(ask_name(symbolizer, getpid(), address_of(mangled_function)),
 		  "_ZN4test8functionEi");
 	CHECK_STR(ask_name(symbolizer, getpid(), address_of(plain_function)), "plain_function");
@@ -860,7 +861,7 @@ static void printed_kernel_names(void)
 		{.address = 0x1011, .return_address = true},
 	};
 
-	CHECK_INT(symbolizer__new(&symbolizer, print_fake, &kernel), 0);
+	CHECK_INT(symbolizer__new(&symbolizer, &(struct sym_settings){0}, print_fake, &kernel), 0);
 	CHECK_INT(symbolizer__name_kernel(symbolizer, queries, ARRAY_SIZE(queries)), 0);
 	CHECK_STR(queries[0].name, "f1004");
 	CHECK_INT(queries[0].offset, 4);
@@ -882,7 +883,7 @@ static void kernel_names_in_batches(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(queries); i++)
 		queries[i] = (struct sym_query){.address = 0x1000 + 4 * i};
-	CHECK_INT(symbolizer__new(&symbolizer, print_fake, &kernel), 0);
+	CHECK_INT(symbolizer__new(&symbolizer, &(struct sym_settings){0}, print_fake, &kernel), 0);
 	CHECK_INT(symbolizer__name_kernel(symbolizer, queries, 0), 0);
 	CHECK_INT(kernel.calls, 0);
 	CHECK_INT(symbolizer__name_kernel(symbolizer, queries, ARRAY_SIZE(queries)), 0);
@@ -909,11 +910,10 @@ static void check_rust_in_the_kernel(bool mangled, const char *name)
 {
 	CLEANUP_SYMBOLIZER
 	struct symbolizer *symbolizer = NULL;
+	const struct sym_settings settings = {.mangled = mangled};
 	struct sym_query queries[] = {{.address = 0x1004}, {.address = 0x2004}};
 
-	CHECK_INT(symbolizer__new(&symbolizer, print_rust, NULL), 0);
-	if (mangled)
-		symbolizer__keep_mangled(symbolizer);
+	CHECK_INT(symbolizer__new(&symbolizer, &settings, print_rust, NULL), 0);
 	CHECK_INT(symbolizer__name_kernel(symbolizer, queries, ARRAY_SIZE(queries)), 0);
 	CHECK_STR(queries[0].name, "vfs_read");
 	CHECK_STR(queries[1].name, name);
@@ -981,7 +981,7 @@ static void kallsyms_when_print_fails(void)
 	CLEANUP_SYMBOLIZER
 	struct symbolizer *symbolizer = NULL;
 
-	CHECK_INT(symbolizer__new(&symbolizer, print_fake, &kernel), 0);
+	CHECK_INT(symbolizer__new(&symbolizer, &(struct sym_settings){0}, print_fake, &kernel), 0);
 	check_kallsyms(symbolizer);
 }
 
