@@ -9,8 +9,10 @@
 #include "core/util/text.h"
 #include "sym/sym.h"
 
-/* What -a puts behind kernel functions: flamegraph.pl looks for it. */
-#define KERNEL_MARK "_[k]"
+/* What -a puts behind kernel and inlined functions: flamegraph.pl looks for it. */
+#define KERNEL_MARK	    "_[k]"
+#define INLINED_MARK_FOLDED "_[i]"
+#define INLINED_MARK	    " (inlined)"
 
 /* Text that grows at its end; FRAME_TEXT_MAX is room for all that comes. */
 struct frame_text {
@@ -52,14 +54,20 @@ static bool looks_like_ours(const char *name)
 	       (name[0] == '-' && (name[1] == '\0' || name[1] == '-' || name[1] == ' '));
 }
 
+static bool ends_with(const char *name, const char *mark)
+{
+	size_t length = strlen(name), mark_length = strlen(mark);
+
+	return length >= mark_length && !strcmp(name + length - mark_length, mark);
+}
+
 static void disarm_name(char *name, bool in_kernel)
 {
-	size_t length = strlen(name), mark = strlen(KERNEL_MARK);
-
 	if (looks_like_ours(name))
 		name[0] = '?';
-	if (!in_kernel && length >= mark && !strcmp(name + length - mark, KERNEL_MARK))
-		name[length - 1] = '?';
+	if (ends_with(name, INLINED_MARK) || ends_with(name, INLINED_MARK_FOLDED) ||
+	    (!in_kernel && ends_with(name, KERNEL_MARK)))
+		name[strlen(name) - 1] = '?';
 }
 
 /* "vfs_read", with -s "vfs_read+0x9e", and with -v "ext4_sync_fs [ext4]" */
@@ -87,20 +95,62 @@ static void add_unknown(struct frame_text *frame, const struct sym_query *query)
 	}
 }
 
+/* " at file.c:12", in folded lines ":file.c:12"; "" where it is not known. */
+static void add_source(struct frame_text *frame, const struct sym_source *source)
+{
+	const char *name = source->file;
+	char line[16];
+
+	if (!name || !source->line)
+		return;
+	if (!frame->style->verbose && strrchr(name, '/'))
+		name = strrchr(name, '/') + 1;
+	add(frame, frame->style->folded ? ":" : " at ");
+	add_clean(frame, name);
+	snprintf(line, sizeof(line), ":%" PRIu32, source->line);
+	add(frame, line);
+}
+
+static void write_inlined(struct frame_text *frame, const struct sym_inlined *inlined)
+{
+	if (inlined->name)
+		disarm_name(add_clean(frame, inlined->name), false);
+	else
+		add(frame, "[unknown]");
+	if (!frame->style->folded)
+		add(frame, INLINED_MARK);
+	else if (frame->style->annotations)
+		add(frame, INLINED_MARK_FOLDED);
+	add_source(frame, &inlined->source);
+}
+
+static void write_function(struct frame_text *frame, const struct sym_query *query, bool in_kernel)
+{
+	if (query->name)
+		add_symbol(frame, query, in_kernel);
+	else
+		add_unknown(frame, query);
+	if (in_kernel && frame->style->annotations)
+		add(frame, KERNEL_MARK);
+	add_source(frame, &query->source);
+}
+
+uint32_t frame_text__levels(uint64_t frame, const struct sym_query *query)
+{
+	return frame_tag(frame) == FRAME_MARK ? 1 : query->nr_inlined + 1;
+}
+
 size_t frame_text__write(const struct frame_style *style, uint64_t address,
-			 const struct sym_query *query, char text[FRAME_TEXT_MAX])
+			 const struct sym_query *query, uint32_t level, char text[FRAME_TEXT_MAX])
 {
 	struct frame_text frame = {.style = style, .text = text};
-	bool in_kernel = frame_tag(address) == FRAME_KERNEL;
 
 	if (frame_tag(address) == FRAME_MARK)
 		return (size_t)snprintf(text, FRAME_TEXT_MAX, "[cut at %" PRIu32 " frames]",
 					(uint32_t)address);
-	if (query->name)
-		add_symbol(&frame, query, in_kernel);
+	if (level < query->nr_inlined)
+		write_inlined(&frame, &query->inlined[level]);
 	else
-		add_unknown(&frame, query);
-	if (in_kernel && style->annotations)
-		add(&frame, KERNEL_MARK);
+		write_function(&frame, query, frame_tag(address) == FRAME_KERNEL);
 	return frame.length;
 }

@@ -42,17 +42,21 @@ int output__finish(FILE *out, struct error *error)
 	return err ? output__failed(err, error) : 0;
 }
 
-/* Frame i, without what surrounds it. */
-static void print_frame(const struct stack_writer *writer, const struct frames *frames, uint32_t i,
-			uint32_t tgid)
+/* The answer for frame i; NULL for a mark. */
+static const struct sym_query *answer_for(const struct stack_writer *writer,
+					  const struct frames *frames, uint32_t i, uint32_t tgid)
 {
-	uint64_t frame = frames->frames[i];
-	const struct sym_query *query = NULL;
+	if (frame_tag(frames->frames[i]) == FRAME_MARK)
+		return NULL;
+	return frame_names__get(writer->names, frames->frames[i], tgid, frames__return_address(i));
+}
+
+static void print_level(const struct stack_writer *writer, uint64_t frame,
+			const struct sym_query *query, uint32_t level)
+{
 	char text[FRAME_TEXT_MAX];
 
-	if (frame_tag(frame) != FRAME_MARK)
-		query = frame_names__get(writer->names, frame, tgid, frames__return_address(i));
-	frame_text__write(&writer->style, frame, query, text);
+	frame_text__write(&writer->style, frame, query, level, text);
 	fputs(text, writer->out);
 }
 
@@ -80,16 +84,24 @@ static void print_address(FILE *out, uint64_t frame)
 		fprintf(out, "%-16" PRIx64 " ", frame);
 }
 
+/* A line for each function that the address is in. */
+static void print_frame(const struct stack_writer *writer, uint64_t frame,
+			const struct sym_query *query)
+{
+	for (uint32_t level = 0; level < frame_text__levels(frame, query); level++) {
+		fputs(writer->layout->frame_indent, writer->out);
+		if (writer->style.verbose)
+			print_address(writer->out, frame);
+		print_level(writer, frame, query, level);
+		fputc('\n', writer->out);
+	}
+}
+
 static void print_lines(const struct stack_writer *writer, const struct frames *frames,
 			uint32_t hidden, uint32_t tgid)
 {
-	for (uint32_t i = hidden; i < frames->nr; i++) {
-		fputs(writer->layout->frame_indent, writer->out);
-		if (writer->style.verbose)
-			print_address(writer->out, frames->frames[i]);
-		print_frame(writer, frames, i, tgid);
-		fputc('\n', writer->out);
-	}
+	for (uint32_t i = hidden; i < frames->nr; i++)
+		print_frame(writer, frames->frames[i], answer_for(writer, frames, i, tgid));
 }
 
 static void print_text(const struct stack_writer *writer, const struct counted_stack *item)
@@ -120,8 +132,12 @@ static void print_folded_frames(const struct stack_writer *writer, const struct 
 				uint32_t hidden, uint32_t tgid, bool *first)
 {
 	for (uint32_t i = frames->nr; i-- > hidden;) {
-		print_separator(writer, first);
-		print_frame(writer, frames, i, tgid);
+		const struct sym_query *query = answer_for(writer, frames, i, tgid);
+
+		for (uint32_t level = frame_text__levels(frames->frames[i], query); level-- > 0;) {
+			print_separator(writer, first);
+			print_level(writer, frames->frames[i], query, level);
+		}
 	}
 }
 

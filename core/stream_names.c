@@ -44,7 +44,8 @@ struct stream_names {
 	size_t nr_asked;			   /* 0: none is open */
 
 	int kernel_error, user_error;
-	char text[STREAM_FRAME_MAX];
+	char *text; /* of the frame that is being written, of all its levels */
+	size_t length, text_capacity;
 };
 
 int stream_names__new(struct stream_names **out, struct symbolizer *symbolizer,
@@ -73,6 +74,7 @@ void stream_names__free(struct stream_names *names)
 	free(names->buckets);
 	free(names->of_kernel);
 	free(names->wanted);
+	free(names->text);
 	free(names);
 }
 
@@ -128,17 +130,49 @@ static struct shown_frame *find_or_add(struct stream_names *names, const struct 
 	return frame;
 }
 
+/* Room for one more level. */
+static int grow_text(struct stream_names *names)
+{
+	size_t wanted = names->length + STREAM_LEVEL_MAX + 1;
+	char *text;
+
+	if (wanted <= names->text_capacity)
+		return 0;
+	text = realloc(names->text, wanted * 2);
+	if (!text)
+		return -ENOMEM;
+	names->text = text;
+	names->text_capacity = wanted * 2;
+	return 0;
+}
+
+/* The text of all levels of a frame, in names->text. */
+static int write_levels(struct stream_names *names, uint64_t frame, const struct sym_query *query)
+{
+	names->length = 0;
+	for (uint32_t i = 0; i < frame_text__levels(frame, query); i++) {
+		if (grow_text(names))
+			return -ENOMEM;
+		if (i)
+			names->text[names->length++] = stream_writer__separator(names->writer);
+		names->length += stream_writer__level(names->writer, frame, query, i,
+						      names->text + names->length);
+	}
+	return 0;
+}
+
 /* query: the answer, or NULL for a mark. */
 static int set_text(struct stream_names *names, struct shown_frame *frame,
 		    const struct sym_query *query)
 {
 	bool in_kernel = frame_tag(frame->frame) == FRAME_KERNEL;
-	size_t length = stream_writer__frame(names->writer, frame->frame, query, names->text);
 
-	frame->length = (uint32_t)length;
+	if (write_levels(names, frame->frame, query))
+		return -ENOMEM;
+	frame->length = (uint32_t)names->length;
 	frame->tracing = in_kernel && query->name && tracing_frame__is(query->name);
-	frame->text = arena__copy_string(&names->arena, names->text, length);
-	names->bytes += length;
+	frame->text = arena__copy_string(&names->arena, names->text, names->length);
+	names->bytes += names->length;
 	return frame->text ? 0 : -ENOMEM;
 }
 

@@ -30,7 +30,7 @@ struct shown_frame {
 	pid_t pid;	  /* by which the symbolizer knows that */
 	bool return_address;
 	struct shown_frame *next; /* in its bucket */
-	const char *text;	  /* as stream_writer__frame() writes it; NULL: not known yet */
+	const char *text; /* of all its levels, from stream_writer__level(); NULL: not known yet */
 	uint32_t length;
 	bool asked;   /* its name has been, or will be, asked for */
 	bool tracing; /* the probe's own: see core/tracing_frames.h */

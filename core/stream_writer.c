@@ -15,14 +15,14 @@
 
 /* ---- frames ---- */
 
-static size_t text_frame(const struct stream_writer *writer, uint64_t frame,
-			 const struct sym_query *query, char text[STREAM_FRAME_MAX])
+static size_t text_level(const struct stream_writer *writer, uint64_t frame,
+			 const struct sym_query *query, uint32_t level, char *text)
 {
 	size_t length = 0;
 
 	if (frame_tag(frame) != FRAME_MARK && !writer->style.folded)
 		length = (size_t)sprintf(text, "%" PRIx64 " ", frame);
-	return length + frame_text__write(&writer->style, frame, query, text + length);
+	return length + frame_text__write(&writer->style, frame, query, level, text + length);
 }
 
 /* What is cut off here is longer than any name that sym/ gives. */
@@ -32,42 +32,86 @@ static size_t json_string(const char *string, char *text)
 			   JSON_STRING_SIZE(FRAME_NAME_MAX));
 }
 
+static size_t json_name(const char *name, char *text)
+{
+	return name ? json_string(name, text) : (size_t)sprintf(text, "null");
+}
+
+/* ,"file":"/src/fs/super.c","line":12 */
+static size_t json_source(const struct sym_source *source, char *text)
+{
+	size_t length;
+
+	if (!source->file || !source->line)
+		return 0;
+	length = (size_t)sprintf(text, ",\"file\":");
+	length += json_string(source->file, text + length);
+	return length + (size_t)sprintf(text + length, ",\"line\":%" PRIu32, source->line);
+}
+
+/* "name":"min","inlined":true */
+static size_t json_inlined(const struct sym_inlined *inlined, char *text)
+{
+	size_t length = json_name(inlined->name, text);
+
+	length += (size_t)sprintf(text + length, ",\"inlined\":true");
+	return length + json_source(&inlined->source, text + length);
+}
+
+/* "name":"ext4_sync_fs","offset":18,"module":"ext4" */
+static size_t json_function(const struct sym_query *query, bool in_kernel, char *text)
+{
+	size_t length = json_name(query->name, text);
+
+	if (query->name)
+		length += (size_t)sprintf(text + length, ",\"offset\":%" PRIu64, query->offset);
+	if (query->module) {
+		length += (size_t)sprintf(text + length, ",\"module\":");
+		length += json_string(query->module, text + length);
+	}
+	if (query->module && !in_kernel)
+		length += (size_t)sprintf(text + length, ",\"module_offset\":%" PRIu64,
+					  query->module_offset);
+	return length + json_source(&query->source, text + length);
+}
+
 /* {"addr":"ffffffff81280461","name":"ext4_sync_fs","offset":18,"module":"ext4"} */
-static size_t json_frame(const struct stream_writer *writer, uint64_t frame,
-			 const struct sym_query *query, char *text)
+static size_t json_level(const struct stream_writer *writer, uint64_t frame,
+			 const struct sym_query *query, uint32_t level, char *text)
 {
 	size_t length;
 
 	if (frame_tag(frame) == FRAME_MARK) {
 		char mark[FRAME_TEXT_MAX];
 
-		frame_text__write(&writer->style, frame, NULL, mark);
+		frame_text__write(&writer->style, frame, NULL, 0, mark);
 		return (size_t)sprintf(text, "{\"addr\":null,\"name\":\"%s\"}", mark);
 	}
 	length = (size_t)sprintf(text, "{\"addr\":\"%" PRIx64 "\",\"name\":", frame);
-	if (query->name) {
-		length += json_string(query->name, text + length);
-		length += (size_t)sprintf(text + length, ",\"offset\":%" PRIu64, query->offset);
-	} else {
-		length += (size_t)sprintf(text + length, "null");
-	}
-	if (query->module) {
-		length += (size_t)sprintf(text + length, ",\"module\":");
-		length += json_string(query->module, text + length);
-	}
-	if (query->module && frame_tag(frame) == FRAME_USER)
-		length += (size_t)sprintf(text + length, ",\"module_offset\":%" PRIu64,
-					  query->module_offset);
+	if (level < query->nr_inlined)
+		length += json_inlined(&query->inlined[level], text + length);
+	else
+		length += json_function(query, frame_tag(frame) == FRAME_KERNEL, text + length);
 	text[length++] = '}';
 	text[length] = '\0';
 	return length;
 }
 
-size_t stream_writer__frame(const struct stream_writer *writer, uint64_t frame,
-			    const struct sym_query *query, char text[STREAM_FRAME_MAX])
+size_t stream_writer__level(const struct stream_writer *writer, uint64_t frame,
+			    const struct sym_query *query, uint32_t number,
+			    char text[STREAM_LEVEL_MAX])
 {
-	return writer->json ? json_frame(writer, frame, query, text) :
-			      text_frame(writer, frame, query, text);
+	/* Folded lines begin with the root. */
+	uint32_t last = frame_text__levels(frame, query) - 1;
+	uint32_t level = writer->style.folded ? last - number : number;
+
+	return writer->json ? json_level(writer, frame, query, level, text) :
+			      text_level(writer, frame, query, level, text);
+}
+
+char stream_writer__separator(const struct stream_writer *writer)
+{
+	return writer->json ? ',' : writer->style.folded ? ';' : '\n';
 }
 
 /* ---- events ---- */
@@ -177,8 +221,10 @@ static size_t print_label(char label[16], uint32_t i)
 	label[length++] = i ? 'r' : 'i';
 	if (i == 0)
 		label[length++] = 'p';
+	if (i > 1000)
+		label[length++] = (char)('0' + (i - 1) / 1000 % 10);
 	if (i > 100)
-		label[length++] = (char)('0' + (i - 1) / 100);
+		label[length++] = (char)('0' + (i - 1) / 100 % 10);
 	if (i > 10)
 		label[length++] = (char)('0' + (i - 1) / 10 % 10);
 	if (i > 0)
@@ -188,17 +234,33 @@ static size_t print_label(char label[16], uint32_t i)
 	return length;
 }
 
-static void print_rows(struct piece *piece, const struct row_prefix *prefix,
-		       const struct sent_stack *stack, uint32_t hidden)
+/* The rows of one frame; returns the number of the next. */
+static uint32_t print_levels(struct piece *piece, const struct row_prefix *prefix,
+			     const struct shown_frame *shown, uint32_t row)
 {
-	for (uint32_t i = hidden; i < stack->nr; i++) {
+	const char *text = shown->text, *end = text + shown->length;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		const char *next = newline ? newline : end;
 		char label[16];
 
 		put(piece, prefix->text, prefix->length);
-		put(piece, label, print_label(label, i - hidden));
-		put(piece, stack->shown[i]->text, stack->shown[i]->length);
+		put(piece, label, print_label(label, row++));
+		put(piece, text, (size_t)(next - text));
 		put(piece, "\n", 1);
+		text = next + 1;
 	}
+	return row;
+}
+
+static void print_rows(struct piece *piece, const struct row_prefix *prefix,
+		       const struct sent_stack *stack, uint32_t hidden)
+{
+	uint32_t row = 0;
+
+	for (uint32_t i = hidden; i < stack->nr; i++)
+		row = print_levels(piece, prefix, stack->shown[i], row);
 }
 
 static void print_text(const struct stream_writer *writer, const struct stream_event *event,

@@ -26,15 +26,19 @@ struct stream_writer {
 	bool hides_tracing; /* kernel stacks begin at the tracepoint, not at what it calls */
 };
 
-/* The text of a frame, in JSON with a name and a module. */
-#define STREAM_FRAME_MAX (2 * JSON_STRING_SIZE(FRAME_NAME_MAX) + 128)
+/* The text of one level, in JSON with a name, a module and a source file. */
+#define STREAM_LEVEL_MAX (3 * JSON_STRING_SIZE(FRAME_NAME_MAX) + 192)
 
 /*
- * What comes behind "r0: ", an object of JSON, or a word of a folded line, with a NUL; the
- * same wherever the frame is. query is its answer; not looked at for a mark. Returns the length.
+ * One of the frames that are shown for an address (core/frame_text.h): what comes behind
+ * "r0: ", an object of JSON, or a word of a folded line, with a NUL; the same wherever it is.
+ * They stand in the order in which they are shown; between them comes the separator.
+ * Returns the length.
  */
-size_t stream_writer__frame(const struct stream_writer *writer, uint64_t frame,
-			    const struct sym_query *query, char text[STREAM_FRAME_MAX]);
+size_t stream_writer__level(const struct stream_writer *writer, uint64_t frame,
+			    const struct sym_query *query, uint32_t number,
+			    char text[STREAM_LEVEL_MAX]);
+char stream_writer__separator(const struct stream_writer *writer);
 
 /* Before the first event. */
 void stream_writer__print_header(const struct stream_writer *writer);

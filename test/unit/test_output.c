@@ -199,7 +199,11 @@ static struct frame_place places[] = {
 	{KERNEL(0x10), 0, false}, {KERNEL(0x20), 0, true}, {KERNEL(0x30), 0, true},
 	{0x1000, 42, false},	  {0x1000, 42, true},	   {0x2000, 42, true},
 	{0x3000, 42, true},	  {0x4000, 42, true},	   {0x5000, 42, true},
-	{0x1000, 43, false},
+	{0x6000, 42, true},	  {0x7000, 42, false},	   {0x1000, 43, false},
+};
+static const struct sym_inlined inlined[] = {
+	{.name = "a;b", .source = {.file = "/src/a;b\x1b.h", .line = 3}},
+	{.name = NULL, .source = {.line = 3}},
 };
 static struct sym_query queries[] = {
 	{.name = "vfs_read", .offset = 0x10},
@@ -211,6 +215,12 @@ static struct sym_query queries[] = {
 	{.name = NULL, .module = "libfoo.so", .module_offset = 0x12ab},
 	{.name = NULL, .module = "a;b)\x1b[2J\n\xff", .module_offset = UINT64_MAX},
 	{.name = NULL},
+	{.name = "outer",
+	 .offset = 8,
+	 .inlined = inlined,
+	 .nr_inlined = ARRAY_SIZE(inlined),
+	 .source = {.file = "outer.c", .line = 4294967295}},
+	{.name = "fake (inlined)", .source = {.file = "no line"}},
 	{.name = "other"},
 };
 static const struct frame_names names = {
@@ -318,6 +328,26 @@ static void folded_output(void)
 		  "cat;std::a:b?[2J?;leaf;-;do_syscall;vfs_read 7\n");
 	CHECK_STR(print_stack(both_sides(), "fds"),
 		  "cat;std::a:b?[2J?+0x1234;leaf+0x0;-;do_syscall+0x2f;vfs_read+0x10 7\n");
+}
+
+static void inlined_calls(void)
+{
+	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x7000, 0x6000));
+
+	CHECK_STR(print_stack(stack, "s"),
+		  "  fake (inlined?+0x0\n"
+		  "  a;b (inlined) at a;b?.h:3\n  [unknown] (inlined)\n"
+		  "  outer+0x8 at outer.c:4294967295\n  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(stack, "v"),
+		  "  7000             fake (inlined?\n"
+		  "  6000             a;b (inlined) at /src/a;b?.h:3\n"
+		  "  6000             [unknown] (inlined)\n"
+		  "  6000             outer at outer.c:4294967295\n  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(stack, "f"), "cat;outer:outer.c:4294967295;[unknown];a:b:a:b?.h:3;"
+					   "fake (inlined? 7\n");
+	CHECK_STR(print_stack(stack, "fa"),
+		  "cat;outer:outer.c:4294967295;[unknown]_[i];a:b_[i]:a:b?.h:3;"
+		  "fake (inlined? 7\n");
 }
 
 static void delimiter_needs_two_sides(void)
@@ -642,6 +672,7 @@ static const struct tap_test tests[] = {
 	{"no buffer is overrun, no character cut in two", buffers_of_any_size},
 	{"stacks in lines, with -d and -s", text_output},
 	{"folded stacks, with -d and -s", folded_output},
+	{"inlined calls and source lines", inlined_calls},
 	{"a delimiter stands only between two stacks", delimiter_needs_two_sides},
 	{"a delimiter always, where an applet has it so", delimiter_always},
 	{"no line for a process that is known", without_process_lines},

@@ -22,18 +22,37 @@ struct shown_stack {
 	struct sent_stack stack;
 };
 
+/* As core/stream_names.c makes it; allocated. */
+static char *make_text(const struct stream_writer *writer, uint64_t address,
+		       const struct sym_query *query)
+{
+	static char level[STREAM_LEVEL_MAX];
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (uint32_t i = 0; i < frame_text__levels(address, query); i++) {
+		size_t length = stream_writer__level(writer, address, query, i, level);
+
+		CHECK_INT(length, strlen(level));
+		if (i)
+			fputc(stream_writer__separator(writer), out);
+		fputs(level, out);
+	}
+	fclose(out);
+	return text;
+}
+
 static struct shown_stack *show(const struct stream_writer *writer, const uint64_t *addresses,
 				const struct sym_query *queries, uint32_t nr)
 {
 	struct shown_stack *shown = calloc(1, sizeof(*shown));
 
 	for (uint32_t i = 0; i < nr; i++) {
-		char text[STREAM_FRAME_MAX];
-		size_t length = stream_writer__frame(writer, addresses[i], &queries[i], text);
+		char *text = make_text(writer, addresses[i], &queries[i]);
 
-		CHECK_INT(length, strlen(text));
-		shown->frames[i].text = strdup(text);
-		shown->frames[i].length = (uint32_t)length;
+		shown->frames[i].text = text;
+		shown->frames[i].length = (uint32_t)strlen(text);
 		shown->frames[i].tracing = queries[i].name && !strcmp(queries[i].name, "own");
 		shown->shown[i] = &shown->frames[i];
 	}
@@ -224,20 +243,82 @@ static void folded(void)
 	check_print(&kernel, 7, "", "?;[cut at 2 frames];ext4_sync_fs;own 1\n");
 }
 
+/* What was inlined has rows, words and objects of its own. */
+static void inlined_calls(void)
+{
+	static const struct sym_inlined inlined[] = {
+		{.name = "min", .source = {.file = "/src/min.h", .line = 3}},
+		{.name = "clamp", .source = {.file = "/src/clamp.h", .line = 14}},
+	};
+	const uint64_t addresses[] = {USER, USER + 16};
+	const struct sym_query queries[] = {
+		{.address = USER,
+		 .name = "draw",
+		 .offset = 4,
+		 .inlined = inlined,
+		 .nr_inlined = 2,
+		 .source = {.file = "draw.c", .line = 7}},
+		{.address = USER + 16, .name = "main"},
+	};
+	const struct {
+		struct stream_writer writer;
+		const char *expected;
+	} cases[] = {
+		{{.user = true},
+		 "0.000000001        \n"
+		 "0.000000001        ip: 7f0000001000 min (inlined) at min.h:3\n"
+		 "0.000000001        r0: 7f0000001000 clamp (inlined) at clamp.h:14\n"
+		 "0.000000001        r1: 7f0000001000 draw at draw.c:7\n"
+		 "0.000000001        r2: 7f0000001010 main\n"},
+		{{.user = true, .style.folded = true, .style.annotations = true},
+		 "c;main;draw:draw.c:7;clamp_[i]:clamp.h:14;min_[i]:min.h:3 1\n"},
+		{{.user = true, .json = true},
+		 "{\"time\":\"0.000000001\",\"comm\":\"c\",\"pid\":0,\"tid\":0,\"cpu\":0,\"user\":["
+		 "{\"addr\":\"7f0000001000\",\"name\":\"min\",\"inlined\":true,"
+		 "\"file\":\"/src/min.h\",\"line\":3},"
+		 "{\"addr\":\"7f0000001000\",\"name\":\"clamp\",\"inlined\":true,"
+		 "\"file\":\"/src/clamp.h\",\"line\":14},"
+		 "{\"addr\":\"7f0000001000\",\"name\":\"draw\",\"offset\":4,"
+		 "\"file\":\"draw.c\",\"line\":7},"
+		 "{\"addr\":\"7f0000001010\",\"name\":\"main\",\"offset\":0}]}\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct stream_writer writer = cases[i].writer;
+		struct shown_stack *shown = show(&writer, addresses, queries, 2);
+		struct shown_stack *none = show(&writer, NULL, NULL, 0);
+		struct stream_event event = {
+			.time = 1, .comm = "c", .kernel = &none->stack, .user = &shown->stack};
+		char *text = NULL;
+		size_t size;
+
+		writer.out = open_memstream(&text, &size);
+		stream_writer__print(&writer, &event);
+		fclose(writer.out);
+		CHECK_STR(text, cases[i].expected);
+		free(text);
+		release(shown);
+		release(none);
+	}
+}
+
 /* The longest names fit. */
 static void long_names(void)
 {
-	static char name[FRAME_NAME_MAX + 100], text[STREAM_FRAME_MAX];
-	const struct sym_query query = {.address = USER, .name = name, .module = name};
+	static char name[FRAME_NAME_MAX + 100], text[STREAM_LEVEL_MAX];
+	const struct sym_query query = {.address = USER,
+					.name = name,
+					.module = name,
+					.source = {.file = name, .line = UINT32_MAX}};
 	struct stream_writer writer = {.json = true};
 	size_t length;
 
 	memset(name, '\1', sizeof(name) - 1);
-	length = stream_writer__frame(&writer, USER, &query, text);
+	length = stream_writer__level(&writer, USER, &query, 0, text);
 	CHECK_INT(length, strlen(text));
-	CHECK(length > (size_t)2 * 6 * FRAME_NAME_MAX);
+	CHECK(length > (size_t)3 * 6 * FRAME_NAME_MAX);
 	writer = (struct stream_writer){.style.verbose = true, .style.offsets = true};
-	length = stream_writer__frame(&writer, KERNEL, &query, text);
+	length = stream_writer__level(&writer, KERNEL, &query, 0, text);
 	CHECK_INT(length, strlen(text));
 }
 
@@ -290,6 +371,7 @@ static const struct tap_test tests[] = {
 	{"the label of each frame", labels},
 	{"JSON", json},
 	{"folded lines", folded},
+	{"inlined calls and source lines", inlined_calls},
 	{"the longest names fit", long_names},
 	{"gaps", gaps},
 	{"headers", headers},
