@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs of several languages, as their compilers make them: each one's own names, also in a
+# mount namespace where nobody else sees its files.
+
+load helpers
+load ../refute
+
+# build LANGUAGE: a program in $program, that is busy in leaf, called by middle.
+build() {
+	program=$PWD/$1
+	case $1 in
+	c)
+		cat >p.c <<-'END'
+			volatile unsigned long sink;
+			__attribute__((noinline)) static void leaf(void) { for (long i = 0; i < 1000000; i++) sink++; }
+			__attribute__((noinline)) static void middle(void) { leaf(); sink++; }
+			int main(void) { for (;;) middle(); }
+		END
+		gcc -O0 -fno-omit-frame-pointer -o "$program" p.c
+		;;
+	c++)
+		cat >p.cc <<-'END'
+			namespace shop {
+			volatile unsigned long sink;
+			template <typename T> struct Till {
+				__attribute__((noinline)) void leaf(T) { for (long i = 0; i < 1000000; i++) sink = sink + 1; }
+				__attribute__((noinline)) void middle(const char *) { leaf(T()); sink = sink + 1; }
+			};
+			}
+			int main() { shop::Till<int> till; for (;;) till.middle(""); }
+		END
+		g++ -O0 -fno-omit-frame-pointer -o "$program" p.cc
+		;;
+	rust)
+		cat >p.rs <<-'END'
+			pub struct Till<T>(T);
+			impl<T> Till<T> {
+			    #[inline(never)] pub fn leaf(&self) -> u64 { let mut n = 0u64; for i in 0..1000000u64 { n = std::hint::black_box(n + i); } n }
+			    #[inline(never)] pub fn middle(&self) -> u64 { std::hint::black_box(self.leaf()) + 1 }
+			}
+			fn main() { let till = Till(1u8); loop { std::hint::black_box(till.middle()); } }
+		END
+		rustc -C opt-level=1 -C force-frame-pointers=yes "${@:2}" -o "$program" p.rs
+		;;
+	go)
+		cat >p.go <<-'END'
+			package main
+			type Till struct{ n uint64 }
+			//go:noinline
+			func (t *Till) leaf() { for i := uint64(0); i < 1000000; i++ { t.n += i } }
+			//go:noinline
+			func (t *Till) middle() { t.leaf(); t.n++ }
+			func main() { t := &Till{}; for { t.middle() } }
+		END
+		HOME=$PWD GOCACHE=$PWD/cache GO111MODULE=off command go build "${@:2}" -o "$program" p.go
+		;;
+	esac
+}
+
+# profile_here: the program that was built, run as it is; folded stacks in out.
+profile_here() {
+	start "$program"
+	profile_started
+}
+
+profile_started() {
+	sleep 0.3
+	profile -f -U -p "$pid" -F 199 1 >out
+	kill -KILL "$pid"
+}
+
+# The same where its file is in no other mount namespace. It keeps its PID.
+profile_hidden() {
+	mkdir -p hidden
+	unshare --mount true || skip "cannot make a mount namespace"
+	start unshare --mount bash -c 'mount -t tmpfs none hidden && cp "$1" hidden/program && exec hidden/program' bash "$program"
+	wait_for is_called "$pid" program
+	[ ! -e hidden/program ]
+	profile_started
+}
+
+# mostly PATTERN [PERCENT]: of the samples are in stacks that match. The first ones can be of the
+# start of the program.
+mostly() {
+	local total matching
+	total=$(sum out)
+	matching=$(grep -E "$1" out | sum /dev/stdin)
+	echo "$matching of $total match $1"
+	[ "$total" -ge 20 ] || return
+	[ $((matching * 100)) -ge $((total * ${2:-95})) ]
+}
+
+@test "C" {
+	command -v gcc >/dev/null || skip "no gcc"
+	build c
+	profile_here
+	mostly ';main;middle;leaf [0-9]+$'
+	profile_hidden
+	mostly ';main;middle;leaf [0-9]+$'
+}
+
+@test "C++" {
+	command -v g++ >/dev/null || skip "no g++"
+	build c++
+	profile_here
+	mostly ';main;shop::Till<int>::middle\(char const\*\);shop::Till<int>::leaf\(int\) [0-9]+$'
+	profile_hidden
+	mostly ';main;shop::Till<int>::middle\(char const\*\);shop::Till<int>::leaf\(int\) [0-9]+$'
+}
+
+@test "Rust, with both kinds of mangled names" {
+	command -v rustc >/dev/null || skip "no rustc"
+	build rust
+	profile_here
+	mostly '::main;.*p::Till<T>::middle.*;.*p::Till<T>::leaf(::h[0-9a-f]{16})? [0-9]+$'
+	profile_hidden
+	mostly '::main;.*p::Till<T>::middle.*;.*p::Till<T>::leaf(::h[0-9a-f]{16})? [0-9]+$'
+	build rust -C symbol-mangling-version=v0
+	profile_here
+	mostly ';p(\[[0-9a-f]+\])?::main;<p(\[[0-9a-f]+\])?::Till<u8>>::middle;<p(\[[0-9a-f]+\])?::Till<u8>>::leaf [0-9]+$'
+}
+
+@test "Go, also without a symbol table" {
+	command -v go >/dev/null || skip "no go"
+	build go
+	profile_here
+	mostly ';runtime.goexit.*;runtime.main;main.main;(main.\(\*Till\).middle;)?main.\(\*Till\).leaf [0-9]+$'
+	build go -ldflags '-s -w'
+	profile_here
+	mostly ';runtime.goexit.*;runtime.main;main.main;(main.\(\*Till\).middle;)?main.\(\*Till\).leaf [0-9]+$'
+	profile_hidden
+	mostly ';runtime.goexit.*;runtime.main;main.main;(main.\(\*Till\).middle;)?main.\(\*Till\).leaf [0-9]+$'
+}
+
+# profile_script COMMAND...: an interpreter, of which others see the file as well; and its script.
+profile_script() {
+	start "$@"
+	profile_started
+}
+
+# The same where nobody else sees its /tmp.
+profile_script_hidden() {
+	unshare --mount true || skip "cannot make a mount namespace"
+	start unshare --mount bash -c 'mount -t tmpfs none /tmp && cd /tmp && exec "$@"' bash "$@"
+	profile_started
+	[ ! -e "/tmp/perf-$pid.map" ]
+}
+
+@test "JavaScript" {
+	command -v node >/dev/null || skip "no node"
+	local script='function leaf() { let n = 0; for (let i = 0; i < 1e6; i++) n += i % 7; return n; }
+		function middle() { return leaf() + 1; }
+		for (;;) middle();'
+	profile_script_hidden node --perf-basic-prof -e "$script"
+	mostly ';JS:[*~^+]?leaf [^;]* [0-9]+$' 80
+	profile_script node --perf-basic-prof -e "$script"
+	rm -f "/tmp/perf-$pid.map"
+	mostly ';JS:[*~^+]?leaf [^;]* [0-9]+$' 80
+}
+
+@test "Python" {
+	[ -x /usr/bin/python3 ] || skip "no python3"
+	local script='while True: sum(i * i for i in range(1000))'
+	profile_script /usr/bin/python3 -c "$script"
+	mostly ';_?Py[A-Za-z_]* [0-9]+$' 30
+	profile_script_hidden /usr/bin/python3 -c "$script"
+	mostly ';_?Py[A-Za-z_]* [0-9]+$' 30
+}

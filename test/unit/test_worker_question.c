@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/worker_question.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/arena.h"
+#include "core/util/array.h"
+#include "sym/sent_strings.h"
+#include "sym/sym.h"
+#include "sym/worker_protocol.h"
+#include "test/unit/tap.h"
+
+#define NR_QUERIES 3
+
+struct test {
+	struct sym_query queries[NR_QUERIES];
+	struct worker_question question;
+	struct arena names;
+};
+
+static void open_question(struct test *test)
+{
+	*test = (struct test){0};
+	CHECK_INT(worker_question__open(&test->question, test->queries, NR_QUERIES, &test->names),
+		  0);
+	worker_question__restart(&test->question, 1);
+}
+
+static void close_question(struct test *test)
+{
+	worker_question__close(&test->question);
+	arena__release(&test->names);
+}
+
+/* The string lies where its end is watched, and has no NUL. */
+static int tell_string(struct test *test, const char *text)
+{
+	const struct answer answer = {.kind = ANSWER_STRING, .length = (uint32_t)strlen(text)};
+	char *exact = malloc(answer.length + 1);
+	int err;
+
+	memcpy(exact + 1, text, answer.length);
+	err = worker_question__take(&test->question, &answer, exact + 1);
+	free(exact);
+	return err;
+}
+
+static int tell(struct test *test, struct answer answer)
+{
+	return worker_question__take(&test->question, &answer, "");
+}
+
+static void answers(void)
+{
+	struct test test;
+
+	open_question(&test);
+	CHECK_INT(tell_string(&test, "main"), 0);
+	CHECK_INT(tell_string(&test, "cat"), 0);
+	CHECK_INT(tell_string(&test, ""), 0);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY,
+					      .index = 2,
+					      .offset = 5,
+					      .module_offset = 6,
+					      .name = 1,
+					      .module = 2,
+					      .file = 3,
+					      .line = 7}),
+		  0);
+	CHECK_STR(test.queries[2].name, "main");
+	CHECK_STR(test.queries[2].module, "cat");
+	CHECK_STR(test.queries[2].source.file, "");
+	CHECK_INT(test.queries[2].source.line, 7);
+	CHECK_INT(test.queries[2].offset, 5);
+	CHECK_INT(test.queries[2].module_offset, 6);
+	CHECK_INT(test.queries[2].nr_inlined, 0);
+	CHECK(!test.queries[0].name);
+	CHECK(test.question.answered[2] && !test.question.answered[0]);
+	close_question(&test);
+}
+
+static void inlined_calls(void)
+{
+	struct test test;
+
+	open_question(&test);
+	CHECK_INT(tell_string(&test, "min"), 0);
+	CHECK_INT(tell_string(&test, "min.h"), 0);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_INLINED, .name = 1, .line = 3}), 0);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_INLINED, .file = 2, .line = 4}), 0);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .index = 0}), 0);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .index = 1}), 0);
+	CHECK_INT(test.queries[0].nr_inlined, 2);
+	CHECK_STR(test.queries[0].inlined[0].name, "min");
+	CHECK_INT(test.queries[0].inlined[0].source.line, 3);
+	CHECK(!test.queries[0].inlined[1].name);
+	CHECK_STR(test.queries[0].inlined[1].source.file, "min.h");
+	CHECK_INT(test.queries[1].nr_inlined, 0);
+	close_question(&test);
+}
+
+/* A child can have been taken over by what it reads. */
+static void nonsense(void)
+{
+	const struct answer inlined = {.kind = ANSWER_INLINED};
+	struct test test;
+
+	open_question(&test);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .index = NR_QUERIES}), -EPROTO);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .index = UINT64_MAX}), -EPROTO);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_LAST}), -EPROTO);
+	CHECK_INT(tell(&test, (struct answer){.kind = (enum answer_kind)77}), -EPROTO);
+	CHECK_INT(tell_string(&test, "one"), 0);
+	CHECK_INT(
+		tell(&test, (struct answer){.kind = ANSWER_QUERY, .name = 2, .module = UINT32_MAX}),
+		0);
+	CHECK(!test.queries[0].name && !test.queries[0].module);
+	for (int i = 0; i < INLINED_MAX; i++)
+		CHECK_INT(tell(&test, inlined), 0);
+	CHECK_INT(tell(&test, inlined), -EPROTO);
+	close_question(&test);
+}
+
+/* What the child before had told does not count for the next. */
+static void another_child(void)
+{
+	struct test test;
+
+	open_question(&test);
+	CHECK_INT(tell_string(&test, "one"), 0);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_INLINED, .name = 1}), 0);
+	worker_question__restart(&test.question, 2);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .name = 1}), 0);
+	CHECK(!test.queries[0].name);
+	CHECK_INT(test.queries[0].nr_inlined, 0);
+	CHECK_INT(tell_string(&test, "two"), 0);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .index = 1, .name = 1}), 0);
+	CHECK_STR(test.queries[1].name, "two");
+	close_question(&test);
+}
+
+/* A child that tells strings without end costs no more than some MB, and no names before. */
+static void endless_strings(void)
+{
+	static char text[STRING_LENGTH_MAX + 1];
+	struct test test;
+
+	memset(text, 'x', STRING_LENGTH_MAX);
+	open_question(&test);
+	CHECK_INT(tell_string(&test, "first"), 0);
+	for (int i = 0; i < 20000; i++)
+		if (tell_string(&test, text))
+			CHECK(false);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .name = 1, .module = 20001}),
+		  0);
+	CHECK_STR(test.queries[0].name, "first");
+	CHECK(!test.queries[0].module);
+	close_question(&test);
+}
+
+static void numbers_of_strings(void)
+{
+	struct sent_strings strings = {0};
+	char texts[3000];
+	bool is_new;
+
+	for (uint32_t i = 0; i < sizeof(texts); i++) {
+		CHECK_INT(sent_strings__number(&strings, &texts[i], &is_new), i + 1);
+		CHECK(is_new);
+	}
+	for (uint32_t i = 0; i < sizeof(texts); i++) {
+		CHECK_INT(sent_strings__number(&strings, &texts[i], &is_new), i + 1);
+		CHECK(!is_new);
+	}
+	sent_strings__clear(&strings);
+	CHECK_INT(sent_strings__number(&strings, &texts[7], &is_new), 1);
+	CHECK(is_new);
+	sent_strings__clear(&strings);
+}
+
+static const struct tap_test tests[] = {
+	{"strings are told once, and by their numbers from then on", answers},
+	{"inlined calls belong to the answer behind them", inlined_calls},
+	{"a child that answers nonsense", nonsense},
+	{"another child begins anew", another_child},
+	{"strings without end", endless_strings},
+	{"numbers of strings", numbers_of_strings},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}
