@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "core/util/arena.h"
+#include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "sym/demangle.h"
 #include "sym/elf_plt.h"
+#include "sym/go_functions.h"
 #include "sym/sym.h"
 #include "sym/watched.h"
 #include "sym/work.h"

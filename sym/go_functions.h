@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names of Go functions, from the table that every Go program carries for its own
+ * tracebacks: they are there when its symbols have been stripped (-ldflags=-s).
+ *
+ * The table is searched, not loaded: memory and time follow the question. Format:
+ * "Go 1.2 Runtime Symbol Information" (golang.org/s/go12symtab), and for Go 1.16,
+ * 1.18, 1.20 and 1.26 its source, src/runtime/symtab.go, pcHeader and moduledata.
+ */
+#ifndef TRACEKIT_SYM_GO_FUNCTIONS_H
+#define TRACEKIT_SYM_GO_FUNCTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct elf_lookup;
+struct elf_symbols;
+
+/*
+ * Name those of lookups, sorted by address, that have no name yet and lie in a Go
+ * function. A function goes as far as the next one begins. Bounded as
+ * elf_symbols__find() is, with which it shares *work, and returns the same.
+ */
+int go_functions__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
+		       struct arena *names, uint64_t *work);
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "test/unit/go_image.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/array.h"
+
+#define TABLE_ADDRESS  0x500000
+#define MODULE_ADDRESS 0x600000
+#define PADDING	       24 /* before a table that has no section of its own */
+#define IMAGE_SIZE     (256 * 1024)
+#define MODULE_WORDS   32
+#define MODULE_TEXT    22
+#define HEADER_TEXT    24 /* its place in a header since 1.18 */
+#define DESCRIPTION    48 /* bytes of what describes a function; only two numbers matter */
+
+struct writer {
+	unsigned char *bytes; /* IMAGE_SIZE */
+	size_t size;
+};
+
+static void put(struct writer *writer, const void *bytes, size_t size)
+{
+	if (size > IMAGE_SIZE - writer->size)
+		abort();
+	memcpy(writer->bytes + writer->size, bytes, size);
+	writer->size += size;
+}
+
+static void put_number(struct writer *writer, uint64_t number, size_t size)
+{
+	uint32_t narrow = (uint32_t)number;
+
+	if (size == sizeof(number))
+		put(writer, &number, sizeof(number));
+	else
+		put(writer, &narrow, sizeof(narrow));
+}
+
+static void align(struct writer *writer)
+{
+	static const unsigned char zeros[8];
+
+	put(writer, zeros, -writer->size % sizeof(zeros));
+}
+
+static void put_names(struct writer *writer, const struct go_image_spec *spec)
+{
+	put(writer, "", 1);
+	for (size_t i = 0; i < spec->nr; i++)
+		put(writer, spec->functions[i].name, strlen(spec->functions[i].name) + 1);
+	align(writer);
+}
+
+/* The pairs and descriptions; base: what the latter are counted from, names likewise. */
+static void put_functions(struct writer *writer, const struct go_image_spec *spec, size_t base,
+			  uint64_t names)
+{
+	bool narrow = spec->magic == GO_18 || spec->magic == GO_20;
+	size_t entry = narrow ? sizeof(uint32_t) : sizeof(uint64_t);
+	uint64_t text = narrow ? 0 : GO_TEXT;
+	size_t descriptions = writer->size + (2 * spec->nr + 1) * entry - base;
+
+	for (size_t i = 0; i < spec->nr; i++) {
+		put_number(writer, text + spec->functions[i].offset, entry);
+		put_number(writer, descriptions + i * DESCRIPTION, entry);
+	}
+	put_number(writer, text + spec->end, entry);
+	for (size_t i = 0; i < spec->nr; i++) {
+		size_t start = writer->size;
+
+		put_number(writer, text + spec->functions[i].offset, entry);
+		put_number(writer, names, sizeof(uint32_t));
+		while (writer->size < start + DESCRIPTION)
+			put(writer, "", 1);
+		names += strlen(spec->functions[i].name) + 1;
+	}
+}
+
+static void put_header(struct writer *writer, const struct go_image_spec *spec)
+{
+	static const unsigned char rest[4] = {0, 0, 1, 8};
+
+	put_number(writer, spec->magic, sizeof(uint32_t));
+	put(writer, rest, sizeof(rest));
+	put_number(writer, spec->nr, sizeof(uint64_t));
+}
+
+/* Go 1.2: all is counted from the table. */
+static void put_old_table(struct writer *writer, const struct go_image_spec *spec)
+{
+	size_t table = writer->size, entry = sizeof(uint64_t);
+
+	put_header(writer, spec);
+	/* The names stand behind all else. */
+	put_functions(writer, spec, table,
+		      16 + (2 * spec->nr + 1) * entry + spec->nr * DESCRIPTION + 1);
+	put_names(writer, spec);
+}
+
+static void put_table(struct writer *writer, const struct go_image_spec *spec)
+{
+	bool has_text = spec->magic != GO_16;
+	struct writer names = {.bytes = calloc(1, IMAGE_SIZE)};
+	size_t header = 16 + sizeof(uint64_t) * (6 + has_text);
+
+	if (!names.bytes)
+		abort();
+	put_names(&names, spec);
+	put_header(writer, spec);
+	put_number(writer, 1, sizeof(uint64_t)); /* files */
+	if (has_text)
+		put_number(writer, spec->text == GO_TEXT_IN_HEADER ? GO_TEXT : 0, sizeof(uint64_t));
+	put_number(writer, header, sizeof(uint64_t));
+	for (int i = 0; i < 3; i++)
+		put_number(writer, header, sizeof(uint64_t)); /* of no interest */
+	put_number(writer, header + names.size, sizeof(uint64_t));
+	put(writer, names.bytes, names.size);
+	put_functions(writer, spec, writer->size, 1);
+	free(names.bytes);
+}
+
+static void put_module(struct writer *writer, const struct go_image_spec *spec)
+{
+	for (int i = 0; i < MODULE_WORDS; i++)
+		put_number(writer,
+			   i == MODULE_TEXT && spec->text == GO_TEXT_IN_MODULE ? GO_TEXT :
+			   i == MODULE_TEXT				       ? 0 :
+										 TABLE_ADDRESS,
+			   sizeof(uint64_t));
+}
+
+/* One relocation of something else, and one that matters if address is not 0. */
+static void put_relocations(struct writer *writer, uint64_t address)
+{
+	const Elf64_Rela relocations[2] = {
+		{.r_offset = TABLE_ADDRESS - 8, .r_addend = 1},
+		{.r_offset = address, .r_addend = GO_TEXT},
+	};
+
+	put(writer, relocations, sizeof(relocations));
+}
+
+static const char section_names[] = "\0.text\0.gopclntab\0.data.rel.ro\0.go.buildinfo\0"
+				    ".go.module\0.rela.dyn\0";
+
+static void name_section(Elf64_Shdr *section, const char *name)
+{
+	const char *at = memmem(section_names, sizeof(section_names), name, strlen(name) + 1);
+
+	section->sh_name = (uint32_t)(at - section_names);
+}
+
+/* What has been written since the section began at offset is a section. */
+static void add_section(Elf64_Shdr *sections, size_t *nr, const struct writer *writer,
+			size_t offset, const char *name, uint32_t type, uint64_t address)
+{
+	sections[*nr] = (Elf64_Shdr){.sh_type = type,
+				     .sh_flags = SHF_ALLOC,
+				     .sh_addr = address,
+				     .sh_offset = offset,
+				     .sh_size = writer->size - offset};
+	name_section(&sections[(*nr)++], name);
+}
+
+static void write_ehdr(struct writer *writer, size_t shoff, size_t sections)
+{
+	const Elf64_Ehdr ehdr = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			    __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB,
+			    EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_shoff = shoff,
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = (Elf64_Half)sections,
+		.e_shstrndx = (Elf64_Half)(sections - 1),
+	};
+
+	memcpy(writer->bytes, &ehdr, sizeof(ehdr));
+}
+
+struct elf_image go_image__make(const struct go_image_spec *spec)
+{
+	struct writer writer = {.bytes = calloc(1, IMAGE_SIZE)};
+	Elf64_Shdr sections[8] = {{0}};
+	uint64_t relocated = 0;
+	size_t nr = 1, offset;
+
+	if (!writer.bytes)
+		abort();
+	writer.size = GO_TABLE_OFFSET - (spec->in_relro ? PADDING : 0);
+	offset = writer.size;
+	add_section(sections, &nr, &writer, offset, ".text", SHT_PROGBITS,
+		    spec->text == GO_TEXT_NOWHERE ? GO_TEXT : GO_TEXT - 0x1000);
+	writer.size = GO_TABLE_OFFSET;
+	if (spec->magic == GO_2)
+		put_old_table(&writer, spec);
+	else
+		put_table(&writer, spec);
+	add_section(sections, &nr, &writer, offset, spec->in_relro ? ".data.rel.ro" : ".gopclntab",
+		    SHT_PROGBITS, TABLE_ADDRESS - (GO_TABLE_OFFSET - offset));
+	align(&writer);
+	if (!spec->unmarked)
+		add_section(sections, &nr, &writer, writer.size - 8, ".go.buildinfo", SHT_PROGBITS,
+			    MODULE_ADDRESS - 8);
+	offset = writer.size;
+	if (spec->text == GO_TEXT_IN_MODULE || spec->text == GO_TEXT_IN_MODULE_RELOCATED) {
+		put_module(&writer, spec);
+		add_section(sections, &nr, &writer, offset, ".go.module", SHT_PROGBITS,
+			    MODULE_ADDRESS);
+	}
+	if (spec->text == GO_TEXT_IN_HEADER_RELOCATED)
+		relocated = TABLE_ADDRESS + HEADER_TEXT;
+	if (spec->text == GO_TEXT_IN_MODULE_RELOCATED)
+		relocated = MODULE_ADDRESS + MODULE_TEXT * sizeof(uint64_t);
+	offset = writer.size;
+	put_relocations(&writer, relocated);
+	add_section(sections, &nr, &writer, offset, ".rela.dyn", SHT_RELA, 0);
+	offset = writer.size;
+	put(&writer, section_names, sizeof(section_names));
+	add_section(sections, &nr, &writer, offset, "", SHT_STRTAB, 0);
+	align(&writer);
+	offset = writer.size;
+	put(&writer, sections, nr * sizeof(sections[0]));
+	write_ehdr(&writer, offset, nr);
+	/* Nothing behind its end, so that sanitizers see who reads there. */
+	writer.bytes = realloc(writer.bytes, writer.size);
+	if (!writer.bytes)
+		abort();
+	return (struct elf_image){.bytes = writer.bytes, .size = writer.size};
+}
