@@ -70,19 +70,29 @@ static int demangle_names(struct file_names *names, struct elf_lookup *lookups, 
 	return 0;
 }
 
+/* One place after the other where a file has names; each fills in what those before left out. */
+static int find_names(struct file_names *names, const struct sym_file *file,
+		      struct elf_lookup *lookups, size_t nr)
+{
+	static int (*const finders[])(const struct elf_symbols *elf, struct elf_lookup *lookups,
+				      size_t nr, struct arena *names, uint64_t *work) = {
+		elf_symbols__find, elf_plt__find, go_functions__find};
+	struct progress *progress = names->watched->progress;
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(finders) && !err; i++)
+		err = progress__note_left_out(progress, finders[i](&file->elf, lookups, nr,
+								   names->names, &progress->work));
+	return err;
+}
+
 int file_names__find(struct file_names *names, const struct sym_file *file, pid_t pid,
 		     struct elf_lookup *lookups, size_t nr)
 {
-	struct progress *progress = names->watched->progress;
 	int err;
 
 	watched__touch(names->watched, pid, file->device, false);
-	err = progress__note_left_out(progress, elf_symbols__find(&file->elf, lookups, nr,
-								  names->names, &progress->work));
-	if (!err)
-		err = progress__note_left_out(
-			progress,
-			elf_plt__find(&file->elf, lookups, nr, names->names, &progress->work));
+	err = find_names(names, file, lookups, nr);
 	if (!err && !names->settings->mangled)
 		err = demangle_names(names, lookups, nr);
 	return err;
