@@ -9,6 +9,7 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/jit_index.h"
 #include "sym/work.h"
 
 #define BLOCK_SIZE	((size_t)64 * 1024)
@@ -20,20 +21,15 @@
  */
 #define BYTES_PER_WORK 24
 
-/* The best entry for a lookup so far. Its name is kept only at the end. */
-struct candidate {
-	uint64_t start;
-	uint64_t name_offset; /* in the file */
-	size_t name_length;   /* 0: none yet */
-};
-
 struct jit_pass {
 	int fd;
 	struct jit_lookup *lookups;
-	struct candidate *candidates;
+	struct jit_entry *candidates; /* the newest one for each lookup so far */
 	size_t nr;
 	struct work work;
-	bool in_long_line; /* that began in an earlier block, and is none of ours */
+	struct jit_index_list *list; /* NULL: nothing is kept */
+	struct jit_index *index;     /* NULL: nothing of this file is */
+	bool in_long_line;	     /* that began in an earlier block, and is none of ours */
 };
 
 /* A hexadecimal number at *text, and the one space behind it; *text moves behind both. */
@@ -64,25 +60,53 @@ static bool parse_hex(const char **text, const char *end, uint64_t *number)
 	return true;
 }
 
+/* One that is newer than all candidates. */
+static void offer_entry(struct jit_pass *pass, const struct jit_entry *entry)
+{
+	size_t i =
+		array__lower_bound(pass->lookups, pass->nr, sizeof(*pass->lookups), entry->start);
+
+	for (; i < pass->nr && pass->lookups[i].address <= entry->last; i++) {
+		work__charge(&pass->work, 1);
+		pass->candidates[i] = *entry;
+	}
+}
+
 /* One line, of which the first byte is at offset in the file. */
 static void offer_line(struct jit_pass *pass, const char *line, const char *end, uint64_t offset)
 {
 	const char *name = line;
+	struct jit_entry entry;
 	uint64_t start, size;
-	size_t i;
 
-	if (!parse_hex(&name, end, &start) || !parse_hex(&name, end, &size) || name == end)
+	if (!parse_hex(&name, end, &start) || !parse_hex(&name, end, &size) || name == end ||
+	    size == 0)
 		return;
-	i = array__lower_bound(pass->lookups, pass->nr, sizeof(*pass->lookups), start);
-	for (; i < pass->nr && pass->lookups[i].address - start < size; i++) {
+	entry = (struct jit_entry){
+		.start = start,
+		.last = size - 1 > UINT64_MAX - start ? UINT64_MAX : start + (size - 1),
+		.name = offset + (uint64_t)(name - line),
+	};
+	offer_entry(pass, &entry);
+	if (pass->index)
+		jit_index__add(pass->list, pass->index, &entry);
+}
+
+/* What is known already. */
+static void offer_index(struct jit_pass *pass)
+{
+	const struct jit_index *index = pass->index;
+
+	for (size_t i = 0; i < pass->nr && work__is_left(&pass->work); i++) {
+		uint64_t steps = 0;
+
+		pass->candidates[i] =
+			jit_index__find(index, pass->lookups[i].address, &steps, *pass->work.left);
+		work__charge(&pass->work, steps);
+	}
+	for (size_t i = index->nr_sorted; i < index->nr && work__is_left(&pass->work); i++) {
 		work__charge(&pass->work, 1);
-		pass->candidates[i] = (struct candidate){
-			.start = start,
-			.name_offset = offset + (uint64_t)(name - line),
-			.name_length = (size_t)(end - name) < NAME_LENGTH_MAX ?
-					       (size_t)(end - name) :
-					       NAME_LENGTH_MAX,
-		};
+		offer_entry(pass, &index->entries[i]);
 	}
 }
 
@@ -118,7 +142,7 @@ static size_t offer_block(struct jit_pass *pass, const char *block, size_t size,
 static int read_map(struct jit_pass *pass)
 {
 	CLEANUP_FREE char *block = malloc(BLOCK_SIZE);
-	uint64_t offset = 0; /* of block in the file */
+	uint64_t offset = pass->index ? pass->index->read : 0; /* of block in the file */
 	size_t filled = 0;
 
 	if (!block)
@@ -139,7 +163,20 @@ static int read_map(struct jit_pass *pass)
 		filled -= done;
 		offset += done;
 	}
+	if (pass->index)
+		jit_index__note_read(pass->index, pass->fd, offset, pass->in_long_line);
 	return offset < JIT_MAP_BYTES_MAX ? 0 : -EFBIG;
+}
+
+/* Of the line that goes on at offset; 0: it has none any more. */
+static size_t read_name(int fd, uint64_t offset, char name[NAME_LENGTH_MAX])
+{
+	ssize_t got = pread(fd, name, NAME_LENGTH_MAX, (off_t)offset);
+	const char *end = got > 0 ? memchr(name, '\n', (size_t)got) : NULL;
+
+	if (got <= 0 || name[0] == '\0')
+		return 0;
+	return end ? (size_t)(end - name) : (size_t)got;
 }
 
 /* Neighbours that lie in one function share its name. */
@@ -148,24 +185,24 @@ static int take_names(struct jit_pass *pass, struct arena *names)
 	size_t previous = 0; /* the last lookup that got a name */
 
 	for (size_t i = 0; i < pass->nr && work__is_left_for_all(&pass->work); i++) {
-		const struct candidate *candidate = &pass->candidates[i];
+		const struct jit_entry *candidate = &pass->candidates[i];
 		struct jit_lookup *lookup = &pass->lookups[i];
 		char name[NAME_LENGTH_MAX];
-		ssize_t got;
+		size_t length;
 
-		if (!candidate->name_length)
+		if (!candidate->name)
 			continue;
 		lookup->start = candidate->start;
 		if (pass->lookups[previous].name &&
-		    pass->candidates[previous].name_offset == candidate->name_offset) {
+		    pass->candidates[previous].name == candidate->name) {
 			lookup->name = pass->lookups[previous].name;
 			continue;
 		}
-		got = pread(pass->fd, name, candidate->name_length, (off_t)candidate->name_offset);
-		if (got <= 0 || name[0] == '\0')
+		length = read_name(pass->fd, candidate->name, name);
+		if (length == 0)
 			continue;
-		work__charge(&pass->work, (uint64_t)got);
-		lookup->name = arena__copy_string(names, name, (size_t)got);
+		work__charge(&pass->work, length);
+		lookup->name = arena__copy_string(names, name, length);
 		if (!lookup->name)
 			return -ENOMEM;
 		previous = i;
@@ -173,21 +210,27 @@ static int take_names(struct jit_pass *pass, struct arena *names)
 	return 0;
 }
 
-int jit_map__find(int fd, struct jit_lookup *lookups, size_t nr, struct arena *names,
-		  uint64_t *work)
+int jit_map__find(struct jit_index_list *list, int fd, struct jit_lookup *lookups, size_t nr,
+		  struct arena *names, uint64_t *work)
 {
-	CLEANUP_FREE struct candidate *candidates = calloc(nr + 1, sizeof(*candidates));
+	CLEANUP_FREE struct jit_entry *candidates = calloc(nr + 1, sizeof(*candidates));
 	struct jit_pass pass = {.fd = fd,
 				.lookups = lookups,
 				.candidates = candidates,
 				.nr = nr,
-				.work = work__share(work, UINT64_MAX)};
+				.work = work__share(work, UINT64_MAX),
+				.list = list,
+				.index = list ? jit_index_list__get(list, fd) : NULL};
 	int err;
 
 	if (!candidates)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		lookups[i].name = NULL;
+	if (pass.index) {
+		pass.in_long_line = pass.index->in_long_line;
+		offer_index(&pass);
+	}
 	err = read_map(&pass);
 	if (err == -ENOMEM || take_names(&pass, names))
 		return -ENOMEM;

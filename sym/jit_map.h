@@ -12,6 +12,8 @@
 
 #include "core/util/arena.h"
 
+struct jit_index_list;
+
 struct jit_lookup {
 	uint64_t address; /* first: the key. Wanted */
 	const char *name; /* found, or NULL; in the arena */
@@ -19,14 +21,15 @@ struct jit_lookup {
 };
 
 /*
- * Find the functions that lookups, sorted by address, lie in, reading the map at
- * fd once, as it is now. Of several that overlap the last one counts: code is
- * replaced by appending. The bytes that are read come out of *work, and no map
- * gets more than JIT_MAP_BYTES_MAX of them; at 0 nothing more is found. Returns 0,
- * -EFBIG if the map is longer (what was read has been used), or -ENOMEM.
+ * Find the functions that lookups, sorted by address, lie in, in the map at fd as it is
+ * now. Of several that overlap the last one counts: code is replaced by appending. list,
+ * or NULL: what has been read is kept there, so that it need not be read again. The bytes
+ * that are read come out of *work, and no map gets more than JIT_MAP_BYTES_MAX of them; at
+ * 0 nothing more is found. Returns 0, -EFBIG if the map is longer (what was read has been
+ * used), or -ENOMEM.
  */
 #define JIT_MAP_BYTES_MAX (256ULL * 1024 * 1024)
-int jit_map__find(int fd, struct jit_lookup *lookups, size_t nr, struct arena *names,
-		  uint64_t *work);
+int jit_map__find(struct jit_index_list *list, int fd, struct jit_lookup *lookups, size_t nr,
+		  struct arena *names, uint64_t *work);
 
 #endif

@@ -22,6 +22,7 @@
 #include "sym/elf_symbols.h"
 #include "sym/file_identity.h"
 #include "sym/file_names.h"
+#include "sym/jit_index.h"
 #include "sym/jit_map.h"
 #include "sym/process.h"
 #include "sym/process_view.h"
@@ -42,6 +43,7 @@ struct user_namer {
 	struct arena *names;
 	struct file_names of_files;
 	struct remembered_list remembered;
+	struct jit_index_list jit_indexes;
 	size_t files_max;
 	int vdso_fd; /* or -1 */
 };
@@ -325,7 +327,8 @@ static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
 		lookups[i].address = sym_query__lookup_address(questions[i].query);
 	if (fd >= 0)
 		err = progress__note_left_out(namer->watched.progress,
-					      jit_map__find(fd, lookups, nr, namer->names,
+					      jit_map__find(&namer->jit_indexes, fd, lookups, nr,
+							    namer->names,
 							    &namer->watched.progress->work));
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct sym_query *query = questions[i].query;

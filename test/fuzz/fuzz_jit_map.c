@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/util/array.h"
+#include "sym/jit_index.h"
 #include "sym/jit_map.h"
 #include "test/fuzz/fuzz.h"
 
@@ -17,10 +18,34 @@ static void check_lookup(int fd, const struct jit_lookup *lookup, const uint8_t 
 	REQUIRE(!lookup->name || (lookup->name[0] && strlen(lookup->name) <= 1024));
 	REQUIRE(!lookup->name || memmem(data, size, lookup->name, strlen(lookup->name)));
 	REQUIRE(!lookup->name || !strchr(lookup->name, '\n'));
-	REQUIRE(jit_map__find(fd, &alone, 1, &names, &(uint64_t){WORK}) == 0);
+	REQUIRE(jit_map__find(NULL, fd, &alone, 1, &names, &(uint64_t){WORK}) == 0);
 	REQUIRE(!alone.name == !lookup->name);
 	REQUIRE(!alone.name || alone.start == lookup->start);
 	REQUIRE(!alone.name || !strcmp(alone.name, lookup->name));
+	arena__release(&names);
+}
+
+/* What was kept of the map while it grew makes no difference. */
+static void check_kept(int fd, const struct jit_lookup *lookups, size_t nr, const uint8_t *data,
+		       size_t size)
+{
+	struct jit_index_list list = {0};
+	struct arena names = {0};
+	struct jit_lookup kept[16];
+
+	REQUIRE(nr <= ARRAY_SIZE(kept));
+	memcpy(kept, lookups, nr * sizeof(*kept));
+	for (size_t part = 0; part <= 3; part++) {
+		REQUIRE(ftruncate(fd, (off_t)(size * part / 3)) == 0);
+		REQUIRE(pwrite(fd, data, size * part / 3, 0) == (ssize_t)(size * part / 3));
+		REQUIRE(jit_map__find(&list, fd, kept, nr, &names, &(uint64_t){WORK}) == 0);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		REQUIRE(!kept[i].name == !lookups[i].name);
+		REQUIRE(!kept[i].name || kept[i].start == lookups[i].start);
+		REQUIRE(!kept[i].name || !strcmp(kept[i].name, lookups[i].name));
+	}
+	jit_index_list__release(&list);
 	arena__release(&names);
 }
 
@@ -47,10 +72,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (size_t i = 0; i < ARRAY_SIZE(lookups); i++)
 		lookups[i] = (struct jit_lookup){.address = addresses[i]};
-	REQUIRE(jit_map__find(fd, lookups, ARRAY_SIZE(lookups), &names, &work) == 0);
+	REQUIRE(jit_map__find(NULL, fd, lookups, ARRAY_SIZE(lookups), &names, &work) == 0);
 	REQUIRE(work < WORK || size == 0);
 	for (size_t i = 0; i < ARRAY_SIZE(lookups); i++)
 		check_lookup(fd, &lookups[i], data, size);
+	check_kept(fd, lookups, ARRAY_SIZE(lookups), data, size);
 	arena__release(&names);
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/jit_index.h"
 #include "test/unit/tap.h"
 
 #define MUCH_WORK ((uint64_t)64 * 1024 * 1024)
@@ -39,7 +40,7 @@ static void find(int fd, struct jit_lookup *lookups, size_t nr)
 
 	arena__release(&names);
 	names = (struct arena){0};
-	CHECK_INT(jit_map__find(fd, lookups, nr, &names, &(uint64_t){MUCH_WORK}), 0);
+	CHECK_INT(jit_map__find(NULL, fd, lookups, nr, &names, &(uint64_t){MUCH_WORK}), 0);
 }
 
 /* The name of one address, and where its function starts. */
@@ -395,7 +396,8 @@ static void sparse_map_of_a_terabyte(void)
 	CHECK_INT(ftruncate(fd, 1LL << 40), 0);
 	CHECK_INT(pwrite(fd, last, strlen(last), JIT_MAP_BYTES_MAX + BLOCK), strlen(last));
 	start = tap_cpu_seconds();
-	CHECK_INT(jit_map__find(fd, lookups, ARRAY_SIZE(lookups), &names, &(uint64_t){MUCH_WORK}),
+	CHECK_INT(jit_map__find(NULL, fd, lookups, ARRAY_SIZE(lookups), &names,
+				&(uint64_t){MUCH_WORK}),
 		  -EFBIG);
 	seconds = tap_cpu_seconds() - start;
 	tap_check(seconds < SECONDS_LATE, __FILE__, __LINE__, "it took %.1f seconds", seconds);
@@ -403,6 +405,165 @@ static void sparse_map_of_a_terabyte(void)
 	CHECK_STR(lookups[1].name, NULL);
 	CHECK_STR(lookups[2].name, NULL);
 	arena__release(&names);
+}
+
+/* ---- maps that are asked again ---- */
+
+#define CLEANUP_LIST CLEANUP(jit_index_list__release)
+
+static uint32_t next_random(uint32_t below)
+{
+	static uint32_t random = 1;
+
+	random = random * 1664525 + 1013904223;
+	return (random >> 8) % below;
+}
+
+/* What is kept of a map makes no difference to what is found, starts included. */
+static void check_kept(struct jit_index_list *list, int fd)
+{
+	struct jit_lookup kept[64], whole[64];
+	struct arena names = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		whole[i] = kept[i] = (struct jit_lookup){.address = 0x1000 + 67 * i};
+	CHECK_INT(jit_map__find(list, fd, kept, ARRAY_SIZE(kept), &names, &(uint64_t){MUCH_WORK}),
+		  0);
+	CHECK_INT(jit_map__find(NULL, fd, whole, ARRAY_SIZE(whole), &names, &(uint64_t){MUCH_WORK}),
+		  0);
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		CHECK_STR(kept[i].name, whole[i].name);
+		if (kept[i].name)
+			CHECK_INT(kept[i].start, whole[i].start);
+	}
+	arena__release(&names);
+}
+
+static void append_lines(int fd, size_t lines)
+{
+	CLEANUP_FREE char *text = malloc(lines * 64 + 1);
+	size_t used = 0;
+
+	lseek(fd, 0, SEEK_END);
+	for (size_t i = 0; i < lines; i++)
+		used += (size_t)sprintf(text + used, "%x %x f%u\n", 0x1000 + next_random(0x1200),
+					next_random(8) ? next_random(0x40) : next_random(0x1000),
+					next_random(1000000));
+	/* Sometimes the last line is not whole yet. */
+	used -= used && next_random(3) == 0 ? 3 : 0;
+	CHECK_INT(write(fd, text, used), used);
+}
+
+static void kept_maps_that_change(void)
+{
+	CLEANUP_LIST struct jit_index_list list = {0};
+	CLEANUP_CLOSE int fd = open_text("");
+
+	for (int step = 0; step < 300; step++) {
+		off_t size = lseek(fd, 0, SEEK_END);
+
+		switch (next_random(12)) {
+		case 0:
+			CHECK_INT(ftruncate(fd, (off_t)next_random((uint32_t)size + 1)), 0);
+			break;
+		case 1:
+			CHECK_INT(ftruncate(fd, 0), 0);
+			append_lines(fd, (size_t)size / 8); /* longer than it was */
+			break;
+		case 2:
+			append_lines(fd, 3000);
+			break;
+		default:
+			append_lines(fd, next_random(40));
+		}
+		check_kept(&list, fd);
+		if (lseek(fd, 0, SEEK_END) > 256 * 1024)
+			CHECK_INT(ftruncate(fd, 0), 0);
+	}
+}
+
+/* The third question, and all that follow, cost what is new. */
+static void kept_maps_are_not_read_again(void)
+{
+	CLEANUP_LIST struct jit_index_list list = {0};
+	CLEANUP_CLOSE int fd = open_text("1000 10 first\n");
+	struct jit_lookup lookup = {.address = 0x1000};
+	struct arena names = {0};
+	uint64_t work = MUCH_WORK;
+
+	append_lines(fd, 20000);
+	CHECK_INT(write(fd, "\n1000 10 last\n", 14), 14);
+	for (int i = 0; i < 3; i++) {
+		work = MUCH_WORK;
+		CHECK_INT(jit_map__find(&list, fd, &lookup, 1, &names, &work), 0);
+		CHECK_STR(lookup.name, "last");
+	}
+	CHECK(list.entries > 15000);
+	work = MUCH_WORK;
+	CHECK_INT(jit_map__find(&list, fd, &lookup, 1, &names, &work), 0);
+	CHECK(MUCH_WORK - work < 2000);
+	CHECK_STR(lookup.name, "last");
+	CHECK_INT(dprintf(fd, "1008 4 other\n1000 8 new\n"), 24);
+	work = MUCH_WORK;
+	CHECK_INT(jit_map__find(&list, fd, &lookup, 1, &names, &work), 0);
+	CHECK(MUCH_WORK - work < 2000);
+	CHECK_STR(lookup.name, "new");
+	arena__release(&names);
+}
+
+static void maps_too_large_to_be_kept(void)
+{
+	static const char line[] = "1000 1 a\n";
+	CLEANUP_LIST struct jit_index_list list = {0};
+	size_t lines = JIT_INDEX_ENTRIES_MAX + 1, size = lines * strlen(line);
+	CLEANUP_FREE char *text = malloc(size + 1);
+	CLEANUP_CLOSE int fd = -1;
+
+	for (size_t i = 0; i < lines; i++)
+		memcpy(text + i * strlen(line), line, strlen(line));
+	fd = open_bytes(text, size);
+	for (int i = 0; i < 3; i++)
+		check_kept(&list, fd);
+	CHECK_INT(list.entries, 0);
+	/* Written anew, it is small. */
+	CHECK_INT(ftruncate(fd, 0), 0);
+	CHECK_INT(lseek(fd, 0, SEEK_SET), 0);
+	CHECK_INT(dprintf(fd, "1043 1 b\n"), 9);
+	check_kept(&list, fd);
+}
+
+static void more_maps_than_are_kept(void)
+{
+	CLEANUP_LIST struct jit_index_list list = {0};
+	int fds[JIT_INDEX_FILES + 4];
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = open_text("");
+		append_lines(fds[i], 50);
+	}
+	for (int round = 0; round < 4; round++)
+		for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+			check_kept(&list, fds[i]);
+			check_kept(&list, fds[i]);
+		}
+	CHECK(list.entries <= JIT_INDEX_FILES * (size_t)50);
+	CHECK(list.entries > JIT_INDEX_FILES * (size_t)30);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+}
+
+/* As python3 -X perf and perf-map-agent write them. */
+static void names_of_other_languages(void)
+{
+	static const char map[] = "7f00 b py::Server.serve:/srv/app.py\n"
+				  "8f00 b py::<module>:<string>\n"
+				  "9f00 40 Ljava/lang/String;::hashCode\n"
+				  "af00 40 LMain;::main([Ljava/lang/String;)V\n";
+
+	CHECK_STR(name_at(map, 0x7f05), "py::Server.serve:/srv/app.py");
+	CHECK_STR(name_at(map, 0x8f0a), "py::<module>:<string>");
+	CHECK_STR(name_at(map, 0x9f00), "Ljava/lang/String;::hashCode");
+	CHECK_STR(name_at(map, 0xaf3f), "LMain;::main([Ljava/lang/String;)V");
 }
 
 /* ---- work ---- */
@@ -415,7 +576,7 @@ static uint64_t work_left(int fd, uint64_t work, const char **name)
 
 	arena__release(&names);
 	names = (struct arena){0};
-	CHECK_INT(jit_map__find(fd, &lookup, 1, &names, &work), 0);
+	CHECK_INT(jit_map__find(NULL, fd, &lookup, 1, &names, &work), 0);
 	*name = lookup.name;
 	return work;
 }
@@ -457,7 +618,7 @@ static void lines_that_all_overlap(void)
 	}
 	fd = open_bytes(map, 12 * nr);
 	start = tap_cpu_seconds();
-	CHECK_INT(jit_map__find(fd, lookups, nr, &names, &work), 0);
+	CHECK_INT(jit_map__find(NULL, fd, lookups, nr, &names, &work), 0);
 	CHECK_INT(work, 0);
 	seconds = tap_cpu_seconds() - start;
 	tap_check(seconds < SECONDS_LATE, __FILE__, __LINE__, "it took %.1f seconds", seconds);
@@ -487,6 +648,11 @@ static const struct tap_test tests[] = {
 	{"a sparse map of a terabyte costs seconds at most", sparse_map_of_a_terabyte},
 	{"work comes out of a budget, and ends with it", work_comes_out_of_a_budget},
 	{"lines that all overlap cost seconds at most", lines_that_all_overlap},
+	{"kept maps that grow, are cut, or written anew", kept_maps_that_change},
+	{"kept maps are not read again", kept_maps_are_not_read_again},
+	{"maps too large to be kept", maps_too_large_to_be_kept},
+	{"more maps than are kept", more_maps_than_are_kept},
+	{"names as Python and Java agents write them", names_of_other_languages},
 };
 
 int main(void)
