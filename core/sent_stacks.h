@@ -18,8 +18,8 @@ struct sent_stack {
 	struct sent_stack *next; /* in its bucket */
 	uint32_t nr;
 	uint32_t shown_version, shown_process;
-	bool shown_whole;
-	const struct shown_frame **shown; /* as many as there are frames, if there are any */
+	bool shown_whole, shown_generated;
+	struct shown_frame **shown; /* as many as there are frames, if there are any */
 	uint64_t frames[];
 };
 

@@ -14,6 +14,7 @@
 #include "core/tracing_frames.h"
 #include "core/util/arena.h"
 #include "core/util/array.h"
+#include "core/util/clock.h"
 #include "sym/sym.h"
 
 #define FRAME_BUCKETS 16384
@@ -23,6 +24,15 @@
 
 /* So many frames are asked for together: with the longest names they stay near the bound. */
 #define QUESTION_FRAMES 1024
+
+/*
+ * Generated code is asked for again: soon, if it has no name yet, and ever less often if
+ * it has none then either (most programs that generate code say nothing of it); else when
+ * it may have been replaced.
+ */
+#define RENEW_SOON  (NANOSECONDS / 10)
+#define RENEW_TIMES 6 /* doublings of that */
+#define RENEW_NAMED NANOSECONDS
 
 /* Kernel frames that are named at once. */
 #define KERNEL_FRAMES 512
@@ -161,14 +171,47 @@ static int write_levels(struct stream_names *names, uint64_t frame, const struct
 	return 0;
 }
 
+/* When a frame that has been answered is to be asked for again. */
+static uint64_t next_due(const struct shown_frame *frame)
+{
+	unsigned int doublings = frame->missed < RENEW_TIMES ? frame->missed : RENEW_TIMES;
+
+	return monotonic_now() + (frame->named ? RENEW_NAMED : RENEW_SOON << doublings);
+}
+
+/* Note that the answer is there. Returns whether it is worth to be shown. */
+static bool note_answer(struct shown_frame *frame, const struct sym_query *query)
+{
+	bool is_better = !frame->text || query->name;
+
+	frame->asked = false;
+	if (!query)
+		return true;
+	frame->named |= query->name != NULL;
+	frame->generated = query->generated;
+	if (frame->generated)
+		frame->due = next_due(frame);
+	frame->missed += !frame->named;
+	return is_better;
+}
+
+static bool has_text(const struct shown_frame *frame, const char *text, size_t length)
+{
+	return frame->text && frame->length == length && !memcmp(frame->text, text, length);
+}
+
 /* query: the answer, or NULL for a mark. */
 static int set_text(struct stream_names *names, struct shown_frame *frame,
 		    const struct sym_query *query)
 {
 	bool in_kernel = frame_tag(frame->frame) == FRAME_KERNEL;
 
+	if (!note_answer(frame, query))
+		return 0;
 	if (write_levels(names, frame->frame, query))
 		return -ENOMEM;
+	if (has_text(frame, names->text, names->length))
+		return 0;
 	frame->length = (uint32_t)names->length;
 	frame->tracing = in_kernel && query->name && tracing_frame__is(query->name);
 	frame->text = arena__copy_string(&names->arena, names->text, names->length);
@@ -269,14 +312,31 @@ static int place_stack(struct stream_names *names, struct sent_stack *stack, uin
 		if (!frame)
 			return -ENOMEM;
 		stack->shown[i] = frame;
-		if (!frame->text && !frame->asked)
-			err = ask_for(names, frame);
 	}
 	if (err)
 		return err;
 	stack->shown_process = process;
-	stack->shown_whole = false;
+	stack->shown_whole = stack->shown_generated = false;
 	return 0;
+}
+
+static bool is_due(const struct shown_frame *frame, uint64_t now)
+{
+	return !frame->asked && (!frame->text || (frame->generated && now >= frame->due));
+}
+
+/* Of a stack that is placed: ask for what is missing, or may have changed. */
+static int ask_for_due(struct stream_names *names, struct sent_stack *stack, uint64_t now)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < stack->nr && !err; i++) {
+		if (!is_due(stack->shown[i], now))
+			continue;
+		stack->shown_whole = false;
+		err = ask_for(names, stack->shown[i]);
+	}
+	return err;
 }
 
 static bool is_placed(const struct stream_names *names, const struct sent_stack *stack,
@@ -286,21 +346,31 @@ static bool is_placed(const struct stream_names *names, const struct sent_stack 
 	       (stack->shown_version == names->version && stack->shown_process == process);
 }
 
-/* Unless that has been done, or there is no room. */
-static int place(struct stream_names *names, struct sent_stack *stack, uint32_t process, pid_t pid)
+/*
+ * Unless that has been done, or there is no room. now: since when what is shown must hold.
+ */
+static int place(struct stream_names *names, struct sent_stack *stack, uint32_t process, pid_t pid,
+		 uint64_t now)
 {
-	if (is_placed(names, stack, process) || is_full(names))
+	bool placed = is_placed(names, stack, process);
+	int err = 0;
+
+	if (is_full(names) || (placed && !stack->shown_generated))
 		return 0;
-	return place_stack(names, stack, process, pid);
+	if (!placed)
+		err = place_stack(names, stack, process, pid);
+	return err || stack->nr == 0 ? err : ask_for_due(names, stack, now);
 }
 
 static bool is_whole(const struct stream_names *names, struct sent_stack *stack, uint32_t process)
 {
 	if (!is_placed(names, stack, process))
 		return false;
-	for (uint32_t i = 0; i < stack->nr && !stack->shown_whole; i++)
-		if (!stack->shown[i]->text)
+	for (uint32_t i = 0; i < stack->nr && !stack->shown_whole; i++) {
+		if (!stack->shown[i]->text || stack->shown[i]->asked)
 			return false;
+		stack->shown_generated |= stack->shown[i]->generated;
+	}
 	stack->shown_whole = true;
 	return true;
 }
@@ -309,9 +379,10 @@ static bool is_whole(const struct stream_names *names, struct sent_stack *stack,
 
 int stream_names__prepare(struct stream_names *names, const struct stream_event *event)
 {
-	int err = place(names, event->kernel, 0, 0);
+	int err = place(names, event->kernel, 0, 0, event->arrived);
 
-	return err ? err : place(names, event->user, event->process, (pid_t)event->tgid);
+	return err ? err :
+		     place(names, event->user, event->process, (pid_t)event->tgid, event->arrived);
 }
 
 static bool is_event_whole(const struct stream_names *names, const struct stream_event *event)

@@ -32,8 +32,12 @@ struct shown_frame {
 	struct shown_frame *next; /* in its bucket */
 	const char *text; /* of all its levels, from stream_writer__level(); NULL: not known yet */
 	uint32_t length;
-	bool asked;   /* its name has been, or will be, asked for */
-	bool tracing; /* the probe's own: see core/tracing_frames.h */
+	bool asked; /* its name has been, or will be, asked for, and there is no answer yet */
+	bool named;
+	bool generated;	     /* as in struct sym_query: asked for again from time to time */
+	unsigned int missed; /* how often there was no name */
+	uint64_t due;	     /* when that is to be done, of monotonic_now() */
+	bool tracing;	     /* the probe's own: see core/tracing_frames.h */
 };
 
 /* symbolizer and writer are borrowed. Returns 0 or -ENOMEM. */

@@ -257,6 +257,7 @@ static int ask_jit_map(struct batch *batch, const struct process_view *view,
 		       const struct mapping *mapping, struct sym_query *query)
 {
 	query->module_offset = query->address - mapping->start + mapping->offset;
+	query->generated = true;
 	if (ARRAY_GROW(batch->jit_questions, batch->nr_jit_questions,
 		       batch->jit_questions_capacity))
 		return -ENOMEM;
@@ -335,8 +336,7 @@ static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
 
 		query->name = lookups[i].name;
 		query->offset = query->name ? query->address - lookups[i].start : 0;
-		if (query->name || query->module)
-			batch__emit(batch, query);
+		batch__emit(batch, query);
 	}
 	return err;
 }

@@ -118,6 +118,7 @@ static void send_query(void *context, const struct sym_query *query)
 		.module = send_string(child, query->module),
 		.file = send_string(child, query->source.file),
 		.line = query->source.line,
+		.generated = query->generated,
 	};
 
 	for (uint32_t i = 0; i < query->nr_inlined && i < INLINED_MAX; i++)

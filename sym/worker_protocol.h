@@ -94,6 +94,7 @@ struct answer {
 	uint64_t index;
 	uint64_t offset, module_offset;
 	uint32_t module;
+	uint32_t generated; /* as in struct sym_query */
 	/* ANSWER_QUERY and ANSWER_INLINED */
 	uint32_t name, file, line;
 	/* ANSWER_LAST */

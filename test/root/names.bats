@@ -13,9 +13,10 @@ teardown() {
 }
 
 # Start spin in code that it has generated: at $page; its JIT map, not there yet, is $jit_map.
+# spin_in_jit [MODE]
 spin_in_jit() {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
-	start "$SPIN" jit >page
+	start "$SPIN" "${1:-jit}" >page
 	wait_for [ -s page ]
 	page=$(<page)
 	jit_map=/tmp/perf-$pid.map
@@ -55,6 +56,41 @@ spin_in_jit() {
 	printf '%x 10 JS:~fast;er\n' $((0x$page + 64)) >>"$jit_map"
 	profile -f -s -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';JS:~fast:er\+0x[0-9a-f] [0-9]+$' out
+}
+
+# At least COUNT rows or lines of what is traced end so: [COUNT] END.
+ends_so() {
+	[ "$(grep -c -- "$2\$" out)" -ge "$1" ]
+}
+
+@test "stacksnoop: code that is named, or replaced, while it is traced has that name from then on" {
+	spin_in_jit jit-calls
+	start_tracer stacksnoop -U -p "$pid" t:syscalls:sys_enter_getppid
+	wait_for ends_so 5 'ip: [0-9a-f]* \[unknown\]'
+	echo "$page 1000 first;name" >"$jit_map"
+	wait_for ends_so 5 'ip: [0-9a-f]* first;name'
+	printf '%x 10 second name\n' $((0x$page + 64)) >>"$jit_map"
+	wait_for ends_so 5 'ip: [0-9a-f]* second name'
+	# Written anew, as an agent that is asked again does.
+	printf '%x 10 third\n' $((0x$page + 64)) >"$jit_map"
+	wait_for ends_so 5 'ip: [0-9a-f]* third'
+	# What had a name keeps it.
+	rm "$jit_map"
+	sleep 2.5
+	stop_tracer
+	sed -n 's/.* ip: [0-9a-f]* //p' out | uniq |
+		diff - <(printf '%s\n' '[unknown]' 'first;name' 'second name' 'third')
+}
+
+@test "stackcount: a report of an interval has the names of that time" {
+	spin_in_jit jit-calls
+	start_tracer stackcount -f -U -p "$pid" -i 0.3 t:syscalls:sys_enter_getppid
+	wait_for ends_so 1 '\[unknown\] [0-9]*'
+	echo "$page 1000 py::serve:/srv/a;b.py" >"$jit_map"
+	wait_for ends_so 1 ';py::serve:/srv/a:b\.py [0-9]*'
+	printf '%x 10 Ljava/lang/String;::hashCode\n' $((0x$page + 64)) >>"$jit_map"
+	wait_for ends_so 1 ';Ljava/lang/String:::hashCode [0-9]*'
+	stop_tracer
 }
 
 @test "a map of generated code lies in the mount namespace, under the PID of the namespace, of its process" {

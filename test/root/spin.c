@@ -200,19 +200,39 @@ static void brief_thread(void)
 }
 
 #ifdef __x86_64__
-/* Generated code that spins: push %rbp; mov %rsp, %rbp; 1: pause; jmp 1b */
-static void jit(void)
+/* A page of generated code, which begins at its byte 64; its address is printed. */
+static void (*generate(const unsigned char *code, size_t size))(void)
 {
-	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xf3, 0x90, 0xeb, 0xfc};
 	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page == MAP_FAILED)
-		return;
-	memcpy(page + 64, code, sizeof(code));
+		exit(1);
+	memcpy(page + 64, code, size);
 	printf("%lx\n", (unsigned long)(uintptr_t)page);
 	fflush(stdout);
-	((void (*)(void))(uintptr_t)(page + 64))();
+	return (void (*)(void))(uintptr_t)(page + 64);
+}
+
+/* push %rbp; mov %rsp, %rbp; 1: pause; jmp 1b */
+static void jit(void)
+{
+	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xf3, 0x90, 0xeb, 0xfc};
+
+	generate(code, sizeof(code))();
+}
+
+/* push %rbp; mov %rsp, %rbp; mov $110, %eax; syscall (getppid); pop %rbp; ret */
+static void jit_calls(void)
+{
+	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xb8, 0x6e, 0x00,
+					     0x00, 0x00, 0x0f, 0x05, 0x5d, 0xc3};
+	void (*function)(void) = generate(code, sizeof(code));
+
+	for (;;) {
+		function();
+		usleep(10000);
+	}
 }
 
 /*
@@ -284,6 +304,11 @@ static void jit(void)
 	exit(77);
 }
 
+static void jit_calls(void)
+{
+	exit(77);
+}
+
 static void calls_at_its_end(void)
 {
 	exit(77);
@@ -327,6 +352,8 @@ int main(int argc, char **argv)
 		vdso();
 	else if (!strcmp(mode, "jit"))
 		jit();
+	else if (!strcmp(mode, "jit-calls"))
+		jit_calls();
 	else if (!strcmp(mode, "mapped") && argc > 2)
 		mapped(argv[2]);
 	else if (!strcmp(mode, "last-call"))

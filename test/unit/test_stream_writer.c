@@ -18,7 +18,7 @@
 /* A stack whose frames are shown as these texts. */
 struct shown_stack {
 	struct shown_frame frames[STACK_SLOTS];
-	const struct shown_frame *shown[STACK_SLOTS];
+	struct shown_frame *shown[STACK_SLOTS];
 	struct sent_stack stack;
 };
 

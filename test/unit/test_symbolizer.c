@@ -529,6 +529,7 @@ static void generated_code(void)
 		CHECK_STR(query.name, "LazyCompile:~f a b.js:1");
 		CHECK_INT(query.offset, 0xc);
 		CHECK_STR(query.module, NULL);
+		CHECK(query.generated);
 		CHECK_STR(ask_name(symbolizer, getpid(), code + 0x200), "py::g");
 		CHECK_STR(ask_name(symbolizer, getpid(), code + 0x140), NULL);
 		/* A call can be the last instruction of generated code, too. */
@@ -551,6 +552,7 @@ static void map_that_grows(void)
 
 	if (fd >= 0 && code) {
 		CHECK_STR(ask_name(symbolizer, getpid(), code), NULL);
+		CHECK(ask(symbolizer, getpid(), code).generated);
 		dprintf(fd, "%" PRIx64 " 40 first\n", code);
 		CHECK_STR(ask_name(symbolizer, getpid(), code), "first");
 		CHECK_STR(ask_name(symbolizer, getpid(), code + 0x40), NULL);
@@ -585,6 +587,8 @@ static void map_that_claims_all(void)
 		CHECK_STR(queries[2].name, "all");
 		CHECK_STR(queries[3].name, NULL); /* nothing is mapped there */
 		CHECK_STR(queries[4].name, "getppid");
+		CHECK(!queries[0].generated && !queries[3].generated && !queries[4].generated);
+		CHECK(queries[1].generated && queries[2].generated);
 	}
 	unlink(jit_path);
 	unmap_code(code);
