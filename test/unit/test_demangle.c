@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/demangle.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/elf_symbols.h"
+#include "sym/work.h"
 #include "test/unit/tap.h"
 
 /* The form of a symbol, until the next call; NULL if it stays as it is. */
@@ -48,6 +53,8 @@ static void cxx_functions(void)
 		{"_ZGVZ4mainE1x", "guard variable for main::x"},
 		{"_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()() const"},
 		{"_ZN12_GLOBAL__N_14workEv", "(anonymous namespace)::work()"},
+		{"_ZNK3foo3barB5cxx11Ev", "foo::bar[abi:cxx11]() const"},
+		{"_ZN6TaggedB2v2C1Ev", "Tagged[abi:v2]::Tagged()"},
 	};
 
 	CHECK_FORMS(pairs);
@@ -89,6 +96,9 @@ static void parts_of_cxx_functions(void)
 		{"_ZN3foo3barEv.part.0.constprop.1",
 		 "foo::bar() [clone .part.0] [clone .constprop.1]"},
 		{"_ZN3foo3barEv.llvm.123456", "foo::bar() [clone .llvm.123456]"},
+		{"_Z3foov.isra.0.cold", "foo() [clone .isra.0] [clone .cold]"},
+		{"_Z3fooIiEvT_.part.0.cold", "void foo<int>(int) [clone .part.0] [clone .cold]"},
+		{"_Z3foov.lto_priv.0", "foo() [clone .lto_priv.0]"},
 	};
 
 	CHECK_FORMS(pairs);
@@ -168,6 +178,26 @@ static void names_of_c(void)
 		{"std::sort", NULL}, {"foo()", NULL},  {"foo.cold", NULL}, {"vfs_read", NULL},
 		{"i", NULL},	     {"_init", NULL},  {"_IO_puts", NULL}, {"3foo", NULL},
 		{"_GLOBAL", NULL},   {"_start", NULL},
+	};
+
+	CHECK_FORMS(pairs);
+}
+
+/* They say all as they are. */
+static void names_of_go(void)
+{
+	static const char *const pairs[][2] = {
+		{"main.main", NULL},
+		{"main.(*T).Method", NULL},
+		{"main.(*stack[...]).push", NULL},
+		{"main.main.func1", NULL},
+		{"type..eq.foo", NULL},
+		{"go.(*struct { sync.Mutex; x int }).Lock", NULL},
+		{"github.com/a/b.F", NULL},
+		{"_rt0_amd64_linux", NULL},
+		{"_cgo_panic", NULL},
+		{"_Registry/a.F", NULL},
+		{"_Zoo/a.(*B).C", NULL},
 	};
 
 	CHECK_FORMS(pairs);
@@ -580,6 +610,96 @@ static void garbage(void)
 	}
 }
 
+/* ---- a real library ---- */
+
+struct name_writer {
+	const struct elf_symbols *elf;
+	FILE *names;
+};
+
+static int write_name(void *context, const struct elf_symbol *symbol)
+{
+	const struct name_writer *to = context;
+	const struct elf_symbols_table *table = &to->elf->tables[symbol->table];
+	char name[ELF_SYMBOLS_NAME_MAX + 1];
+	size_t size = elf_symbols__read(to->elf, name, sizeof(name) - 1,
+					table->names_offset + symbol->name);
+
+	name[size] = '\0';
+	return fprintf(to->names, "%s\n", name) < 0 ? -EIO : 0;
+}
+
+/* The names of all functions of libstdc++, a line each; NULL if it is not there. */
+static FILE *library_names(void)
+{
+	static const char *const paths[] = {
+		"/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+		"/usr/lib/aarch64-linux-gnu/libstdc++.so.6",
+		"/usr/lib64/libstdc++.so.6",
+	};
+	const struct work all = work__share(&(uint64_t){ELF_SYMBOLS_WORK}, UINT64_MAX);
+	CLEANUP_CLOSE int fd = -1;
+	struct elf_symbols elf;
+	struct name_writer to = {.elf = &elf};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && fd < 0; i++)
+		fd = open(paths[i], O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || elf_symbols__open(&elf, fd))
+		return NULL;
+	to.names = tmpfile();
+	if (to.names)
+		CHECK_INT(elf_symbols__each_function(&elf, &all, write_name, &to), 0);
+	elf_symbols__close(&elf);
+	return to.names;
+}
+
+/* What c++filt makes of these lines. */
+static FILE *filter(FILE *names)
+{
+	char command[64];
+
+	/* Not "std::basic_ostream<char, std::char_traits<char> >", nor hashes. */
+	snprintf(command, sizeof(command), "c++filt --no-verbose </proc/self/fd/%d", fileno(names));
+	rewind(names);
+	return popen(command, "re");
+}
+
+/* Line by line; returns how many have a form. */
+static size_t compare_forms(FILE *names, FILE *forms)
+{
+	char symbol[ELF_SYMBOLS_NAME_MAX + 2], wanted[64 * 1024];
+	size_t mangled = 0;
+
+	while (fgets(symbol, sizeof(symbol), names) && fgets(wanted, sizeof(wanted), forms)) {
+		const char *form;
+
+		symbol[strcspn(symbol, "\n")] = wanted[strcspn(wanted, "\n")] = '\0';
+		form = form_of(symbol);
+		mangled += form != NULL;
+		/* Forms that are too long are no matter of this test. */
+		if (strlen(wanted) < DEMANGLED_SIZE)
+			CHECK_STR(form ? form : symbol, wanted);
+	}
+	return mangled;
+}
+
+static void all_of_a_library(void)
+{
+	FILE *names = library_names();
+	FILE *forms;
+
+	if (!names || system("c++filt --no-verbose _Z1fv >/dev/null 2>&1")) {
+		tap_skip("there is no libstdc++ or no c++filt");
+		return;
+	}
+	forms = filter(names);
+	rewind(names);
+	CHECK(forms && compare_forms(names, forms) > 1000);
+	if (forms)
+		CHECK_INT(pclose(forms), 0);
+	fclose(names);
+}
+
 static const struct tap_test tests[] = {
 	{"C++ functions", cxx_functions},
 	{"C++ templates", cxx_templates},
@@ -592,6 +712,7 @@ static const struct tap_test tests[] = {
 	{"Rust functions of the legacy form, without their hash", rust_legacy},
 	{"versions and @plt are kept", suffixes},
 	{"names of C are left as they are", names_of_c},
+	{"names of Go are left as they are", names_of_go},
 	{"names that only look mangled are left as they are", names_that_look_mangled},
 	{"names alone, as one would ask for them", names_without_parameters},
 	{"a form of up to 4,095 bytes fits, a longer one stays mangled", forms_that_just_fit},
@@ -607,6 +728,7 @@ static const struct tap_test tests[] = {
 	 long_forms_of_punycode},
 	{"a name of more Punycode than anyone has stays mangled", endless_punycode},
 	{"garbage", garbage},
+	{"all functions of libstdc++, as c++filt shows them", all_of_a_library},
 };
 
 int main(void)
