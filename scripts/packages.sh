@@ -4,7 +4,8 @@
 
 # shellcheck disable=SC2034
 BUILD_PACKAGES=(
-	bpftool clang cmake gcc git libbpf-dev libc6-dev libelf-dev libiberty-dev make pkg-config zlib1g-dev
+	bpftool clang cmake gcc git libbpf-dev libc6-dev libdw-dev libelf-dev libiberty-dev
+	libzstd-dev make pkg-config zlib1g-dev
 )
 # shellcheck disable=SC2034
 TEST_PACKAGES=(

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions, inlined calls and source lines of addresses, from an image of DWARF.
+ *
+ * The ranges of all units are read once, those inside of a unit only while addresses in
+ * it are answered: memory follows the question, and the largest unit. For program text that
+ * was made by anyone: what it costs is bounded by *work.
+ */
+#ifndef TRACEKIT_SYM_DEBUG_DATA_H
+#define TRACEKIT_SYM_DEBUG_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sym/debug_unit.h"
+
+struct debug_data;
+struct debug_image;
+
+struct debug_frame {
+	/* The linkage name if there is one, mangled, else DW_AT_name; NULL: unknown. */
+	const char *name;
+	const char *file; /* with its folders, or NULL */
+	uint32_t line;	  /* 0: unknown */
+	/* If not, a symbol of the function itself says more: of a clone, or what is local in C++.
+	 */
+	bool is_linkage_name;
+};
+
+/* Calls, and the function around them. */
+#define DEBUG_FRAMES_MAX (DEBUG_DEPTH_MAX + 1)
+
+/* What one question may cost: some seconds. Few programs cost a thousandth of it. */
+#define DEBUG_DATA_WORK ((uint64_t)64 * 1024 * 1024)
+
+struct debug_data_caller {
+	void *context;
+	/*
+	 * Called once for each address of which something is known, with its index and its
+	 * frames, the innermost first: the last one is the function itself, which is without
+	 * a name if only lines are known. All is valid until it returns. Not 0: stop, and return
+	 * that.
+	 */
+	int (*emit)(void *context, size_t index, const struct debug_frame *frames, size_t nr);
+	/* A descriptor of the file at path, which the image names, to be closed; or a negative
+	 * errno. */
+	int (*open_file)(void *context, const char *path);
+};
+
+/*
+ * Both images are borrowed, and must be alone in referring to each other; alternate is
+ * the one that dwz moved what is common to, or NULL. Returns 0 or -ENOMEM.
+ */
+int debug_data__new(struct debug_data **data, const struct debug_image *image,
+		    const struct debug_image *alternate);
+void debug_data__free(struct debug_data *data);
+
+/*
+ * Answer for addresses, which are sorted. Returns 0, -EFBIG if no work was left (what was
+ * found by then has been told), or -ENOMEM.
+ */
+int debug_data__find(struct debug_data *data, const uint64_t *addresses, size_t nr,
+		     const struct debug_data_caller *caller, uint64_t *work);
+
+/* Skeletons whose file was wanted and not to be had: they have lines only. */
+size_t debug_data__nr_missing(const struct debug_data *data);
+
+#endif

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/debug_image.h"
+
+#include <elf.h>
+#include <endian.h>
+#include <errno.h>
+#include <gelf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "sym/elf_symbols.h"
+#include "sym/work.h"
+
+/* Read at once: large enough to be quick, small enough to show progress. */
+#define PIECE_SIZE ((size_t)1024 * 1024)
+/*
+ * What a file can hold: deflate makes 1032 bytes of one, and file systems that compress
+ * allocate less than they show, but a file that is one large hole holds nothing.
+ */
+#define INFLATION_MAX	 1100
+#define HOLE_FACTOR	 64
+#define HOLE_SLACK	 ((uint64_t)16 * 1024 * 1024)
+#define SECTION_NAME_MAX 32
+#define ALIGNMENT	 16
+
+static const char *const names[DEBUG_SECTIONS] = {
+	[DEBUG_INFO] = "info",	       [DEBUG_ABBREV] = "abbrev",
+	[DEBUG_LINE] = "line",	       [DEBUG_LINE_STR] = "line_str",
+	[DEBUG_STR] = "str",	       [DEBUG_STR_OFFSETS] = "str_offsets",
+	[DEBUG_ADDR] = "addr",	       [DEBUG_RANGES] = "ranges",
+	[DEBUG_RNGLISTS] = "rnglists", [DEBUG_TYPES] = "types",
+};
+
+/* The names of the image's sections: ".debug_" and names[i], each with a NUL, behind a first one.
+ */
+#define NAMES_SIZE 256
+
+/* Which section that is, or DEBUG_SECTIONS. */
+static enum debug_section section_of(const char *name, bool is_split, bool *is_old)
+{
+	char wanted[SECTION_NAME_MAX + 16];
+	enum debug_section i;
+
+	*is_old = !strncmp(name, ".zdebug_", 8);
+	if (!*is_old && strncmp(name, ".debug_", 7))
+		return DEBUG_SECTIONS;
+	name += *is_old ? 8 : 7;
+	for (i = 0; i < DEBUG_SECTIONS; i++) {
+		stpcpy(stpcpy(wanted, names[i]), is_split ? ".dwo" : "");
+		if (!strcmp(name, wanted))
+			break;
+	}
+	return i;
+}
+
+/* The header of a compressed section (System V ABI, "Section Compression"). */
+static int read_header(const struct elf_symbols *elf, const struct elf_section *section,
+		       struct debug_part *part)
+{
+	union {
+		Elf32_Chdr chdr32;
+		Elf64_Chdr chdr64;
+	} header;
+	size_t size = elf->is_64bit ? sizeof(header.chdr64) : sizeof(header.chdr32);
+	uint32_t type;
+
+	if (section->size < size || elf_symbols__read(elf, &header, size, section->offset) != size)
+		return -EBADMSG;
+	type = elf->is_64bit ? header.chdr64.ch_type : header.chdr32.ch_type;
+	/* ELFCOMPRESS_ZSTD, which elf.h has from glibc 2.37 on. */
+	if (type != ELFCOMPRESS_ZLIB && type != 2)
+		return -EBADMSG;
+	*part = (struct debug_part){
+		.offset = section->offset + size,
+		.size = section->size - size,
+		.compression = type == ELFCOMPRESS_ZLIB ? COMPRESSION_ZLIB : COMPRESSION_ZSTD,
+		.inflated = elf->is_64bit ? header.chdr64.ch_size : header.chdr32.ch_size,
+	};
+	return 0;
+}
+
+/* The one of GNU's older form: "ZLIB", and the size as a big-endian number of 64 bits. */
+static int read_old_header(const struct elf_symbols *elf, const struct elf_section *section,
+			   struct debug_part *part)
+{
+	unsigned char header[12];
+	uint64_t size;
+
+	if (section->size < sizeof(header) ||
+	    elf_symbols__read(elf, header, sizeof(header), section->offset) != sizeof(header) ||
+	    memcmp(header, "ZLIB", 4))
+		return -EBADMSG;
+	memcpy(&size, header + 4, sizeof(size));
+	*part = (struct debug_part){.offset = section->offset + sizeof(header),
+				    .size = section->size - sizeof(header),
+				    .compression = COMPRESSION_ZLIB,
+				    .inflated = be64toh(size)};
+	return 0;
+}
+
+static int plan_section(struct debug_plan *plan, const struct elf_section *section, bool is_split)
+{
+	char name[SECTION_NAME_MAX];
+	struct debug_part part = {
+		.offset = section->offset, .size = section->size, .inflated = section->size};
+	enum debug_section number;
+	bool is_old;
+	int err = 0;
+
+	if (section->type == SHT_NOBITS || section->size == 0 || (section->flags & SHF_GROUP))
+		return 0;
+	elf_symbols__section_name(plan->elf, section, name, sizeof(name));
+	number = section_of(name, is_split, &is_old);
+	if (number == DEBUG_SECTIONS || plan->parts[number].inflated)
+		return 0;
+	if (section->flags & SHF_COMPRESSED)
+		err = read_header(plan->elf, section, &part);
+	else if (is_old)
+		err = read_old_header(plan->elf, section, &part);
+	if (err)
+		return err;
+	plan->parts[number] = part;
+	return 0;
+}
+
+/* fstat() of libc is newfstatat(), which takes paths: a sandbox does not have that. */
+static int stat_file(int fd, struct stat *st)
+{
+	return syscall(SYS_fstat, fd, st) ? -errno : 0;
+}
+
+static bool can_hold(const struct debug_part *part, uint64_t file_size)
+{
+	return part->offset <= file_size && part->size <= file_size - part->offset &&
+	       (part->compression == COMPRESSION_NONE ||
+		part->inflated / INFLATION_MAX <= part->size);
+}
+
+static uint64_t aligned(uint64_t size)
+{
+	/* At least one zero behind each section: strings end there, whatever a file has. */
+	return (size / ALIGNMENT + 1) * ALIGNMENT;
+}
+
+static uint64_t image_size(const struct debug_plan *plan)
+{
+	uint64_t size = aligned(sizeof(Elf64_Ehdr)) + aligned(NAMES_SIZE) +
+			(DEBUG_SECTIONS + 2) * sizeof(Elf64_Shdr);
+
+	for (size_t i = 0; i < DEBUG_SECTIONS; i++)
+		if (plan->parts[i].inflated)
+			size += aligned(plan->parts[i].inflated);
+	return size;
+}
+
+/* Whether what is to be read of the file can be in it. */
+static int check_sizes(const struct debug_plan *plan)
+{
+	uint64_t stored = 0;
+	struct stat st;
+	int err = stat_file(plan->elf->fd, &st);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < DEBUG_SECTIONS; i++) {
+		const struct debug_part *part = &plan->parts[i];
+
+		if (!can_hold(part, (uint64_t)st.st_size))
+			return -EBADMSG;
+		if (part->inflated > DEBUG_IMAGE_MAX)
+			return -EFBIG;
+		stored += part->size;
+	}
+	if (stored > HOLE_SLACK && stored / 512 / HOLE_FACTOR > (uint64_t)st.st_blocks)
+		return -EBADMSG;
+	return 0;
+}
+
+int debug_plan__make(struct debug_plan *plan, const struct elf_symbols *elf, bool is_split)
+{
+	struct debug_plan made = {.elf = elf};
+	int err = 0;
+
+	for (size_t i = 1; i < elf->nr_sections && !err; i++)
+		err = plan_section(&made, &elf->sections[i], is_split);
+	if (err)
+		return err;
+	if (!made.parts[DEBUG_INFO].inflated || !made.parts[DEBUG_ABBREV].inflated)
+		return -ENOENT;
+	err = check_sizes(&made);
+	if (err)
+		return err;
+	made.size = image_size(&made);
+	if (made.size > DEBUG_IMAGE_MAX)
+		return -EFBIG;
+	*plan = made;
+	return 0;
+}
+
+void debug_plan__supply(struct debug_plan *plan, enum debug_section section,
+			struct debug_bytes bytes)
+{
+	plan->parts[section] = (struct debug_part){
+		.size = bytes.size, .bytes = bytes.bytes, .inflated = bytes.size};
+	plan->size = image_size(plan);
+}
+
+/* Straight into place; *work shows that it goes on. */
+static int read_part(const struct elf_symbols *elf, const struct debug_part *part,
+		     unsigned char *bytes, uint64_t *work)
+{
+	const struct work all = work__share(work, UINT64_MAX);
+
+	for (uint64_t done = 0; done < part->size;) {
+		uint64_t left = part->size - done;
+		size_t wanted = left < PIECE_SIZE ? left : PIECE_SIZE;
+
+		if (elf_symbols__read(elf, bytes + done, wanted, part->offset + done) != wanted)
+			return -EIO;
+		work__charge(&all, 1);
+		done += wanted;
+	}
+	return 0;
+}
+
+static int load_part(const struct elf_symbols *elf, const struct debug_part *part,
+		     unsigned char *bytes, uint64_t *work)
+{
+	if (part->bytes) {
+		memcpy(bytes, part->bytes, part->size);
+		return 0;
+	}
+	if (part->compression == COMPRESSION_NONE)
+		return read_part(elf, part, bytes, work);
+	return inflate_section(elf, part->compression, part->offset, part->size, bytes,
+			       part->inflated);
+}
+
+static Elf64_Shdr section_header(const struct debug_image *image, enum debug_section section,
+				 size_t name)
+{
+	const struct debug_bytes *bytes = &image->sections[section];
+
+	return (Elf64_Shdr){
+		.sh_name = (Elf64_Word)name,
+		.sh_type = bytes->size ? SHT_PROGBITS : SHT_NOBITS,
+		.sh_offset = bytes->size ? (Elf64_Off)(bytes->bytes - image->bytes) : 0,
+		.sh_size = bytes->size,
+		.sh_addralign = 1,
+	};
+}
+
+/*
+ * The headers of the image, whose class does not matter to libdw: DWARF states the size
+ * of addresses itself. Behind the sections stand their names, then their headers.
+ */
+static void write_headers(struct debug_image *image, size_t end)
+{
+	Elf64_Shdr headers[DEBUG_SECTIONS + 2] = {0};
+	char *text = (char *)image->bytes + end;
+	size_t used = 1;
+	Elf64_Ehdr ehdr = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			    __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB,
+			    EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_version = EV_CURRENT,
+		.e_shoff = end + aligned(NAMES_SIZE),
+		.e_ehsize = sizeof(ehdr),
+		.e_shentsize = sizeof(headers[0]),
+		.e_shnum = ARRAY_SIZE(headers),
+		.e_shstrndx = ARRAY_SIZE(headers) - 1,
+	};
+
+	for (size_t i = 0; i < DEBUG_SECTIONS; i++) {
+		headers[i + 1] = section_header(image, (enum debug_section)i, used);
+		used = (size_t)(stpcpy(stpcpy(text + used, ".debug_"), names[i]) - text) + 1;
+	}
+	headers[ARRAY_SIZE(headers) - 1] = (Elf64_Shdr){
+		.sh_type = SHT_STRTAB, .sh_offset = end, .sh_size = NAMES_SIZE, .sh_addralign = 1};
+	memcpy(image->bytes, &ehdr, sizeof(ehdr));
+	memcpy(image->bytes + ehdr.e_shoff, headers, sizeof(headers));
+}
+
+static int load_parts(struct debug_image *image, const struct debug_plan *plan, uint64_t *work)
+{
+	uint64_t at = aligned(sizeof(Elf64_Ehdr));
+
+	for (size_t i = 0; i < DEBUG_SECTIONS; i++) {
+		const struct debug_part *part = &plan->parts[i];
+		int err;
+
+		if (!part->inflated)
+			continue;
+		err = load_part(plan->elf, part, image->bytes + at, work);
+		if (err)
+			return err;
+		image->sections[i] =
+			(struct debug_bytes){.bytes = image->bytes + at, .size = part->inflated};
+		at += aligned(part->inflated);
+	}
+	write_headers(image, at);
+	return 0;
+}
+
+static int begin_dwarf(struct debug_image *image)
+{
+	elf_version(EV_CURRENT);
+	image->elf = elf_memory((char *)image->bytes, image->size);
+	image->dwarf = image->elf ? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL) : NULL;
+	return image->dwarf ? 0 : -EBADMSG;
+}
+
+int debug_image__load(struct debug_image *image, const struct debug_plan *plan, uint64_t *work)
+{
+	struct debug_image loaded = {.size = plan->size};
+	void *memory =
+		mmap(NULL, loaded.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err;
+
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	/* Half of the time of reading is otherwise that of one page fault each 4 KB. */
+	madvise(memory, loaded.size, MADV_HUGEPAGE);
+	loaded.bytes = memory;
+	err = load_parts(&loaded, plan, work);
+	if (!err)
+		err = begin_dwarf(&loaded);
+	if (err) {
+		debug_image__release(&loaded);
+		return err;
+	}
+	*image = loaded;
+	return 0;
+}
+
+void debug_image__release(struct debug_image *image)
+{
+	dwarf_end(image->dwarf);
+	elf_end(image->elf);
+	if (image->bytes)
+		munmap(image->bytes, image->size);
+	*image = (struct debug_image){0};
+}

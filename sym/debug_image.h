@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Those sections of an ELF file that inlined calls and lines are found in, inflated, as
+ * a small ELF file of its own in anonymous memory. libdw reads that: it has no
+ * descriptor, maps no file, and finds no name of another one to open.
+ */
+#ifndef TRACEKIT_SYM_DEBUG_IMAGE_H
+#define TRACEKIT_SYM_DEBUG_IMAGE_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sym/inflate.h"
+
+struct elf_symbols;
+
+enum debug_section {
+	DEBUG_INFO,
+	DEBUG_ABBREV,
+	DEBUG_LINE,
+	DEBUG_LINE_STR,
+	DEBUG_STR,
+	DEBUG_STR_OFFSETS,
+	DEBUG_ADDR,
+	DEBUG_RANGES,
+	DEBUG_RNGLISTS,
+	DEBUG_TYPES,
+	DEBUG_SECTIONS
+};
+
+/* More than this is not read of one file. The largest browsers have some 2 GB, inflated. */
+#define DEBUG_IMAGE_MAX ((uint64_t)2 * 1024 * 1024 * 1024)
+
+struct debug_bytes {
+	const unsigned char *bytes;
+	size_t size;
+};
+
+/* Where the bytes of a section come from: the file, or memory. */
+struct debug_part {
+	uint64_t offset, size; /* in the file, without the header of what is compressed */
+	enum compression compression;
+	const unsigned char *bytes; /* if not NULL: instead of the file */
+	uint64_t inflated;	    /* 0: there is no such section */
+};
+
+struct debug_plan {
+	const struct elf_symbols *elf; /* borrowed */
+	struct debug_part parts[DEBUG_SECTIONS];
+	uint64_t size; /* of the image */
+};
+
+struct debug_image {
+	unsigned char *bytes; /* mapped */
+	size_t size;
+	struct debug_bytes sections[DEBUG_SECTIONS];
+	Elf *elf;
+	Dwarf *dwarf;
+};
+
+/*
+ * Find out what to read of elf: of its sections whose names end in ".dwo" if is_split,
+ * else of those without. *elf must stay as it is.
+ * Returns 0, -ENOENT if it says nothing about functions or lines, -EFBIG if it has more
+ * than is read of one file, or -EBADMSG if it cannot have what it states.
+ */
+int debug_plan__make(struct debug_plan *plan, const struct elf_symbols *elf, bool is_split);
+
+/* Have a section of the image be a copy of bytes, which must stay until it is loaded. */
+void debug_plan__supply(struct debug_plan *plan, enum debug_section section,
+			struct debug_bytes bytes);
+
+/*
+ * Read what was planned. From *work a unit is taken for each piece, so that whoever watches sees
+ * progress. Returns 0 or a negative errno: -EIO, -EBADMSG, -ENOMEM.
+ */
+int debug_image__load(struct debug_image *image, const struct debug_plan *plan, uint64_t *work);
+void debug_image__release(struct debug_image *image);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What goes over the socket between sym/debug_reader.h and its child. The parent sends a
+ * question: how many addresses, then the addresses. The child sends replies until one of
+ * kind REPLY_DONE; to REPLY_OPEN the parent sends one byte, with a descriptor or without.
+ */
+#ifndef TRACEKIT_SYM_DEBUG_PROTOCOL_H
+#define TRACEKIT_SYM_DEBUG_PROTOCOL_H
+
+#include <stdint.h>
+
+#include "sym/debug_data.h"
+
+/* Longer strings are cut. */
+#define DEBUG_STRING_MAX 4095
+/* How many addresses one question has. */
+#define DEBUG_ADDRESSES_MAX (1024 * 1024)
+
+enum reply_kind {
+	REPLY_STRING = 1, /* value: its length; its bytes follow. The next number is its own */
+	REPLY_FRAMES,	  /* value: the index of the address; nr struct sent_frame follow */
+	REPLY_OPEN,	  /* value: the length of a path; its bytes follow */
+	REPLY_DONE,	  /* value: units without their file; result */
+};
+
+struct reply {
+	uint32_t kind;
+	uint32_t value;
+	uint32_t nr;
+	int32_t result; /* 0 or a negative errno */
+};
+
+/* Strings by number, from 1 on in the order in which they were sent; 0: none. */
+struct sent_frame {
+	uint32_t name, file, line;
+	uint32_t is_linkage_name;
+};
+
+/* In memory that both have: by its change the parent sees that there is progress. */
+struct debug_progress {
+	uint64_t work_left;
+};
+
+#endif

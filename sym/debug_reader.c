@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/debug_reader.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "sym/debug_image.h"
+#include "sym/debug_protocol.h"
+#include "sym/debug_reader_child.h"
+#include "sym/elf_symbols.h"
+#include "sym/patience.h"
+
+/* Of a question, in milliseconds: there are slow machines, and busy ones. */
+#define BUDGET_MS	       1000
+#define BUDGET_MS_PER_MB       20
+#define BUDGET_MS_PER_THOUSAND 10
+#define BUDGET_MS_MAX	       9000
+#define TICK_MS		       50
+#define END_MS		       100
+/* What one file may have us keep. */
+#define STRINGS_MAX ((size_t)256 * 1024 * 1024)
+#define INBOX_SIZE  ((size_t)256 * 1024)
+#define MB	    ((uint64_t)1024 * 1024)
+
+struct debug_reader {
+	struct debug_reader_caller caller;
+	pid_t child;
+	int socket;
+	int err; /* why it is of no more use */
+	struct debug_progress *progress;
+	uint64_t image_size;
+	size_t files, missing;
+	struct arena arena;
+	const char **strings; /* by their number, less 1 */
+	size_t nr_strings, strings_capacity, strings_size;
+	unsigned char *inbox; /* what has come and is not yet a whole reply */
+	size_t received;
+};
+
+/* A question that is open. */
+struct question {
+	struct debug_reader *reader;
+	struct debug_chain *chains;
+	size_t nr;
+	struct arena *arena;
+	unsigned char *out; /* to be sent */
+	size_t out_size, sent;
+	bool is_done;
+	int result;
+};
+
+static void start_child(struct debug_reader *reader, const int sockets[2],
+			const struct debug_plan *plan, const struct debug_plan *alternate)
+{
+	const struct debug_reader_job job = {.parent = getpid(),
+					     .socket = sockets[1],
+					     .plan = plan,
+					     .alternate = alternate,
+					     .progress = reader->progress};
+
+	reader->child = fork();
+	if (reader->child == 0)
+		debug_reader_child__run(&job);
+}
+
+static int start(struct debug_reader *reader, const struct debug_plan *plan,
+		 const struct debug_plan *alternate)
+{
+	int sockets[2], err = 0;
+	void *shared = mmap(NULL, sizeof(*reader->progress), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	reader->inbox = malloc(INBOX_SIZE);
+	if (shared == MAP_FAILED || !reader->inbox)
+		return -ENOMEM;
+	reader->progress = shared;
+	reader->image_size = plan->size + (alternate ? alternate->size : 0);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
+		return -errno;
+	start_child(reader, sockets, plan, alternate);
+	if (reader->child < 0)
+		err = -errno;
+	close(sockets[1]);
+	reader->socket = sockets[0];
+	return err;
+}
+
+int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *elf,
+			const struct elf_symbols *alternate,
+			const struct debug_reader_caller *caller)
+{
+	struct debug_plan plan, alternate_plan;
+	struct debug_reader *made;
+	int err = debug_plan__make(&plan, elf, false);
+
+	if (err)
+		return err;
+	/* Without the other file most names are there all the same. */
+	if (alternate && debug_plan__make(&alternate_plan, alternate, false))
+		alternate = NULL;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->caller = *caller;
+	made->child = -1;
+	made->socket = -1;
+	err = start(made, &plan, alternate ? &alternate_plan : NULL);
+	if (err) {
+		debug_reader__stop(made);
+		return err;
+	}
+	*reader = made;
+	return 0;
+}
+
+static void end_child(struct debug_reader *reader)
+{
+	if (reader->socket >= 0)
+		close(reader->socket);
+	reader->socket = -1;
+	if (reader->child > 0) {
+		kill(reader->child, SIGKILL);
+		patience__await_end(reader->child, END_MS);
+	}
+	reader->child = -1;
+}
+
+void debug_reader__stop(struct debug_reader *reader)
+{
+	if (!reader)
+		return;
+	end_child(reader);
+	if (reader->progress)
+		munmap(reader->progress, sizeof(*reader->progress));
+	arena__release(&reader->arena);
+	free(reader->strings);
+	free(reader->inbox);
+	free(reader);
+}
+
+size_t debug_reader__nr_missing(const struct debug_reader *reader)
+{
+	return reader->missing;
+}
+
+/* Returns 0, -EPROTO or -ENOMEM, as the takers of the other replies. */
+static int take_string(struct debug_reader *reader, const char *text, size_t length)
+{
+	char *copy;
+
+	if (reader->strings_size + length > STRINGS_MAX)
+		return -EPROTO;
+	copy = arena__copy_string(&reader->arena, text, strnlen(text, length));
+	if (!copy || ARRAY_GROW(reader->strings, reader->nr_strings, reader->strings_capacity))
+		return -ENOMEM;
+	reader->strings[reader->nr_strings++] = copy;
+	/* Each costs a pointer and more, even an empty one. */
+	reader->strings_size += length + 2 * sizeof(copy);
+	return 0;
+}
+
+static const char *string_of(const struct debug_reader *reader, uint32_t number)
+{
+	return number && number <= reader->nr_strings ? reader->strings[number - 1] : NULL;
+}
+
+static int take_frames(struct question *question, const struct reply *reply,
+		       const unsigned char *bytes)
+{
+	const struct debug_reader *reader = question->reader;
+	struct debug_frame *frames;
+	struct debug_chain *chain;
+
+	if (reply->value >= question->nr || question->chains[reply->value].frames)
+		return -EPROTO;
+	chain = &question->chains[reply->value];
+	frames = arena__alloc(question->arena, reply->nr * sizeof(*frames));
+	if (!frames)
+		return -ENOMEM;
+	for (size_t i = 0; i < reply->nr; i++) {
+		struct sent_frame sent;
+
+		memcpy(&sent, bytes + i * sizeof(sent), sizeof(sent));
+		frames[i] = (struct debug_frame){.name = string_of(reader, sent.name),
+						 .file = string_of(reader, sent.file),
+						 .line = sent.line,
+						 .is_linkage_name = sent.is_linkage_name};
+	}
+	chain->frames = frames;
+	chain->nr = reply->nr;
+	return 0;
+}
+
+/* One byte, with fd if there is one. The child waits for it, so there is room for it. */
+static int send_descriptor(int socket, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.bytes = {0}};
+	char byte = 0;
+	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+						  .cmsg_type = SCM_RIGHTS,
+						  .cmsg_len = CMSG_LEN(sizeof(fd))};
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ? 0 : -EPIPE;
+}
+
+static int serve_open(struct debug_reader *reader, const unsigned char *bytes, size_t length)
+{
+	CLEANUP_CLOSE int fd = -1;
+	char path[PATH_MAX];
+
+	memcpy(path, bytes, length);
+	path[length] = '\0';
+	if (reader->caller.open_file && reader->files < DEBUG_READER_FILES_MAX) {
+		reader->files++;
+		fd = reader->caller.open_file(reader->caller.context, path);
+	}
+	return send_descriptor(reader->socket, fd);
+}
+
+/* How many bytes follow a reply, or -EPROTO. */
+static int64_t body_size(const struct reply *reply)
+{
+	switch (reply->kind) {
+	case REPLY_STRING:
+		return reply->value <= DEBUG_STRING_MAX ? (int64_t)reply->value : -EPROTO;
+	case REPLY_FRAMES:
+		return reply->nr && reply->nr <= DEBUG_FRAMES_MAX ?
+			       (int64_t)(reply->nr * sizeof(struct sent_frame)) :
+			       -EPROTO;
+	case REPLY_OPEN:
+		return reply->value < PATH_MAX ? (int64_t)reply->value : -EPROTO;
+	case REPLY_DONE:
+		return 0;
+	default:
+		return -EPROTO;
+	}
+}
+
+static int take_reply(struct question *question, const struct reply *reply,
+		      const unsigned char *body)
+{
+	struct debug_reader *reader = question->reader;
+
+	switch (reply->kind) {
+	case REPLY_STRING:
+		return take_string(reader, (const char *)body, reply->value);
+	case REPLY_FRAMES:
+		return take_frames(question, reply, body);
+	case REPLY_OPEN:
+		return serve_open(reader, body, reply->value);
+	default:
+		question->is_done = true;
+		question->result = reply->result < 0 ? reply->result : 0;
+		reader->missing = reply->value;
+		return 0;
+	}
+}
+
+/* All replies that have come as a whole; the beginning of the next one is kept. */
+static int take_replies(struct question *question)
+{
+	struct debug_reader *reader = question->reader;
+	size_t at = 0;
+	int err = 0;
+
+	while (!err && !question->is_done && reader->received - at >= sizeof(struct reply)) {
+		struct reply reply;
+		int64_t size;
+
+		memcpy(&reply, reader->inbox + at, sizeof(reply));
+		size = body_size(&reply);
+		if (size < 0)
+			return (int)size;
+		if (reader->received - at - sizeof(reply) < (uint64_t)size)
+			break;
+		err = take_reply(question, &reply, reader->inbox + at + sizeof(reply));
+		at += sizeof(reply) + (size_t)size;
+	}
+	reader->received -= at;
+	memmove(reader->inbox, reader->inbox + at, reader->received);
+	/* Nothing may follow the last reply. */
+	return !err && question->is_done && reader->received ? -EPROTO : err;
+}
+
+static int receive_some(struct question *question)
+{
+	struct debug_reader *reader = question->reader;
+	ssize_t got = recv(reader->socket, reader->inbox + reader->received,
+			   INBOX_SIZE - reader->received, MSG_DONTWAIT);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (got <= 0)
+		return -EPIPE;
+	reader->received += (size_t)got;
+	return take_replies(question);
+}
+
+static int send_some(struct question *question)
+{
+	ssize_t sent = send(question->reader->socket, question->out + question->sent,
+			    question->out_size - question->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (sent < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -EPIPE;
+	question->sent += (size_t)sent;
+	return 0;
+}
+
+static uint64_t budget_ns(const struct question *question)
+{
+	uint64_t ms = BUDGET_MS + question->reader->image_size / MB * BUDGET_MS_PER_MB +
+		      question->nr / 1000 * BUDGET_MS_PER_THOUSAND;
+
+	return (ms < BUDGET_MS_MAX ? ms : BUDGET_MS_MAX) * (NANOSECONDS / 1000);
+}
+
+/* Tell the caller that there is progress, if there was any. */
+static void tick(const struct debug_reader *reader, uint64_t *work_left)
+{
+	const volatile struct debug_progress *progress = reader->progress;
+	uint64_t left = progress->work_left;
+
+	if (left != *work_left && reader->caller.tick)
+		reader->caller.tick(reader->caller.context);
+	*work_left = left;
+}
+
+static int converse(struct question *question)
+{
+	struct debug_reader *reader = question->reader;
+	const uint64_t deadline = monotonic_now() + budget_ns(question);
+	uint64_t work_left = 0, ticked = monotonic_now();
+	int err = 0;
+
+	while (!err && !question->is_done) {
+		struct pollfd poll_fd = {.fd = reader->socket, .events = POLLIN};
+		uint64_t now;
+
+		if (question->sent < question->out_size)
+			poll_fd.events |= POLLOUT;
+		if (poll(&poll_fd, 1, TICK_MS) < 0 && errno != EINTR)
+			return -errno;
+		if (poll_fd.revents & POLLOUT)
+			err = send_some(question);
+		if (!err && (poll_fd.revents & (POLLIN | POLLHUP | POLLERR)))
+			err = receive_some(question);
+		now = monotonic_now();
+		if (now >= deadline && !question->is_done)
+			return -ETIMEDOUT;
+		if (now - ticked >= TICK_MS * (NANOSECONDS / 1000)) {
+			tick(reader, &work_left);
+			ticked = now;
+		}
+	}
+	return err;
+}
+
+/* The number of addresses, and these. */
+static int write_question(struct question *question)
+{
+	uint32_t nr = (uint32_t)question->nr;
+	unsigned char *at;
+
+	question->out_size = sizeof(nr) + question->nr * sizeof(uint64_t);
+	question->out = malloc(question->out_size);
+	if (!question->out)
+		return -ENOMEM;
+	at = mempcpy(question->out, &nr, sizeof(nr));
+	for (size_t i = 0; i < question->nr; i++)
+		at = mempcpy(at, &question->chains[i].address, sizeof(uint64_t));
+	return 0;
+}
+
+/* Why the child has ended by itself: see debug_reader_child__run(). */
+static int exit_reason(struct debug_reader *reader)
+{
+	int status = 0;
+
+	for (int waited = 0; waited < END_MS; waited++) {
+		if (waitpid(reader->child, &status, WNOHANG) == reader->child) {
+			reader->child = -1;
+			return WIFEXITED(status) && WEXITSTATUS(status) == EPERM ? -EPERM : -EPIPE;
+		}
+		poll(NULL, 0, 1);
+	}
+	return -EPIPE;
+}
+
+static int ask(struct debug_reader *reader, struct debug_chain *chains, size_t nr,
+	       struct arena *arena)
+{
+	struct question question = {.reader = reader, .chains = chains, .nr = nr, .arena = arena};
+	int err = write_question(&question);
+
+	if (!err)
+		err = converse(&question);
+	free(question.out);
+	if (err == -EPIPE)
+		err = exit_reason(reader);
+	if (!err)
+		err = question.result;
+	return err;
+}
+
+int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, size_t nr,
+		       struct arena *arena)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		chains[i].frames = NULL;
+		chains[i].nr = 0;
+	}
+	for (size_t done = 0; done < nr && !reader->err && !err;) {
+		size_t some = nr - done < DEBUG_ADDRESSES_MAX ? nr - done : DEBUG_ADDRESSES_MAX;
+
+		err = ask(reader, chains + done, some, arena);
+		done += some;
+	}
+	if (err && err != -EFBIG) {
+		reader->err = err;
+		end_child(reader);
+	}
+	return reader->err ? reader->err : err;
+}

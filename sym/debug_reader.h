@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inlined calls and source lines of one file, read by a child process that can do no harm:
+ * DWARF is complex, files are anyone's, and libdw can neither be interrupted nor be
+ * trusted with them. The child has no privileges (sym/sandbox.h), and whatever it does, the
+ * parent goes on in time: it costs the names of this file at most.
+ */
+#ifndef TRACEKIT_SYM_DEBUG_READER_H
+#define TRACEKIT_SYM_DEBUG_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/util/arena.h"
+#include "sym/debug_data.h"
+
+struct debug_reader;
+struct elf_symbols;
+
+struct debug_reader_caller {
+	void *context;
+	/*
+	 * A descriptor of a file of a split unit, at a path that the file of the reader names: what
+	 * of that is to be followed is for the caller to say. Or a negative errno. May be NULL.
+	 */
+	int (*open_file)(void *context, const char *path);
+	/* Called every 100 ms at least as long as the reader gets on. May be NULL. */
+	void (*tick)(void *context);
+};
+
+/* Files of split units that one reader is given. */
+#define DEBUG_READER_FILES_MAX 4096
+
+struct debug_chain {
+	uint64_t address;		  /* first: the key */
+	const struct debug_frame *frames; /* the innermost first; NULL: nothing is known */
+	size_t nr;
+};
+
+/*
+ * Start a child for the file of elf, whose part common to several files is in alternate, if
+ * that is not NULL. Both are needed, with their descriptors, only during this call.
+ * Returns 0, -ENOENT if the file has no such data, -EPERM if there can be no sandbox (known
+ * at the first question), or another negative errno, as those of debug_plan__make().
+ */
+int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *elf,
+			const struct elf_symbols *alternate,
+			const struct debug_reader_caller *caller);
+
+/*
+ * Fill in the frames of chains, which are sorted by address, as far as they are found: those go
+ * into the arena, strings stay valid until the reader is stopped. It takes 9 seconds at most.
+ * Returns 0, -EFBIG if the file would cost more, -ETIMEDOUT if it took too long, -EPIPE if the
+ * child has died, -EPROTO if it sent nonsense, or another negative errno. What was
+ * found by then is there all the same. After other than 0 and -EFBIG the reader is of no
+ * more use: all that it is asked it refuses.
+ */
+int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, size_t nr,
+		       struct arena *arena);
+
+/* Units whose own file could not be had, so far: only their lines are known. */
+size_t debug_reader__nr_missing(const struct debug_reader *reader);
+
+/* End the child, and forget all strings. NULL is allowed. */
+void debug_reader__stop(struct debug_reader *reader);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The other end of sym/debug_reader.h: it answers on a socket until that is closed. */
+#ifndef TRACEKIT_SYM_DEBUG_READER_CHILD_H
+#define TRACEKIT_SYM_DEBUG_READER_CHILD_H
+
+#include <sys/types.h>
+
+struct debug_plan;
+struct debug_progress;
+
+struct debug_reader_job {
+	pid_t parent;
+	int socket;
+	const struct debug_plan *plan;
+	const struct debug_plan *alternate; /* or NULL */
+	struct debug_progress *progress;
+};
+
+_Noreturn void debug_reader_child__run(const struct debug_reader_job *job);
+
+#endif

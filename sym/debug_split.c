@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/debug_split.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/util/cleanup.h"
+#include "sym/elf_symbols.h"
+#include "sym/work.h"
+
+/* Units in one such file, among which one is looked for: there is one, and types. */
+#define UNITS_MAX 65536
+
+struct skeleton {
+	const char *folder, *name;
+	Dwarf_Attribute low;
+	Dwarf_Word address_base, ranges_base;
+	bool has_low;
+};
+
+static int take_attribute(Dwarf_Attribute *attribute, void *context)
+{
+	struct skeleton *skeleton = context;
+
+	switch (dwarf_whatattr(attribute)) {
+	case DW_AT_comp_dir:
+		skeleton->folder = dwarf_formstring(attribute);
+		break;
+	case DW_AT_dwo_name:
+	case DW_AT_GNU_dwo_name:
+		skeleton->name = dwarf_formstring(attribute);
+		break;
+	case DW_AT_low_pc:
+		skeleton->low = *attribute;
+		skeleton->has_low = true;
+		break;
+	case DW_AT_addr_base:
+	case DW_AT_GNU_addr_base:
+		dwarf_formudata(attribute, &skeleton->address_base);
+		break;
+	case DW_AT_GNU_ranges_base:
+		dwarf_formudata(attribute, &skeleton->ranges_base);
+		break;
+	default:
+		break;
+	}
+	return DWARF_CB_OK;
+}
+
+static struct debug_bytes bytes_from(const struct debug_image *image, enum debug_section section,
+				     uint64_t base)
+{
+	const struct debug_bytes *bytes = &image->sections[section];
+
+	if (base >= bytes->size)
+		return (struct debug_bytes){0};
+	return (struct debug_bytes){.bytes = bytes->bytes + base, .size = bytes->size - base};
+}
+
+static int path_of(const struct skeleton *skeleton, char *path, size_t size)
+{
+	const char *folder = *skeleton->name == '/' || !skeleton->folder ? "" : skeleton->folder;
+	int length = snprintf(path, size, "%s%s%s", folder, *folder ? "/" : "", skeleton->name);
+
+	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+int debug_split__of(struct debug_split *split, Dwarf_Die *die, const struct debug_image *image)
+{
+	struct skeleton skeleton = {0};
+	Dwarf_Addr low;
+	int err;
+
+	dwarf_getattrs(die, take_attribute, &skeleton, 0);
+	if (!skeleton.name || !*skeleton.name)
+		return -ENOENT;
+	err = path_of(&skeleton, split->path, sizeof(split->path));
+	if (err)
+		return err;
+	/* Never its last parameter but one, for which libdw would look for the file. */
+	if (dwarf_cu_info(die->cu, NULL, NULL, NULL, NULL, &split->id, NULL, NULL))
+		return -ENOENT;
+	split->base = skeleton.has_low && dwarf_formaddr(&skeleton.low, &low) == 0 ? low : 0;
+	split->addresses = bytes_from(image, DEBUG_ADDR, skeleton.address_base);
+	split->ranges = bytes_from(image, DEBUG_RANGES, skeleton.ranges_base);
+	return 0;
+}
+
+/* Find the unit that has the id of the skeleton. */
+static int find_unit(const struct debug_split *split, const struct debug_image *image,
+		     struct debug_unit *unit)
+{
+	Dwarf_Off offset = 0, next;
+	size_t header;
+
+	for (int i = 0; i < UNITS_MAX; i++, offset = next) {
+		uint64_t id;
+		Dwarf_Die die;
+
+		if (dwarf_next_unit(image->dwarf, offset, &next, &header, NULL, NULL, NULL, NULL,
+				    NULL, NULL))
+			break;
+		if (!dwarf_offdie(image->dwarf, offset + header, &die))
+			break;
+		if (dwarf_tag(&die) != DW_TAG_compile_unit ||
+		    dwarf_cu_info(die.cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) ||
+		    id != split->id)
+			continue;
+		*unit = (struct debug_unit){
+			.root = die,
+			.end = (const unsigned char *)die.addr - header + (next - offset),
+			.base = split->base,
+		};
+		return 0;
+	}
+	return -ESTALE;
+}
+
+int debug_split__load(const struct debug_split *split, int fd, struct debug_image *image,
+		      struct debug_unit *unit, uint64_t *work)
+{
+	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	struct debug_image loaded = {0};
+	struct debug_plan plan;
+	int err = elf_symbols__open(&elf, fd);
+
+	if (!err)
+		err = debug_plan__make(&plan, &elf, true);
+	if (err)
+		return err;
+	if (split->addresses.size)
+		debug_plan__supply(&plan, DEBUG_ADDR, split->addresses);
+	if (split->ranges.size)
+		debug_plan__supply(&plan, DEBUG_RANGES, split->ranges);
+	err = debug_image__load(&loaded, &plan, work);
+	if (err)
+		return err;
+	err = find_unit(split, &loaded, unit);
+	if (err) {
+		debug_image__release(&loaded);
+		return err;
+	}
+	*image = loaded;
+	return 0;
+}

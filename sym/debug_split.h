@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Units that are split: the program has a skeleton, whose own file, with a name that ends in
+ * ".dwo", has the rest. Format: DWARF 5, 3.1.2 and 7.3.2; GCC's earlier form of it for 4.
+ */
+#ifndef TRACEKIT_SYM_DEBUG_SPLIT_H
+#define TRACEKIT_SYM_DEBUG_SPLIT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sym/debug_image.h"
+#include "sym/debug_unit.h"
+
+/* What a skeleton says of its file. */
+struct debug_split {
+	char path[PATH_MAX];
+	uint64_t id;
+	uint64_t base; /* what its range lists are relative to */
+	/* The part of the program's sections that its indices begin at. */
+	struct debug_bytes addresses, ranges;
+};
+
+/*
+ * Fill in *split from the skeleton of image. Returns 0, -ENOENT if it is no skeleton, or
+ * -ENAMETOOLONG. The path is the skeleton's word: where to look is for the caller to say.
+ */
+int debug_split__of(struct debug_split *split, Dwarf_Die *skeleton,
+		    const struct debug_image *image);
+
+/*
+ * Load the file at fd, and have *unit begin with the entry that belongs to the skeleton.
+ * Returns 0, -ESTALE if the file is of another compilation, or another negative errno.
+ */
+int debug_split__load(const struct debug_split *split, int fd, struct debug_image *image,
+		      struct debug_unit *unit, uint64_t *work);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sections that are compressed, piece by piece into memory of the size that they state. */
+#ifndef TRACEKIT_SYM_INFLATE_H
+#define TRACEKIT_SYM_INFLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_symbols;
+
+enum compression { COMPRESSION_NONE, COMPRESSION_ZLIB, COMPRESSION_ZSTD };
+
+/*
+ * Read the size bytes at offset of the file and inflate them to exactly inflated bytes.
+ * Returns 0, -EBADMSG if they are not that, -EIO if the file ends before, or -ENOMEM.
+ */
+int inflate_section(const struct elf_symbols *elf, enum compression compression, uint64_t offset,
+		    uint64_t size, void *bytes, size_t inflated);
+
+#endif

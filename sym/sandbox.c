@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/page.h"
+
+/* Whoever owns nothing: the user and the group "nobody" of all distributions. */
+#define NOBODY 65534
+
+#if defined(__x86_64__)
+#define OWN_ARCH AUDIT_ARCH_X86_64
+/* Calls of the x32 ABI have this bit, on the same architecture. */
+#define FOREIGN_CALLS 0x40000000
+#elif defined(__aarch64__)
+#define OWN_ARCH      AUDIT_ARCH_AARCH64
+#define FOREIGN_CALLS 0x40000000
+#endif
+
+/* The descriptors that stay become 0, 1, ...; all others are closed. */
+static int keep_descriptors(struct sandbox *sandbox)
+{
+	int copies[SANDBOX_FDS_MAX];
+	struct rlimit limit;
+
+	if (sandbox->nr_fds > SANDBOX_FDS_MAX)
+		return -EINVAL;
+	/* Above all that they become, so that none is overwritten while it is needed. */
+	for (size_t i = 0; i < sandbox->nr_fds; i++) {
+		copies[i] = fcntl(sandbox->fds[i], F_DUPFD, SANDBOX_FDS_MAX);
+		if (copies[i] < 0)
+			return -errno;
+	}
+	for (size_t i = 0; i < sandbox->nr_fds; i++) {
+		if (dup2(copies[i], (int)i) < 0)
+			return -errno;
+		sandbox->fds[i] = (int)i;
+	}
+	if (syscall(SYS_close_range, (unsigned int)sandbox->nr_fds, ~0U, 0) == 0) /* 5.9+ */
+		return 0;
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return -EMFILE;
+	for (rlim_t fd = sandbox->nr_fds; fd < limit.rlim_cur; fd++)
+		close((int)fd);
+	return 0;
+}
+
+/* Bytes that are mapped now; read before there is a limit. */
+static uint64_t mapped_bytes(void)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	return file && fscanf(file, "%llu", &pages) == 1 ? pages * page_size() : 0;
+}
+
+static int limit(int resource, uint64_t value)
+{
+	const struct rlimit both = {.rlim_cur = value, .rlim_max = value};
+
+	return setrlimit((__rlimit_resource_t)resource, &both) ? -errno : 0;
+}
+
+static int set_limits(const struct sandbox *sandbox, uint64_t mapped)
+{
+	int err = limit(RLIMIT_CORE, 0);
+
+	if (!err)
+		err = limit(RLIMIT_FSIZE, 0);
+	if (!err)
+		err = limit(RLIMIT_CPU, sandbox->cpu_seconds);
+	if (!err)
+		err = limit(RLIMIT_NOFILE, sandbox->nr_fds + sandbox->received_fds);
+	if (!err && mapped)
+		err = limit(RLIMIT_AS, mapped + sandbox->memory);
+	return err;
+}
+
+/* Whether this process has become nobody in particular. */
+static bool change_user(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+	bool changed;
+
+	/* Of no use but to root; in a user namespace there may be no nobody, nor a way to leave
+	 * groups. */
+	changed = setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+		  setresuid(NOBODY, NOBODY, NOBODY) == 0;
+	return syscall(SYS_capset, &header, none) == 0 && changed;
+}
+
+#ifdef OWN_ARCH
+/* One call that is allowed, whatever its arguments. */
+#define ALLOW(number)                                                                              \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),                                         \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+
+/*
+ * Read and write what is open, receive descriptors, have memory, look at the clock, end.
+ * Memory is without a file behind it, and never becomes code.
+ */
+static struct sock_filter filter[] = {
+	LOAD(arch),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCH, 1, 0),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	LOAD(nr),
+	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, FOREIGN_CALLS, 0, 1),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	ALLOW(SYS_read),
+	ALLOW(SYS_pread64),
+	ALLOW(SYS_write),
+	ALLOW(SYS_sendto),
+	ALLOW(SYS_recvfrom),
+	ALLOW(SYS_recvmsg),
+	ALLOW(SYS_close),
+	ALLOW(SYS_fstat),
+	ALLOW(SYS_brk),
+	ALLOW(SYS_munmap),
+	ALLOW(SYS_mremap),
+	ALLOW(SYS_madvise),
+	ALLOW(SYS_futex),
+	ALLOW(SYS_clock_gettime),
+	ALLOW(SYS_rt_sigreturn),
+	ALLOW(SYS_exit),
+	ALLOW(SYS_exit_group),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 5),
+	LOAD(args[2]),
+	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 3, 0),
+	LOAD(args[3]),
+	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_ANONYMOUS, 0, 1),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+};
+
+static bool refuse_calls(void)
+{
+	const struct sock_fprog program = {.len = ARRAY_SIZE(filter), .filter = filter};
+
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+#else
+static bool refuse_calls(void)
+{
+	return false;
+}
+#endif
+
+/*
+ * The order matters: a change of user makes the kernel forget the signal of the parent's
+ * end, and after the filter nothing of this can be asked for any more.
+ */
+int sandbox__enter(struct sandbox *sandbox)
+{
+	uint64_t mapped = mapped_bytes();
+	int err = keep_descriptors(sandbox);
+	bool changed, refused;
+
+	if (err)
+		return err;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	changed = change_user();
+	prctl(PR_SET_DUMPABLE, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != sandbox->parent)
+		return -ESRCH;
+	err = set_limits(sandbox, mapped);
+	if (err)
+		return err;
+	refused = refuse_calls();
+	return changed || refused ? 0 : -EPERM;
+}

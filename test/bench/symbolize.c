@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * symbolize [-a] [-i] [-l COMMON] FILE < ADDRESSES: what addr2line -f [-a] [-i] prints for
+ * addresses of the file itself, in hexadecimal, one to a line. -l: the file of dwz.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "sym/debug_reader.h"
+#include "sym/elf_symbols.h"
+
+struct wanted {
+	uint64_t *addresses; /* as they were asked for */
+	struct debug_chain *chains;
+	struct elf_lookup *lookups; /* sorted */
+	size_t nr, capacity;
+};
+
+static int compare_addresses(const void *a, const void *b)
+{
+	return COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+static int read_addresses(struct wanted *wanted)
+{
+	char line[64];
+
+	while (fgets(line, sizeof(line), stdin)) {
+		if (ARRAY_GROW(wanted->addresses, wanted->nr, wanted->capacity))
+			return -ENOMEM;
+		wanted->addresses[wanted->nr++] = strtoull(line, NULL, 16);
+	}
+	wanted->chains = calloc(wanted->nr + 1, sizeof(*wanted->chains));
+	wanted->lookups = calloc(wanted->nr + 1, sizeof(*wanted->lookups));
+	if (!wanted->chains || !wanted->lookups)
+		return -ENOMEM;
+	for (size_t i = 0; i < wanted->nr; i++)
+		wanted->lookups[i].address = wanted->chains[i].address = wanted->addresses[i];
+	array__sort(wanted->chains, wanted->nr, sizeof(*wanted->chains), compare_addresses);
+	array__sort(wanted->lookups, wanted->nr, sizeof(*wanted->lookups), compare_addresses);
+	return 0;
+}
+
+static void print_frame(const char *name, const char *file, uint32_t line)
+{
+	printf("%s\n%s:", name ? name : "??", file ? file : "??");
+	if (line)
+		printf("%u\n", line);
+	else
+		puts("?");
+}
+
+static void print_all(const struct wanted *wanted, bool addresses, bool inlines)
+{
+	for (size_t i = 0; i < wanted->nr; i++) {
+		size_t at = array__lower_bound(wanted->chains, wanted->nr, sizeof(*wanted->chains),
+					       wanted->addresses[i]);
+		const struct debug_chain *chain = &wanted->chains[at];
+		const char *symbol = wanted->lookups[at].name;
+
+		if (addresses)
+			printf("0x%016llx\n", (unsigned long long)chain->address);
+		if (!chain->nr)
+			print_frame(symbol, NULL, 0);
+		for (size_t j = 0; j < chain->nr && (j == 0 || inlines); j++) {
+			const struct debug_frame *frame = &chain->frames[j];
+			bool by_symbol = j + 1 == chain->nr && symbol && !frame->is_linkage_name;
+
+			print_frame(by_symbol ? symbol : frame->name, frame->file, frame->line);
+		}
+	}
+}
+
+/* Any file: this is a tool for those who trust what they give it. */
+static int open_file(void *context, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	(void)context;
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_elf(struct elf_symbols *elf, const char *path)
+{
+	int fd = open_file(NULL, path);
+
+	return fd < 0 ? fd : elf_symbols__open(elf, fd);
+}
+
+static int find(const struct elf_symbols *elf, const struct elf_symbols *alternate,
+		struct wanted *wanted, struct arena *arena)
+{
+	const struct debug_reader_caller caller = {.open_file = open_file};
+	struct debug_reader *reader;
+	uint64_t work = ELF_SYMBOLS_WORK;
+	int err = debug_reader__start(&reader, elf, alternate, &caller);
+
+	/* While the child reads, so that both use a CPU. */
+	if (elf_symbols__find(elf, wanted->lookups, wanted->nr, arena, &work))
+		return -ENOMEM;
+	if (!err)
+		err = debug_reader__find(reader, wanted->chains, wanted->nr, arena);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct elf_symbols elf, alternate;
+	struct wanted wanted = {0};
+	struct arena arena = {0};
+	bool addresses = false, inlines = false, has_alternate = false;
+	int option, err;
+
+	while ((option = getopt(argc, argv, "ail:")) != -1) {
+		addresses |= option == 'a';
+		inlines |= option == 'i';
+		if (option == 'l')
+			has_alternate = open_elf(&alternate, optarg) == 0;
+	}
+	if (optind + 1 != argc || open_elf(&elf, argv[optind])) {
+		fprintf(stderr, "usage: symbolize [-a] [-i] [-l COMMON] FILE < ADDRESSES\n");
+		return 1;
+	}
+	err = read_addresses(&wanted);
+	if (!err)
+		err = find(&elf, has_alternate ? &alternate : NULL, &wanted, &arena);
+	print_all(&wanted, addresses, inlines);
+	if (err)
+		fprintf(stderr, "symbolize: %s\n", strerror(-err));
+	return err != 0;
+}
