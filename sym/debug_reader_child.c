@@ -83,13 +83,25 @@ static void put(struct child *child, const void *bytes, size_t size)
 	child->pending += size;
 }
 
-/* FNV-1a, of 64 bits. A file whose strings collide has wrong names of its own making. */
+/*
+ * Eight bytes at a time: C++ names are long, and each frame has one. A file whose strings
+ * collide has wrong names of its own making.
+ */
 static uint64_t hash_of(const char *text, size_t length)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = length;
 
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
+	for (size_t i = 0; i < length; i += sizeof(hash)) {
+		size_t left = length - i;
+		uint64_t word = 0;
+
+		if (left >= sizeof(word))
+			memcpy(&word, text + i, sizeof(word));
+		else
+			memcpy(&word, text + i, left);
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+		hash ^= hash >> 32;
+	}
 	return hash;
 }
 

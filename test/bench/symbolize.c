@@ -48,11 +48,13 @@ static int read_addresses(struct wanted *wanted)
 
 static void print_frame(const char *name, const char *file, uint32_t line)
 {
-	printf("%s\n%s:", name ? name : "??", file ? file : "??");
+	fputs(name ? name : "??", stdout);
+	putchar('\n');
+	fputs(file ? file : "??", stdout);
 	if (line)
-		printf("%u\n", line);
+		printf(":%u\n", line);
 	else
-		puts("?");
+		puts(":?");
 }
 
 static void print_all(const struct wanted *wanted, bool addresses, bool inlines)

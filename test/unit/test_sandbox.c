@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Each case is a child that enters the sandbox, tries, and says by its status how it went. */
+#include "sym/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "test/unit/tap.h"
+
+#define MEMORY	     ((uint64_t)256 * 1024 * 1024)
+#define ENTRY_FAILED 100
+
+/* The status of a child in which attempt ran, inside, as wait() has it. */
+static int run_inside(int (*attempt)(int fd), unsigned int cpu_seconds)
+{
+	CLEANUP_CLOSE int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	pid_t parent = getpid(), child = fork();
+	int status = -1;
+
+	if (child == 0) {
+		struct sandbox sandbox = {.parent = parent,
+					  .fds = &zero,
+					  .nr_fds = 1,
+					  .received_fds = 1,
+					  .memory = MEMORY,
+					  .cpu_seconds = cpu_seconds};
+
+		_exit(sandbox__enter(&sandbox) ? ENTRY_FAILED : attempt(zero));
+	}
+	waitpid(child, &status, 0);
+	return status;
+}
+
+static void check_inside(int (*attempt)(int fd), const char *what)
+{
+	int status = run_inside(attempt, 10);
+
+	tap_check(WIFEXITED(status) && WEXITSTATUS(status) == 0, __FILE__, __LINE__,
+		  "%s: the child ended with status %#x", what, (unsigned int)status);
+}
+
+/* 0 if the result says that this was not allowed. */
+static int refused(long result)
+{
+	return result == -1 && errno == EPERM ? 0 : 1;
+}
+
+static int open_file(int fd)
+{
+	(void)fd;
+	return refused(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY));
+}
+
+static int fork_child(int fd)
+{
+	(void)fd;
+	return refused(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+}
+
+static int kill_parent(int fd)
+{
+	(void)fd;
+	/* Not getppid(), which is refused, too. */
+	return refused(kill(1, 0)) || refused(syscall(SYS_tgkill, 1, 1, 0));
+}
+
+static int make_socket(int fd)
+{
+	int fds[2];
+
+	(void)fd;
+	return refused(socket(AF_UNIX, SOCK_STREAM, 0)) ||
+	       refused(socket(AF_INET, SOCK_DGRAM, 0)) ||
+	       refused(socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
+}
+
+static int run_program(int fd)
+{
+	char *const arguments[] = {(char *)"/bin/true", NULL};
+
+	(void)fd;
+	return refused(execve(arguments[0], arguments, arguments));
+}
+
+static int map_file(int fd)
+{
+	void *mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	return refused(mapped == MAP_FAILED ? -1 : 0);
+}
+
+static int map_code(int fd)
+{
+	void *mapped = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)fd;
+	return refused(mapped == MAP_FAILED ? -1 : 0);
+}
+
+static int trace_parent(int fd)
+{
+	(void)fd;
+	return refused(ptrace(PTRACE_ATTACH, 1, NULL, NULL));
+}
+
+static int get_rights(int fd)
+{
+	(void)fd;
+	return refused(setuid(0)) || refused(syscall(SYS_setgroups, 0, NULL));
+}
+
+static int lift_limits(int fd)
+{
+	const struct rlimit limit = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+
+	(void)fd;
+	return refused(setrlimit(RLIMIT_AS, &limit));
+}
+
+static void what_is_refused(void)
+{
+	static const struct {
+		int (*attempt)(int fd);
+		const char *what;
+	} attempts[] = {
+		{open_file, "to open a file"},	   {fork_child, "to fork"},
+		{kill_parent, "to send a signal"}, {make_socket, "to make a socket"},
+		{run_program, "to run a program"}, {map_file, "to map a file"},
+		{map_code, "to map code"},	   {trace_parent, "to trace a process"},
+		{get_rights, "to get rights"},	   {lift_limits, "to lift limits"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
+		check_inside(attempts[i].attempt, attempts[i].what);
+}
+
+static int read_and_allocate(int fd)
+{
+	char bytes[8] = "before";
+	char *memory = malloc(64 * 1024 * 1024);
+
+	if (fd != 0 || read(fd, bytes, sizeof(bytes)) != sizeof(bytes) || bytes[0] || !memory)
+		return 1;
+	memset(memory, 1, 64 * 1024 * 1024);
+	free(memory);
+	/* A closed descriptor, not a call that is refused. */
+	return write(1, bytes, 1) == -1 && errno == EBADF ? 0 : 2;
+}
+
+static void what_is_allowed(void)
+{
+	check_inside(read_and_allocate, "to read and to allocate");
+}
+
+#ifndef __SANITIZE_ADDRESS__
+static int allocate_much(int fd)
+{
+	void *mapped =
+		mmap(NULL, 2 * MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)fd;
+	return mapped == MAP_FAILED && errno == ENOMEM ? 0 : 1;
+}
+#endif
+
+static void limit_of_memory(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	tap_skip("the sanitizer maps what it likes");
+#else
+	check_inside(allocate_much, "to allocate too much");
+#endif
+}
+
+static int loop(int fd)
+{
+	for (volatile unsigned int i = 0;; i++)
+		(void)fd;
+	return 0;
+}
+
+static void limit_of_time(void)
+{
+	int status = run_inside(loop, 1);
+
+	CHECK(WIFSIGNALED(status));
+	CHECK(WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
+}
+
+/* Whoever it was: groups and users are asked for in front of the filter, which refuses them. */
+static void users(void)
+{
+	CLEANUP_CLOSE int read_end = -1;
+	char status[4096] = "", path[64];
+	int pipes[2], fds[1], size;
+	pid_t parent = getpid(), child;
+	CLEANUP_CLOSE int file = -1;
+
+	if (geteuid() != 0) {
+		tap_skip("only root can become somebody else");
+		return;
+	}
+	if (!CHECK_INT(pipe2(pipes, O_CLOEXEC), 0))
+		return;
+	child = fork();
+	if (child == 0) {
+		struct sandbox sandbox = {.parent = parent,
+					  .fds = fds,
+					  .nr_fds = 1,
+					  .memory = MEMORY,
+					  .cpu_seconds = 9};
+
+		fds[0] = pipes[1];
+		if (sandbox__enter(&sandbox) == 0)
+			(void)!write(0, "x", 1);
+		for (;;)
+			(void)!read(0, path, 1);
+	}
+	close(pipes[1]);
+	read_end = pipes[0];
+	CHECK_INT(read(read_end, path, 1), 1);
+	snprintf(path, sizeof(path), "/proc/%d/status", child);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	size = (int)read(file, status, sizeof(status) - 1);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	if (!CHECK(size > 0))
+		return;
+	CHECK(strstr(status, "\nUid:\t65534\t65534\t65534\t65534\n"));
+	CHECK(strstr(status, "\nGid:\t65534\t65534\t65534\t65534\n"));
+	CHECK(strstr(status, "\nGroups:\t \n") || strstr(status, "\nGroups:\t\n"));
+	CHECK(strstr(status, "\nCapPrm:\t0000000000000000\n"));
+	CHECK(strstr(status, "\nCapEff:\t0000000000000000\n"));
+	CHECK(strstr(status, "\nNoNewPrivs:\t1\n"));
+	CHECK(strstr(status, "\nSeccomp:\t2\n"));
+}
+
+static int nothing(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+/* The parent may have ended before its end was asked to be told. */
+static void parent_that_has_gone(void)
+{
+	pid_t child = fork();
+	int status = -1;
+
+	if (child == 0) {
+		int fd = 0;
+		struct sandbox sandbox = {
+			.parent = 1, .fds = &fd, .nr_fds = 1, .memory = MEMORY, .cpu_seconds = 9};
+
+		_exit(getppid() == 1 || sandbox__enter(&sandbox) == -ESRCH ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	CHECK_INT(status, 0);
+	check_inside(nothing, "to enter");
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{"what could do harm is refused", what_is_refused},
+		{"what is needed to read is allowed", what_is_allowed},
+		{"memory has a limit", limit_of_memory},
+		{"time has a limit", limit_of_time},
+		{"root becomes nobody, without groups and capabilities", users},
+		{"without its parent it is not entered", parent_that_has_gone},
+	};
+
+	return TAP_RUN(tests);
+}
