@@ -15,11 +15,11 @@
 #include "core/util/arena.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "core/util/pointer_map.h"
 #include "sym/elf_symbols.h"
 #include "sym/image.h"
 #include "sym/maps.h"
 #include "sym/remember.h"
-#include "sym/sent_strings.h"
 #include "sym/sym.h"
 #include "sym/user_namer.h"
 #include "sym/worker_protocol.h"
@@ -48,7 +48,7 @@ struct child {
 	size_t nr, capacity;
 	const struct sym_query *queries; /* while it is answered */
 	uint64_t number;
-	struct sent_strings sent; /* in answers to it */
+	struct pointer_map strings; /* that have been sent in answers to it, to their numbers */
 };
 
 /* flags: MSG_DONTWAIT or 0. False if there is none; does not return at the end of the parent. */
@@ -77,20 +77,20 @@ static void send_answer(struct child *child, struct answer answer)
 static uint32_t send_string(struct child *child, const char *text)
 {
 	struct answer answer = {.kind = ANSWER_STRING};
-	uint32_t number;
-	bool is_new;
+	uintptr_t *number;
 
 	if (!text)
 		return 0;
-	number = sent_strings__number(&child->sent, text, &is_new);
+	number = pointer_map__at(&child->strings, text);
 	if (!number)
 		_exit(1);
-	if (is_new) {
+	if (!*number) {
+		*number = child->strings.nr;
 		answer.length = (uint32_t)strnlen(text, STRING_LENGTH_MAX);
 		send_answer(child, answer);
 		fwrite(text, answer.length, 1, child->out);
 	}
-	return number;
+	return (uint32_t)*number;
 }
 
 static void send_inlined(struct child *child, const struct sym_inlined *inlined)
@@ -227,7 +227,7 @@ static void serve_name(struct child *child, const struct message *message)
 	last.result = answer_question(child);
 	last.exhausted = child->progress->work == 0 || child->progress->left_out;
 	child->nr = 0;
-	sent_strings__clear(&child->sent);
+	pointer_map__release(&child->strings);
 	fwrite(&last, sizeof(last), 1, child->out);
 }
 

@@ -7,7 +7,6 @@
 
 #include "core/util/arena.h"
 #include "core/util/array.h"
-#include "sym/sent_strings.h"
 #include "sym/sym.h"
 #include "sym/worker_protocol.h"
 #include "test/unit/tap.h"
@@ -160,33 +159,12 @@ static void endless_strings(void)
 	close_question(&test);
 }
 
-static void numbers_of_strings(void)
-{
-	struct sent_strings strings = {0};
-	char texts[3000];
-	bool is_new;
-
-	for (uint32_t i = 0; i < sizeof(texts); i++) {
-		CHECK_INT(sent_strings__number(&strings, &texts[i], &is_new), i + 1);
-		CHECK(is_new);
-	}
-	for (uint32_t i = 0; i < sizeof(texts); i++) {
-		CHECK_INT(sent_strings__number(&strings, &texts[i], &is_new), i + 1);
-		CHECK(!is_new);
-	}
-	sent_strings__clear(&strings);
-	CHECK_INT(sent_strings__number(&strings, &texts[7], &is_new), 1);
-	CHECK(is_new);
-	sent_strings__clear(&strings);
-}
-
 static const struct tap_test tests[] = {
 	{"strings are told once, and by their numbers from then on", answers},
 	{"inlined calls belong to the answer behind them", inlined_calls},
 	{"a child that answers nonsense", nonsense},
 	{"another child begins anew", another_child},
 	{"strings without end", endless_strings},
-	{"numbers of strings", numbers_of_strings},
 };
 
 int main(void)
