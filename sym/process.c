@@ -6,17 +6,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/magic.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
+#include "sym/rooted.h"
 
 /*
  * A file of /proc, by its path from at. *file: NULL on failure. Returns 0, -ESRCH if the
@@ -128,21 +125,6 @@ void process__release(struct process *process)
 	mapping_list__release(&process->mappings);
 }
 
-/* A descriptor that only names a file becomes one to read from, if it is a regular file. */
-static int open_regular(int named, struct stat *st)
-{
-	char path[64];
-	int fd;
-
-	if (fstat(named, st))
-		return -errno;
-	if (!S_ISREG(st->st_mode))
-		return -EINVAL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", named);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
-}
-
 /* The mapped inode itself: right for deleted and replaced files and in any mount namespace. */
 static int open_mapped(const struct process *process, const struct mapping *mapping)
 {
@@ -153,27 +135,15 @@ static int open_mapped(const struct process *process, const struct mapping *mapp
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, process->task,
 		 mapping->start, mapping->end);
 	named = open(path, O_PATH | O_CLOEXEC);
-	return named < 0 ? -errno : open_regular(named, &st);
+	return named < 0 ? -errno : rooted__open_regular(named, &st);
 }
 
-/*
- * A descriptor of what path names in the root of the process, and nowhere else;
- * flags: 0, or O_NOFOLLOW for what a last symbolic link is itself.
- */
-static int name_in_root(const struct process *process, const char *path_in_root, int flags)
+/* What path names in the root of the process, and nowhere else; flags as in sym/rooted.h. */
+static int name_in_root(const struct process *process, const char *path, int flags)
 {
-	struct open_how how = {.flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
-			       .resolve = RESOLVE_IN_ROOT};
-	CLEANUP_CLOSE int root = -1;
-	char path[64];
-	int named;
+	CLEANUP_CLOSE int root = rooted__of_process(process->task);
 
-	snprintf(path, sizeof(path), "/proc/%d/root", process->task);
-	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -errno;
-	named = (int)syscall(SYS_openat2, root, path_in_root, &how, sizeof(how));
-	return named < 0 ? -errno : named;
+	return root < 0 ? root : rooted__name(root, path, flags);
 }
 
 /*
@@ -194,18 +164,13 @@ static int open_named(int owned_fd, const struct mapping *mapping)
 		return -EINVAL;
 	if (st.st_ino != mapping->inode || st.st_dev != mapping->device)
 		return -ESTALE;
-	return open_regular(named, &st);
+	return rooted__open_regular(named, &st);
 }
 
 /* Where the path, which may be one in another root, leads to in ours. */
 static int name_in_own_root(const char *path)
 {
-	int named;
-
-	if (path[0] != '/')
-		return -ENOENT;
-	named = open(path, O_PATH | O_CLOEXEC);
-	return named < 0 ? -errno : named;
+	return path[0] == '/' ? rooted__name(ROOTED_OURS, path, 0) : -ENOENT;
 }
 
 int process__open_file(const struct process *process, const struct mapping *mapping)
@@ -218,18 +183,6 @@ int process__open_file(const struct process *process, const struct mapping *mapp
 	return fd >= 0 || fd == -EINVAL ?
 		       fd :
 		       open_named(name_in_root(process, mapping->path, 0), mapping);
-}
-
-/*
- * A file of /proc or the like looks regular, and belongs to root; to read it can have
- * effects, and anyone can mount it over a file in a namespace of their own.
- */
-static bool is_made_by_kernel(int named)
-{
-	struct statfs fs;
-
-	return fstatfs(named, &fs) || fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC ||
-	       fs.f_type == DEBUGFS_MAGIC || fs.f_type == TRACEFS_MAGIC;
 }
 
 /* Where a link of /proc/PID/ leads, as this program would say it. */
@@ -273,17 +226,15 @@ static int make_absolute(const struct process *process, const char *path, char a
 
 int process__open_path(const struct process *process, const char *path)
 {
-	CLEANUP_CLOSE int named = -1;
+	CLEANUP_CLOSE int root = -1;
 	char absolute[PATH_MAX];
 	struct stat st;
 	int err = make_absolute(process, path, absolute);
 
 	if (err)
 		return err;
-	named = name_in_root(process, absolute, 0);
-	if (named < 0)
-		return named;
-	return is_made_by_kernel(named) ? -EINVAL : open_regular(named, &st);
+	root = rooted__of_process(process->task);
+	return root < 0 ? root : rooted__open(root, absolute, &st);
 }
 
 int process__open_directory(const struct process *process, const char *path)
@@ -293,7 +244,7 @@ int process__open_directory(const struct process *process, const char *path)
 
 	if (named < 0)
 		return named;
-	if (is_made_by_kernel(named))
+	if (rooted__is_made_by_kernel(named))
 		return -EINVAL;
 	fd = openat(named, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -301,10 +252,10 @@ int process__open_directory(const struct process *process, const char *path)
 
 int process__open_own_path(const char *path)
 {
-	CLEANUP_CLOSE int named = open(path, O_PATH | O_CLOEXEC);
+	CLEANUP_CLOSE int named = rooted__name(ROOTED_OURS, path, 0);
 	struct stat st;
 
-	return named < 0 ? -errno : open_regular(named, &st);
+	return named < 0 ? named : rooted__open_regular(named, &st);
 }
 
 /* Of /proc/PID/status: the effective user, and the PID in the innermost PID namespace. */
@@ -356,9 +307,9 @@ int process__open_jit_map(const struct process *process)
 	named = name_in_root(process, path, O_NOFOLLOW);
 	if (named < 0)
 		return named;
-	if (is_made_by_kernel(named))
+	if (rooted__is_made_by_kernel(named))
 		return -EINVAL;
-	fd = open_regular(named, &st);
+	fd = rooted__open_regular(named, &st);
 	if (fd < 0)
 		return fd;
 	return may_be_jit_map(&st, user) ? TAKE_FD(fd) : -EPERM;

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/rooted.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/util/cleanup.h"
+
+int rooted__of_process(pid_t task)
+{
+	char path[64];
+	int root;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", task);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return root < 0 ? -errno : root;
+}
+
+int rooted__name(int root, const char *path, int flags)
+{
+	struct open_how how = {.flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
+			       .resolve = RESOLVE_IN_ROOT};
+	int named;
+
+	if (root == ROOTED_OURS)
+		named = open(path, (int)how.flags);
+	else
+		named = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return named < 0 ? -errno : named;
+}
+
+int rooted__open_regular(int named, struct stat *st)
+{
+	char path[64];
+	int fd;
+
+	if (fstat(named, st))
+		return -errno;
+	if (!S_ISREG(st->st_mode))
+		return -EINVAL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", named);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+bool rooted__is_made_by_kernel(int named)
+{
+	struct statfs fs;
+
+	return fstatfs(named, &fs) || fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC ||
+	       fs.f_type == DEBUGFS_MAGIC || fs.f_type == TRACEFS_MAGIC;
+}
+
+int rooted__open(int root, const char *path, struct stat *st)
+{
+	CLEANUP_CLOSE int named = rooted__name(root, path, 0);
+
+	if (named < 0)
+		return named;
+	return rooted__is_made_by_kernel(named) ? -EINVAL : rooted__open_regular(named, st);
+}
+
+/* Where a descriptor leads, as this program would say it. */
+static int path_of(int fd, char path[PATH_MAX])
+{
+	char link[64];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, PATH_MAX - 1);
+	if (length < 0)
+		return -errno;
+	path[length] = '\0';
+	return 0;
+}
+
+/*
+ * Both paths are from our root, or from that of the mount namespace, so that what the root
+ * has in front of the file can be left away.
+ */
+int rooted__path(int root, int fd, char path[PATH_MAX])
+{
+	char root_path[PATH_MAX] = "/";
+	size_t length;
+	int err = path_of(fd, path);
+
+	if (!err && root != ROOTED_OURS)
+		err = path_of(root, root_path);
+	if (err)
+		return err;
+	length = strcmp(root_path, "/") ? strlen(root_path) : 0;
+	if (strncmp(path, root_path, length) || path[length] != '/')
+		return -ENOENT; /* outside, or it has no path any more */
+	memmove(path, path + length, strlen(path + length) + 1);
+	return 0;
+}
+
+int root_identity__read(struct root_identity *identity, int root)
+{
+	/* What is known without asking a file system that may not answer is enough. */
+	int flags = AT_STATX_DONT_SYNC | (root == ROOTED_OURS ? 0 : AT_EMPTY_PATH);
+	struct statx stx;
+
+	if (statx(root, root == ROOTED_OURS ? "/" : "", flags, STATX_INO | STATX_MNT_ID, &stx))
+		return -errno;
+	if (!(stx.stx_mask & STATX_MNT_ID))
+		return -ENOTSUP;
+	*identity = (struct root_identity){.mount = stx.stx_mnt_id, .inode = stx.stx_ino};
+	return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files by their paths below a directory that is taken for the root: what a process, or
+ * the image of another system, has there is read without being led out of it.
+ */
+#ifndef TRACEKIT_SYM_ROOTED_H
+#define TRACEKIT_SYM_ROOTED_H
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* In the place of a descriptor: our own root, which nothing is confined to. */
+#define ROOTED_OURS AT_FDCWD
+
+/*
+ * All return a descriptor or a negative errno, and wait for no file that does not answer
+ * but those of a file system that does not.
+ */
+
+/* The root of a process, by a thread of it that has not ended; only to name it. */
+int rooted__of_process(pid_t task);
+
+/* What path names, and no more: flags are 0, O_DIRECTORY, or O_NOFOLLOW. */
+int rooted__name(int root, const char *path, int flags);
+
+/*
+ * What path names, for reading: only a regular file, and none that the kernel makes,
+ * as those of /proc; -EINVAL if it is no such file.
+ */
+int rooted__open(int root, const char *path, struct stat *st);
+
+/* What named, a descriptor that only names a file, stands for; -EINVAL if it is not regular. */
+int rooted__open_regular(int named, struct stat *st);
+
+/*
+ * Whether a file is on /proc or the like. It looks regular there, and belongs to root; to
+ * read it can have effects, and anyone can mount it over a file in a namespace of their own.
+ */
+bool rooted__is_made_by_kernel(int named);
+
+/*
+ * The path in root of a file that was opened there, as far as the kernel can still tell.
+ * Returns 0 or a negative errno.
+ */
+int rooted__path(int root, int fd, char path[PATH_MAX]);
+
+/* A root can be told from all others by these two, mount namespaces included (Linux 5.8). */
+struct root_identity {
+	uint64_t mount;
+	uint64_t inode;
+};
+
+/* Returns 0 or a negative errno. */
+int root_identity__read(struct root_identity *identity, int root);
+
+#endif
