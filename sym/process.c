@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
+#include "sym/elf_symbols.h"
+#include "sym/mapped_build_id.h"
 #include "sym/rooted.h"
 
 /*
@@ -146,14 +148,29 @@ static int name_in_root(const struct process *process, const char *path, int fla
 	return root < 0 ? root : rooted__name(root, path, flags);
 }
 
+/* Whether the file at fd has the build ID of what is mapped. */
+static bool has_mapped_build_id(const struct process *process, const struct mapping *mapping,
+				int fd)
+{
+	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	unsigned char mapped[ELF_BUILD_ID_MAX], found[ELF_BUILD_ID_MAX];
+	int size = process->task ? mapped_build_id__read(process->task, mapping, mapped) : -ENOENT;
+
+	return size > 0 && elf_symbols__open(&elf, fd) == 0 &&
+	       elf_notes__build_id(&elf, found) == size && !memcmp(mapped, found, (size_t)size);
+}
+
 /*
- * By path, as the process sees it: without CAP_SYS_ADMIN (or CAP_CHECKPOINT_RESTORE).
- * On btrfs, and on overlayfs of old kernels, maps shows another device than
- * stat: such a file is not opened, since it cannot be told from another one.
+ * What may be the mapped file, found without CAP_SYS_ADMIN (or CAP_CHECKPOINT_RESTORE). On
+ * btrfs, and on overlayfs of old kernels, maps shows another device than stat: then the
+ * number of the inode says little, since snapshots share it, and the build ID, which the
+ * kernel reads from the mapped file itself, must be the same. Where it does not tell it, the
+ * file cannot be told from another one, and is not opened.
  */
-static int open_named(int owned_fd, const struct mapping *mapping)
+static int open_named(const struct process *process, const struct mapping *mapping, int owned_fd)
 {
 	CLEANUP_CLOSE int named = owned_fd;
+	CLEANUP_CLOSE int fd = -1;
 	struct stat st;
 
 	if (named < 0)
@@ -162,9 +179,23 @@ static int open_named(int owned_fd, const struct mapping *mapping)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	if (st.st_ino != mapping->inode || st.st_dev != mapping->device)
+	if (st.st_ino != mapping->inode)
 		return -ESTALE;
-	return rooted__open_regular(named, &st);
+	fd = rooted__open_regular(named, &st);
+	if (fd < 0)
+		return fd;
+	if (st.st_dev != mapping->device && !has_mapped_build_id(process, mapping, fd))
+		return -ESTALE;
+	return TAKE_FD(fd);
+}
+
+/* The program that was started, which needs no path: it may be deleted, or memory. */
+static int name_program(const struct process *process)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", process->task);
+	return rooted__name(ROOTED_OURS, path, 0);
 }
 
 /* Where the path, which may be one in another root, leads to in ours. */
@@ -175,14 +206,18 @@ static int name_in_own_root(const char *path)
 
 int process__open_file(const struct process *process, const struct mapping *mapping)
 {
-	int fd;
+	int fd, err;
 
 	if (!process->task)
-		return open_named(name_in_own_root(mapping->path), mapping);
+		return open_named(process, mapping, name_in_own_root(mapping->path));
 	fd = open_mapped(process, mapping);
-	return fd >= 0 || fd == -EINVAL ?
-		       fd :
-		       open_named(name_in_root(process, mapping->path, 0), mapping);
+	if (fd >= 0 || fd == -EINVAL)
+		return fd;
+	err = open_named(process, mapping, name_in_root(process, mapping->path, 0));
+	if (err >= 0 || err == -EINVAL)
+		return err;
+	fd = open_named(process, mapping, name_program(process));
+	return fd >= 0 ? fd : err;
 }
 
 /* Where a link of /proc/PID/ leads, as this program would say it. */

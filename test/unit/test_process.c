@@ -21,6 +21,7 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/mapped_build_id.h"
 #include "test/unit/tap.h"
 
 #define CLEANUP_PROCESS CLEANUP(process__release)
@@ -322,8 +323,8 @@ static void path_needs_its_inode(void)
 	CHECK_INT(stat(path, &st), 0);
 	CHECK(is_file(open_path(path, st.st_ino, st.st_dev), &st));
 	CHECK_INT(open_path(path, st.st_ino + 1, st.st_dev), -ESTALE);
-	CHECK_INT(open_path("/nonexistent", st.st_ino, st.st_dev), -ENOENT);
-	CHECK_INT(open_path("", st.st_ino, st.st_dev), -ENOENT);
+	CHECK_INT(open_path("/nonexistent", st.st_ino + 1, st.st_dev), -ENOENT);
+	CHECK_INT(open_path("", st.st_ino + 1, st.st_dev), -ENOENT);
 }
 
 static void what_is_no_regular_file(void)
@@ -366,6 +367,170 @@ static void same_inode_number_elsewhere(void)
 		CHECK_INT(fd, -ESTALE);
 	if (fd >= 0)
 		close(fd);
+	remove_directory();
+}
+
+/* On btrfs stat has another device than maps: then the kernel must know the build ID. */
+static void another_device(void)
+{
+	CLEANUP_PROCESS
+	struct process process = read_self();
+	struct mapping mapping = *find_code(&process, another_device);
+	unsigned char id[ELF_BUILD_ID_MAX];
+	struct stat st;
+
+	if (mapped_build_id__read(getpid(), &mapping, id) < 0) {
+		tap_skip("this kernel, or linker, knows no build ID");
+		return;
+	}
+	CHECK_INT(stat("/proc/self/exe", &st), 0);
+	mapping.device++;
+	mapping.end++; /* map_files has no such one */
+	CHECK(is_file(process__open_file(&process, &mapping), &st));
+	mapping.start++; /* nor has maps */
+	CHECK_INT(process__open_file(&process, &mapping), -ESTALE);
+	mapping.start--;
+	mapping.inode++;
+	CHECK_INT(process__open_file(&process, &mapping), -ESTALE);
+	mapping.inode--;
+	process.task = 0;
+	CHECK_INT(process__open_file(&process, &mapping), -ESTALE);
+}
+
+/* Without map_files a program is found that has no path any more. */
+static void program_without_a_path(void)
+{
+	CLEANUP_PROCESS
+	struct process process = read_self();
+	struct mapping mapping = *find_code(&process, program_without_a_path);
+	struct stat st;
+
+	CHECK_INT(stat("/proc/self/exe", &st), 0);
+	mapping.end++;
+	mapping.path = "/memfd:program (deleted)";
+	CHECK(is_file(process__open_file(&process, &mapping), &st));
+	mapping.inode++;
+	CHECK_INT(process__open_file(&process, &mapping), -ENOENT);
+}
+
+static void code_in_memory(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	CLEANUP_CLOSE int memory = memfd_create("test_process", MFD_CLOEXEC);
+	CLEANUP_PROCESS
+	struct process process = {0};
+	struct stat st;
+	void *code;
+
+	CHECK_INT(ftruncate(memory, (off_t)size), 0);
+	CHECK_INT(fstat(memory, &st), 0);
+	code = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, memory, 0);
+	if (code == MAP_FAILED || !sees_map_files()) {
+		tap_skip("only root opens mapped files that have no name");
+		return;
+	}
+	process = read_self();
+	CHECK(is_file(process__open_file(&process, find_code(&process, code)), &st));
+	munmap(code, size);
+}
+
+/* Map a page of a file of that content on a new mount, in a child: its PID, or -1. */
+static pid_t start_mounted_child(const char *type, const char *options, char text)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	char ready, *code, cwd[PATH_MAX];
+	int ends[2];
+	pid_t pid;
+
+	CHECK(getcwd(cwd, sizeof(cwd)));
+	CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		int fd;
+
+		if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount(type, directory, type, 0, options))
+			_exit(1);
+		fd = open(file_path, O_RDWR | O_CREAT, 0700);
+		if (fd < 0 || ftruncate(fd, (off_t)size) || pwrite(fd, &text, 1, 0) != 1)
+			_exit(1);
+		code = mmap((void *)0x7000000, size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+			    fd, 0);
+		if (code == MAP_FAILED || write(ends[1], "r", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	if (read(ends[0], &ready, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ends[0]);
+	return pid;
+}
+
+/* By its inode, and by its path where map_files does not help. */
+static void check_mounted(pid_t pid, char text)
+{
+	CLEANUP_PROCESS
+	struct process process = {0};
+
+	CHECK_INT(process__read(&process, pid), 0);
+	for (uint64_t more = 0; more < 2; more++) {
+		struct mapping mapping = *find_code(&process, (void *)0x7000000);
+		CLEANUP_CLOSE int fd = -1;
+		char found = 0;
+
+		mapping.end += more;
+		fd = process__open_file(&process, &mapping);
+		CHECK_INT(pread(fd, &found, 1, 0), 1);
+		CHECK_INT(found, text);
+	}
+}
+
+static void another_mount_namespace(void)
+{
+	pid_t pid;
+
+	make_directory();
+	close(open(file_path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600)); /* not this one */
+	pid = start_mounted_child("tmpfs", "size=1m", 't');
+	if (pid < 0)
+		tap_skip("only root mounts");
+	else
+		check_mounted(pid, 't');
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	remove_directory();
+}
+
+static void container_image(void)
+{
+	char lower[PATH_MAX], upper[PATH_MAX], work[PATH_MAX], options[4 * PATH_MAX];
+	pid_t pid;
+
+	make_directory();
+	snprintf(lower, sizeof(lower), "%s.lower", directory);
+	snprintf(upper, sizeof(upper), "%s.upper", directory);
+	snprintf(work, sizeof(work), "%s.work", directory);
+	snprintf(options, sizeof(options), "lowerdir=%s,upperdir=%s,workdir=%s", lower, upper,
+		 work);
+	if (mkdir(lower, 0700) || mkdir(upper, 0700) || mkdir(work, 0700))
+		tap_skip("folders cannot be made");
+	pid = start_mounted_child("overlay", options, 'o');
+	if (pid < 0)
+		tap_skip("no overlay can be mounted here");
+	else
+		check_mounted(pid, 'o');
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	snprintf(options, sizeof(options), "rm -rf %s %s %s", lower, upper, work);
+	CHECK_INT(system(options), 0);
 	remove_directory();
 }
 
@@ -699,6 +864,11 @@ static const struct tap_test tests[] = {
 	{"what is no regular file is refused, and not waited for", what_is_no_regular_file},
 	{"a file of the same inode number on another device is not opened",
 	 same_inode_number_elsewhere},
+	{"on another device the kernel must know its build ID", another_device},
+	{"a program needs no path", program_without_a_path},
+	{"code in memory that has no path is opened", code_in_memory},
+	{"a file on a mount of its process is opened, not its namesake", another_mount_namespace},
+	{"a file of a container's image is opened", container_image},
 	{"the JIT map of a process is opened", jit_map_of_this_process},
 	{"what is no regular file is no JIT map, and not waited for", what_is_no_jit_map},
 	{"a JIT map of another user is not opened", jit_maps_and_users},
