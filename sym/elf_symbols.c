@@ -102,6 +102,7 @@ static int read_segments(struct elf_symbols *elf, Elf *file)
 			.offset = phdr.p_offset,
 			.size = phdr.p_filesz,
 			.address = phdr.p_vaddr,
+			.memory = phdr.p_memsz,
 			.flags = phdr.p_flags,
 		};
 	}
@@ -240,6 +241,24 @@ void elf_symbols__section_name(const struct elf_symbols *elf, const struct elf_s
 		room = read_some(elf->fd, name, room, names->offset + section->name);
 	}
 	name[room] = '\0';
+}
+
+/* Of what is not in memory, tables and notes are passed over: a name costs a system call. */
+const struct elf_section *elf_symbols__find_section(const struct elf_symbols *elf, const char *name,
+						    bool in_memory)
+{
+	for (size_t i = 0; i < elf->nr_sections; i++) {
+		const struct elf_section *section = &elf->sections[i];
+		char found[32];
+
+		if (((section->flags & SHF_ALLOC) != 0) != in_memory ||
+		    (!in_memory && section->type != SHT_PROGBITS))
+			continue;
+		elf_symbols__section_name(elf, section, found, sizeof(found));
+		if (!strcmp(found, name))
+			return section;
+	}
+	return NULL;
 }
 
 static uint8_t rank_of(unsigned int binding)

@@ -24,7 +24,8 @@ struct work;
 struct elf_segment {
 	uint64_t offset, size; /* in the file */
 	uint64_t address;
-	uint32_t flags; /* PF_X and the like */
+	uint64_t memory; /* size there */
+	uint32_t flags;	 /* PF_X and the like */
 };
 
 /* .symtab and .dynsym: each can have what the other has not. */
@@ -85,6 +86,13 @@ bool elf_symbols__offset(const struct elf_symbols *elf, uint64_t address, uint32
 /* Up to size - 1 bytes of a section's name into name, with a NUL; "" if it has none. */
 void elf_symbols__section_name(const struct elf_symbols *elf, const struct elf_section *section,
 			       char *name, size_t size);
+
+/*
+ * The first section of that name (of 30 bytes at most) among those that a program has in
+ * memory, or among the others, of which tables and notes are left out; or NULL.
+ */
+const struct elf_section *elf_symbols__find_section(const struct elf_symbols *elf, const char *name,
+						    bool in_memory);
 
 /*
  * Call visit for the functions that are defined in the tables and have a name, in

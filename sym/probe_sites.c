@@ -358,18 +358,6 @@ struct usdt_note {
 	const char *provider, *name;
 };
 
-static const struct elf_section *find_base(const struct elf_symbols *elf)
-{
-	for (size_t i = 0; i < elf->nr_sections; i++) {
-		char name[sizeof(STAPSDT_BASE) + 1];
-
-		elf_symbols__section_name(elf, &elf->sections[i], name, sizeof(name));
-		if (!strcmp(name, STAPSDT_BASE))
-			return &elf->sections[i];
-	}
-	return NULL;
-}
-
 /* The string at *text, which moves behind it; NULL if it does not end before end. */
 static const char *next_string(const char **text, const char *end)
 {
@@ -466,7 +454,7 @@ int probe_sites__usdt(struct probe_site_list *list, int fd, probe_site_wanted wa
 
 	if (err)
 		return err;
-	pass.base = find_base(&elf);
+	pass.base = elf_symbols__find_section(&elf, STAPSDT_BASE, true);
 	err = elf_notes__each(&elf, &pass.sites.work, offer_usdt, &pass);
 	if (!err) {
 		array__sort(pass.sites.candidates, pass.sites.nr, sizeof(*pass.sites.candidates),

@@ -147,6 +147,7 @@ static size_t append_notes(struct elf_image *image, const struct image_spec *spe
 	append(image, spec->notes, spec->notes_size);
 	sections[1] = (Elf64_Shdr){.sh_name = spec->stapsdt_base ? 1 : 0,
 				   .sh_type = SHT_PROGBITS,
+				   .sh_flags = SHF_ALLOC,
 				   .sh_addr = spec->stapsdt_base,
 				   .sh_size = 1};
 	sections[2] = (Elf64_Shdr){
