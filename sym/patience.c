@@ -46,6 +46,8 @@ void patience__note_progress(struct patience *patience, const struct progress *s
 	patience->work = progress->work;
 	patience->waited = 0;
 	(void)look(patience);
+	patience->deadline += progress->server_ms - patience->server_ms;
+	patience->server_ms = progress->server_ms;
 }
 
 /* Whether the child is running, or would if there were a CPU for it. */
@@ -69,7 +71,7 @@ int patience__check(struct patience *patience, const struct progress *shared, pi
 	if (now_ms() - patience->looked < LOOK_MS)
 		return patience->looked > patience->deadline ? -ETIME : 0;
 	passed = look(patience);
-	if (patience->looked > patience->deadline)
+	if (progress->server_ms == patience->server_ms && patience->looked > patience->deadline)
 		return -ETIME;
 	if (progress->steps != patience->steps || progress->work != patience->work) {
 		patience__note_progress(patience, shared);

@@ -25,6 +25,7 @@ struct patience {
 	uint64_t looked;      /* when the progress was looked at */
 	uint64_t waited;      /* how long there was none by then */
 	uint64_t steps, work; /* as they were then */
+	uint64_t server_ms;   /* the same; a server's time is the user's own wish */
 };
 
 /* A request begins. */

@@ -23,6 +23,26 @@ void watched__touch(const struct watched *watched, pid_t pid, dev_t device, bool
 	progress->pid = pid;
 	progress->device = device;
 	progress->jit = jit;
+	progress->debug = false;
+	progress->steps++;
+}
+
+void watched__touch_debug(const struct watched *watched, pid_t pid, dev_t device)
+{
+	volatile struct progress *progress = watched->progress;
+
+	progress->pid = pid;
+	progress->device = device;
+	progress->jit = false;
+	progress->debug = true;
+	progress->steps++;
+}
+
+void watched__note_server(const struct watched *watched, uint64_t milliseconds)
+{
+	volatile struct progress *progress = watched->progress;
+
+	progress->server_ms = milliseconds;
 	progress->steps++;
 }
 
@@ -33,12 +53,27 @@ bool watched__avoids(const struct watched *watched, pid_t pid, dev_t device)
 	for (size_t i = 0; i < list->nr; i++) {
 		dev_t avoided = list->items[i].device;
 
-		if (list->items[i].jit)
+		if (list->items[i].jit || list->items[i].debug)
 			continue;
 		if (avoided ? avoided == device : list->items[i].pid == pid)
 			return true;
 	}
 	return false;
+}
+
+bool watched__avoids_debug(const struct watched *watched, pid_t pid)
+{
+	const struct avoid_list *list = watched->avoided;
+	size_t processes = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		if (!list->items[i].debug)
+			continue;
+		if (list->items[i].pid == pid)
+			return true;
+		processes += list->items[i].pid != 0;
+	}
+	return pid && (processes >= AVOIDED_DEBUG_MAX || watched__avoids(watched, pid, 0));
 }
 
 static bool is_jit_map_avoided(const struct watched *watched, pid_t pid)

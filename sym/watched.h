@@ -21,22 +21,28 @@ struct progress {
 	pid_t pid;     /* whose mappings or files are touched */
 	dev_t device;  /* of the file; 0: not known, or the mappings are read */
 	bool jit;      /* it is a JIT map */
+	bool debug;    /* debug files are looked for: those that pid leads to; 0: the host's */
 	uint64_t work; /* left for this call: see elf_symbols__find() */
 	bool left_out; /* something was too large to be read to its end */
+	/* How long a server has been waited for in this run (sym/debuginfod.h). Never goes back. */
+	uint64_t server_ms;
 };
 
 /*
  * What did not answer, and is not asked again. JIT maps are avoided as a kind when
- * the second one has not answered: they come last, and are worth no more time.
+ * the second one has not answered: they come last, and are worth no more time. So are the
+ * debug files that processes lead to, and those of the host when they have not answered.
  */
-#define AVOIDED_MAX	8
-#define AVOIDED_JIT_MAX 2
+#define AVOIDED_MAX	  8
+#define AVOIDED_JIT_MAX	  2
+#define AVOIDED_DEBUG_MAX 2
 
 struct avoid_list {
 	struct {
 		pid_t pid;
 		dev_t device; /* whoever has mapped its files; 0: the process as a whole */
 		bool jit;     /* only the JIT map of the process */
+		bool debug;   /* only the debug files that it leads to; pid 0: the host's */
 	} items[AVOIDED_MAX];
 	size_t nr;
 };
@@ -52,6 +58,16 @@ struct watched {
 
 /* Say what is touched next, so that whoever watches knows what does not answer. */
 void watched__touch(const struct watched *watched, pid_t pid, dev_t device, bool jit);
+
+/*
+ * The same while debug files are looked for, and while one on device is read. pid: 0 for
+ * those of the host.
+ */
+void watched__touch_debug(const struct watched *watched, pid_t pid, dev_t device);
+bool watched__avoids_debug(const struct watched *watched, pid_t pid);
+
+/* A server is waited for, by now for so long: that is progress. */
+void watched__note_server(const struct watched *watched, uint64_t milliseconds);
 
 /* device: 0 for what has none of its own, as the mappings. */
 bool watched__avoids(const struct watched *watched, pid_t pid, dev_t device);

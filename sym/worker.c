@@ -157,6 +157,7 @@ static void give_up_child(struct worker *worker, int err)
 	avoided->items[avoided->nr].pid = progress->pid;
 	avoided->items[avoided->nr].device = silent ? progress->device : 0;
 	avoided->items[avoided->nr].jit = progress->jit;
+	avoided->items[avoided->nr].debug = progress->debug;
 	avoided->nr++;
 	reap_given_up(worker);
 }

@@ -278,6 +278,7 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 		progress->pid = 0;
 		progress->device = 0;
 		progress->jit = false;
+		progress->debug = false;
 		fflush(child.out);
 		arena__release(&names); /* they have been sent */
 	}
