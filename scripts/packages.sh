@@ -5,11 +5,11 @@
 # shellcheck disable=SC2034
 BUILD_PACKAGES=(
 	bpftool clang cmake gcc git libbpf-dev libc6-dev libdw-dev libelf-dev libiberty-dev
-	libzstd-dev make pkg-config zlib1g-dev
+	liblzma-dev libzstd-dev make pkg-config zlib1g-dev
 )
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
-	bats clang-format fish libclang-rt-14-dev mandoc procps shellcheck zsh
+	bats binutils clang-format dwz fish libclang-rt-14-dev mandoc procps shellcheck xz-utils zsh
 )
 # shellcheck disable=SC2034
 VM_PACKAGES=(

@@ -16,11 +16,12 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "sym/debug_file.h"
 #include "sym/elf_needed.h"
-#include "sym/elf_notes.h"
 #include "sym/elf_symbols.h"
 #include "sym/ld_cache.h"
 #include "sym/machine.h"
+#include "sym/mini_symbols.h"
 #include "sym/process.h"
 
 /* Systems with thousands of libraries have caches of some 100 KB, and folders of some thousand. */
@@ -28,7 +29,6 @@
 #define LD_CACHE_MAX	   (4 * 1024 * 1024)
 #define FOLDER_ENTRIES_MAX 65536
 
-#define DEBUG_FILES  "/usr/lib/debug/.build-id"
 #define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* Where the loaders of glibc and musl look without a cache. */
@@ -424,44 +424,28 @@ void binary__close(struct binary *binary)
 
 /* ---- debug files ---- */
 
-/* The build ID of the file at fd: its size, or a negative errno. */
-static int read_build_id(int fd, unsigned char id[ELF_BUILD_ID_MAX])
-{
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
-	int err = elf_symbols__open(&elf, fd);
-
-	return err ? err : elf_notes__build_id(&elf, id);
-}
-
-/* The file at path if it has that build ID. */
-static int open_same(const struct process *process, const char *path, const unsigned char *id,
-		     int size)
-{
-	CLEANUP_CLOSE int fd = open_path(process, path);
-	unsigned char found[ELF_BUILD_ID_MAX];
-
-	if (fd < 0 || read_build_id(fd, found) != size || memcmp(found, id, (size_t)size))
-		return -ENOENT;
-	return TAKE_FD(fd);
-}
-
 int binary__open_debug(const struct binary *binary, pid_t pid)
 {
 	const struct process process = {.pid = pid, .task = pid};
-	char path[sizeof(DEBUG_FILES) + 2 * ELF_BUILD_ID_MAX + 16];
-	unsigned char id[ELF_BUILD_ID_MAX];
-	int size = read_build_id(binary->fd, id), fd = -ENOENT;
-	char *end = path;
+	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(debug_files__close) struct debug_files files = {.symfs = -1};
+	uint64_t work = ELF_SYMBOLS_WORK;
+	const struct debug_search search = {
+		.elf = &elf,
+		.process = pid ? &process : NULL,
+		.places = DEBUG_HOST | DEBUG_TARGET,
+		.wanted = DEBUG_SYMBOLS,
+		.work = &work,
+	};
+	struct debug_file found;
+	int err = elf_symbols__open(&elf, binary->fd);
 
-	if (size == -ENOMEM)
-		return size;
-	if (size < 2)
-		return -ENOENT;
-	end += sprintf(end, DEBUG_FILES "/%02x/", id[0]);
-	for (int i = 1; i < size; i++)
-		end += sprintf(end, "%02x", id[i]);
-	strcpy(end, ".debug");
-	if (pid)
-		fd = open_same(&process, path, id, size);
-	return fd >= 0 ? fd : open_same(NULL, path, id, size);
+	if (err)
+		return err == -ENOMEM ? err : -ENOENT;
+	err = debug_files__open(&files, &(struct debug_files_settings){0}, NULL);
+	if (!err)
+		err = debug_files__find(&files, &search, &found);
+	if (!err)
+		return found.fd;
+	return err == -ENOENT ? mini_symbols__open(&elf, &work) : err;
 }

@@ -32,9 +32,9 @@ struct binary {
 int binary__open(struct binary *binary, const char *name, pid_t pid, struct error *error);
 
 /*
- * The separate file of its symbols, which has its build ID, among the debug files of
- * the process, if there is one, or of the host. Returns a descriptor, -ENOENT, or
- * another negative errno.
+ * The separate file of its symbols, as sym/debug_file.h finds it on the host or in the root
+ * of the process; else what sym/mini_symbols.h makes of the symbols in the file itself.
+ * Returns a descriptor, -ENOENT, or another negative errno.
  */
 int binary__open_debug(const struct binary *binary, pid_t pid);
 

@@ -88,6 +88,7 @@ only() {
 @test "shell scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
 	shellcheck -x scripts/quickstart scripts/test scripts/packages.sh .ci/run test/vm/* \
+		test/unit/make_debug_files.sh \
 		test/bench/profile-peers test/bench/stackcount-peers test/bench/stacksnoop-peers \
 		test/bench/kernel-functions
 }

@@ -86,7 +86,8 @@ static void write_elf(const char *path, mode_t mode, uint16_t machine, unsigned 
 		      size_t size)
 {
 	unsigned char id[128], notes[256];
-	struct image_spec spec = {.notes = notes};
+	static const struct image_symbol symbol = {"f", IMAGE_TEXT_ADDRESS, 8, GLOBAL_FUNCTION, 0};
+	struct image_spec spec = {.tables = {{SHT_SYMTAB, &symbol, 1}}, .notes = notes};
 	struct elf_image image;
 
 	for (size_t i = 0; i < size; i++)

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/debuginfod.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/error.h"
+#include "sym/watched.h"
+
+#define COMMAND "debuginfod-find"
+
+/* Whoever watches sees progress so often. */
+#define TICK_MS 50
+
+/* Build IDs that are remembered; more are asked for again. */
+#define MISSING_MAX 4096
+
+/* The command while it runs. */
+struct run {
+	pid_t pid;
+	int output;
+	uint64_t began; /* ns */
+	char path[PATH_MAX];
+	size_t length;
+};
+
+int debuginfod__check(struct error *error)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	if (urls && urls[strspn(urls, " ")])
+		return 0;
+	return error__set(
+		error, -ENOENT,
+		"--debuginfod: DEBUGINFOD_URLS is not set, so no server is asked; set it, "
+		"as in DEBUGINFOD_URLS=https://debuginfod.debian.net, and keep it with "
+		"'sudo --preserve-env=DEBUGINFOD_URLS'");
+}
+
+void debuginfod__release(struct debuginfod *debuginfod)
+{
+	free(debuginfod->missing);
+	*debuginfod = (struct debuginfod){0};
+}
+
+/* ---- time: it is shared with whoever watches, so that it outlives a child ---- */
+
+static uint64_t waited_ms(const struct debuginfod *debuginfod)
+{
+	return debuginfod->watched ? debuginfod->watched->progress->server_ms :
+				     debuginfod->waited_ms;
+}
+
+static void note_waited(struct debuginfod *debuginfod, uint64_t ms)
+{
+	if (debuginfod->watched)
+		watched__note_server(debuginfod->watched, ms);
+	else
+		debuginfod->waited_ms = ms;
+}
+
+/* ---- the command ---- */
+
+/*
+ * In the child: nothing of ours but the pipe reaches the command. It ends with us, even if
+ * we are killed, and may end as it likes when it is told to.
+ */
+static _Noreturn void exec_command(int output, pid_t parent, const char *id)
+{
+	const char *const arguments[] = {COMMAND, "debuginfo", id, NULL};
+	int null = open("/dev/null", O_RDWR);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 ||
+	    dup2(null, 2) < 0)
+		_exit(1);
+	if (null > 2)
+		close(null);
+	execvp(COMMAND, (char *const *)arguments);
+	_exit(1);
+}
+
+/* A descriptor that is none of the first three, which a child of ours may not have open. */
+static int move_up(int fd)
+{
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	int err = -errno;
+
+	close(fd);
+	return moved < 0 ? err : moved;
+}
+
+static int start(struct run *run, const char *id)
+{
+	CLEANUP_CLOSE int input = -1;
+	pid_t parent = getpid();
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	run->output = move_up(ends[0]);
+	input = move_up(ends[1]);
+	if (run->output < 0 || input < 0)
+		return run->output < 0 ? run->output : input;
+	run->began = monotonic_now();
+	run->pid = fork();
+	if (run->pid == 0)
+		exec_command(input, parent, id);
+	return run->pid < 0 ? -errno : 0;
+}
+
+/* What it has printed by now. Returns 1 at its end, 0 if there may be more, or -E2BIG. */
+static int read_output(struct run *run)
+{
+	struct pollfd pollfd = {.fd = run->output, .events = POLLIN};
+	ssize_t got;
+
+	if (poll(&pollfd, 1, TICK_MS) <= 0)
+		return 0;
+	if (run->length == sizeof(run->path))
+		return -E2BIG;
+	got = read(run->output, run->path + run->length, sizeof(run->path) - run->length);
+	if (got <= 0)
+		return 1;
+	run->length += (size_t)got;
+	return 0;
+}
+
+/* Until it has closed its output and ended: 0 if it says that it was successful. */
+static int attend(struct debuginfod *debuginfod, struct run *run)
+{
+	uint64_t before = waited_ms(debuginfod);
+	int closed = 0, status;
+
+	for (;;) {
+		uint64_t waited = before + (monotonic_now() - run->began) / 1000000;
+
+		note_waited(debuginfod, waited);
+		if (waited >= DEBUGINFOD_MS)
+			return -ETIME;
+		if (!closed)
+			closed = read_output(run);
+		else
+			poll(NULL, 0, 1);
+		if (closed < 0)
+			return closed;
+		if (closed && waitpid(run->pid, &status, WNOHANG) == run->pid) {
+			run->pid = 0;
+			return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -ENOENT;
+		}
+	}
+}
+
+static void stop(struct run *run)
+{
+	cleanup__close(&run->output);
+	if (run->pid <= 0)
+		return;
+	kill(run->pid, SIGKILL);
+	while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* Of its output: one line with an absolute path. */
+static int take_path(const struct run *run, char path[PATH_MAX])
+{
+	const char *end = memchr(run->path, '\n', run->length);
+	size_t length = end ? (size_t)(end - run->path) : 0;
+
+	if (!length || run->path[0] != '/' || memchr(run->path, '\0', length))
+		return -ENOENT;
+	memcpy(path, run->path, length);
+	path[length] = '\0';
+	return 0;
+}
+
+/* ---- what is asked for ---- */
+
+static bool is_known_missing(const struct debuginfod *debuginfod, const struct debug_id *id)
+{
+	for (size_t i = 0; i < debuginfod->nr_missing; i++)
+		if (debuginfod->missing[i].size == id->size &&
+		    !memcmp(debuginfod->missing[i].bytes, id->bytes, (size_t)id->size))
+			return true;
+	return false;
+}
+
+static void note_missing(struct debuginfod *debuginfod, const struct debug_id *id)
+{
+	if (debuginfod->nr_missing < MISSING_MAX &&
+	    !ARRAY_GROW(debuginfod->missing, debuginfod->nr_missing, debuginfod->missing_capacity))
+		debuginfod->missing[debuginfod->nr_missing++] = *id;
+}
+
+static int ask(struct debuginfod *debuginfod, const struct debug_id *id, char path[PATH_MAX])
+{
+	struct run run = {.output = -1};
+	char hex[2 * ELF_BUILD_ID_MAX + 1];
+	int err;
+
+	for (int i = 0; i < id->size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
+	err = start(&run, hex);
+	if (!err)
+		err = attend(debuginfod, &run);
+	stop(&run);
+	return err ? err : take_path(&run, path);
+}
+
+int debuginfod__find(struct debuginfod *debuginfod, const struct debug_id *id, char path[PATH_MAX])
+{
+	int err;
+
+	if (waited_ms(debuginfod) >= DEBUGINFOD_MS)
+		return -ETIME;
+	if (id->size == 0 || is_known_missing(debuginfod, id))
+		return -ENOENT;
+	err = ask(debuginfod, id, path);
+	if (err)
+		note_missing(debuginfod, id);
+	return err;
+}

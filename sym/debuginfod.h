@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Debug files from servers, by the command debuginfod-find(1), which keeps what it has
+ * fetched in the user's cache. It is run only when the user has asked for that: it tells a
+ * server which programs are there, and a process can make it ask for any build ID.
+ */
+#ifndef TRACEKIT_SYM_DEBUGINFOD_H
+#define TRACEKIT_SYM_DEBUGINFOD_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sym/debug_link.h"
+
+struct error;
+struct watched;
+
+/* How long a run of the program waits for it, in all, in milliseconds. */
+#define DEBUGINFOD_MS 30000
+
+struct debuginfod {
+	const struct watched *watched; /* or NULL: nobody watches */
+	uint64_t waited_ms; /* of a run that nobody watches; else it is in the progress */
+	/* What has been asked for in vain. */
+	struct debug_id *missing;
+	size_t nr_missing, missing_capacity;
+};
+
+/* Begins as {.watched = ...}. */
+void debuginfod__release(struct debuginfod *debuginfod);
+
+/*
+ * The path of the file with symbols and debug data of what has that build ID, waiting for
+ * it to be fetched. Returns 0, -ENOENT if there is none, or if it was asked for before,
+ * -ETIME if there is no time left, or another negative errno.
+ */
+int debuginfod__find(struct debuginfod *debuginfod, const struct debug_id *id, char path[PATH_MAX]);
+
+/* Whether the environment names servers. Returns 0, or -ENOENT with error filled. */
+int debuginfod__check(struct error *error);
+
+#endif
