@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Input: the contents of the sections in which a program names, or holds, what its symbols
+ * are in. It is taken for each of them.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sym/debug_link.h"
+#include "sym/elf_symbols.h"
+#include "sym/mini_symbols.h"
+#include "test/fuzz/fuzz.h"
+
+static const char names[] = "\0.gnu_debuglink\0.gnu_debugaltlink\0.gnu_debugdata";
+
+static uint32_t name_of(const char *section)
+{
+	uint32_t at = 1;
+
+	while (strcmp(names + at, section))
+		at += (uint32_t)strlen(names + at) + 1;
+	return at;
+}
+
+static void check_link(const struct elf_symbols *elf)
+{
+	struct debug_link link = {.name = "untouched"};
+
+	if (debug_link__read(&link, elf)) {
+		REQUIRE(!strcmp(link.name, "untouched"));
+		return;
+	}
+	REQUIRE(memchr(link.name, '\0', sizeof(link.name)));
+	REQUIRE(link.name[0] && !strchr(link.name, '/'));
+	REQUIRE(strcmp(link.name, ".") && strcmp(link.name, ".."));
+}
+
+static void check_alternate(const struct elf_symbols *elf)
+{
+	static struct debug_alternate alternate;
+
+	if (debug_alternate__read(&alternate, elf))
+		return;
+	REQUIRE(memchr(alternate.path, '\0', sizeof(alternate.path)));
+	REQUIRE(alternate.path[0]);
+	REQUIRE(alternate.id.size >= 2 && alternate.id.size <= ELF_BUILD_ID_MAX);
+}
+
+static void check_mini_symbols(const struct elf_symbols *elf)
+{
+	uint64_t work = 64 * 1024; /* 1 MB */
+	int fd = mini_symbols__open(elf, &work);
+	struct stat st;
+
+	REQUIRE(fd >= 0 || fd == -EBADMSG || fd == -EFBIG);
+	REQUIRE(work < 64 * 1024);
+	if (fd < 0)
+		return;
+	REQUIRE(fstat(fd, &st) == 0 && st.st_size <= 2 * 1024 * 1024);
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct elf_section sections[] = {
+		{.type = SHT_STRTAB, .size = sizeof(names)},
+		{.name = name_of(".gnu_debuglink")},
+		{.name = name_of(".gnu_debugaltlink")},
+		{.name = name_of(".gnu_debugdata")},
+	};
+	struct elf_symbols elf = {
+		.fd = open_input((const uint8_t *)names, sizeof(names)),
+		.is_64bit = true,
+		.machine = EM_X86_64,
+		.sections = sections,
+		.nr_sections = sizeof(sections) / sizeof(sections[0]),
+	};
+
+	REQUIRE(pwrite(elf.fd, data, size, sizeof(names)) == (ssize_t)size);
+	for (size_t i = 1; i < elf.nr_sections; i++) {
+		sections[i].type = SHT_PROGBITS;
+		sections[i].offset = sizeof(names);
+		sections[i].size = size;
+	}
+	check_link(&elf);
+	check_alternate(&elf);
+	check_mini_symbols(&elf);
+	return 0;
+}
