@@ -472,18 +472,28 @@ static void links_that_lead_elsewhere(void)
 
 /* ---- in the root of a process ---- */
 
-/* A child whose root is /target. */
-static pid_t start_target(void)
+static bool go_to_target(void)
+{
+	return chroot("/target") == 0 && chdir("/") == 0;
+}
+
+/* Our root, but other debug files there. */
+static bool go_to_other_mounts(void)
+{
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount("/target/usr/lib/debug", "/usr/lib/debug", NULL, MS_BIND, NULL) == 0;
+}
+
+static pid_t start_child(bool (*go_there)(void))
 {
 	int ends[2];
 	char ready;
 	pid_t pid;
 
-	mkdir("/target", 0755);
 	CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
 	pid = fork();
 	if (pid == 0) {
-		if (chroot("/target") || chdir("/") || write(ends[1], "r", 1) != 1)
+		if (!go_there() || write(ends[1], "r", 1) != 1)
 			_exit(1);
 		for (;;)
 			pause();
@@ -492,6 +502,13 @@ static pid_t start_target(void)
 	CHECK_INT(read(ends[0], &ready, 1), 1);
 	close(ends[0]);
 	return pid;
+}
+
+/* A child whose root is /target. */
+static pid_t start_target(void)
+{
+	mkdir("/target", 0755);
+	return start_child(go_to_target);
 }
 
 static void end_target(pid_t pid)
@@ -529,6 +546,21 @@ static void another_root(void)
 	put("plain.debug", "/target/usr/lib/debug/lib/plain.debug");
 	CHECK_FOUND("/target/usr/lib/debug/lib/plain.debug", DEBUG_TARGET, "/target/lib/it.so",
 		    .mapped = "/lib/it.so", .pid = pid);
+	clear();
+	end_target(pid);
+}
+
+static void other_mounts(void)
+{
+	pid_t pid;
+
+	if (!is_ready())
+		return;
+	claim("/usr/lib/debug/x");
+	put("a.debug", "/target" ID_A);
+	pid = start_child(go_to_other_mounts);
+	CHECK_FOUND("/target" ID_A, DEBUG_TARGET, "/made/a.stripped", .pid = pid);
+	CHECK_MISSING("/made/a.stripped", .pid = getpid());
 	clear();
 	end_target(pid);
 }
@@ -808,6 +840,7 @@ static const struct tap_test tests[] = {
 	{"a link without a build ID needs its CRC", links_that_do_not_agree},
 	{"a link is a name, never a path", links_that_lead_elsewhere},
 	{"the root of a process comes after ours", another_root},
+	{"so does what a process has mounted elsewhere in ours", other_mounts},
 	{"what a process has there leads nowhere else", hostile_root},
 	{"a folder of the user's comes first", symfs},
 	{"nothing leads out of it", links_out_of_symfs},
