@@ -33,9 +33,13 @@ static pid_t process_of(pid_t tid)
 
 int naming__new(struct naming **out, const struct trace_options *options, struct error *error)
 {
-	struct naming *naming = calloc(1, sizeof(*naming));
+	struct naming *naming;
 	const struct pid_list *ids = trace_options__ids(options);
+	int err = sym_settings__check(&options->names, error);
 
+	if (err)
+		return err;
+	naming = calloc(1, sizeof(*naming));
 	if (!naming)
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	/* Where the kernel cannot run it the symbolizer reads kallsyms. */

@@ -69,6 +69,18 @@ struct trace_options {
 	{.name = "no-demangle", .type = OPTION_FLAG,                                             \
 	 .offset = TRACE_OPTION_(settings, names.mangled),                                             \
 	 .help = "show the names of C++ and Rust functions as they stand in their files"},       \
+	{.name = "inline", .type = OPTION_FLAG,                                                  \
+	 .offset = TRACE_OPTION_(settings, names.inlined),                                       \
+	 .help = "show calls that were inlined, of programs with debug data"},                   \
+	{.name = "lines", .type = OPTION_FLAG,                                                   \
+	 .offset = TRACE_OPTION_(settings, names.lines),                                         \
+	 .help = "show source files and lines, of programs with debug data"},                    \
+	{.name = "symfs", .value = "DIR", .type = OPTION_PATH,                                   \
+	 .offset = TRACE_OPTION_(settings, names.symfs),                                         \
+	 .help = "look for symbols and debug data below this folder first"},                     \
+	{.name = "debuginfod", .type = OPTION_FLAG,                                              \
+	 .offset = TRACE_OPTION_(settings, names.debuginfod),                                    \
+	 .help = "ask the servers of DEBUGINFOD_URLS for symbols and debug data"},               \
 	{.name = "stack-storage-size", .value = "N", .type = OPTION_NUMBER,                      \
 	 .offset = TRACE_OPTION_(settings, stack_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
 	 .help = "how many distinct stacks can be stored (default 16384)"},                      \

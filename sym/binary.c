@@ -23,6 +23,7 @@
 #include "sym/machine.h"
 #include "sym/mini_symbols.h"
 #include "sym/process.h"
+#include "sym/sym.h"
 
 /* Systems with thousands of libraries have caches of some 100 KB, and folders of some thousand. */
 #define LD_CACHE	   "/etc/ld.so.cache"
@@ -442,7 +443,7 @@ int binary__open_debug(const struct binary *binary, pid_t pid)
 
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;
-	err = debug_files__open(&files, &(struct debug_files_settings){0}, NULL);
+	err = debug_files__open(&files, &(struct sym_settings){0}, NULL);
 	if (!err)
 		err = debug_files__find(&files, &search, &found);
 	if (!err)

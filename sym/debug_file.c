@@ -12,6 +12,7 @@
 #include "core/util/cleanup.h"
 #include "sym/elf_symbols.h"
 #include "sym/process.h"
+#include "sym/sym.h"
 #include "sym/watched.h"
 #include "sym/work.h"
 
@@ -30,6 +31,7 @@ enum proof {
 	PROOF_ID,     /* it has the ID */
 	PROOF_CRC,    /* if both have an ID, that; else it has the CRC */
 	PROOF_LAYOUT, /* the same, or it has the segments of the program */
+	PROOF_LATER,  /* whoever reads it will see */
 };
 
 struct hunt {
@@ -47,23 +49,18 @@ struct hunt {
 
 /* ---- the files of a run ---- */
 
-int debug_files__open(struct debug_files *files, const struct debug_files_settings *settings,
+int debug_files__open(struct debug_files *files, const struct sym_settings *settings,
 		      const struct watched *watched)
 {
-	struct debug_files opened = {.watched = watched,
-				     .symfs = -1,
-				     .asks_server = settings->debuginfod,
-				     .server = {.watched = watched}};
+	int symfs = settings->symfs ? rooted__name(ROOTED_OURS, settings->symfs, O_DIRECTORY) : -1;
 
-	if (settings->symfs) {
-		opened.symfs = rooted__name(ROOTED_OURS, settings->symfs, O_DIRECTORY);
-		if (opened.symfs < 0)
-			return opened.symfs;
-	}
+	*files = (struct debug_files){.watched = watched,
+				      .symfs = symfs < 0 ? -1 : symfs,
+				      .asks_server = settings->debuginfod,
+				      .server = {.watched = watched}};
 	/* If it is not known, a root is none of ours: then it is only looked at twice. */
-	(void)root_identity__read(&opened.own_root, ROOTED_OURS);
-	*files = opened;
-	return 0;
+	(void)root_identity__read(&files->own_root, ROOTED_OURS);
+	return settings->symfs && symfs < 0 ? symfs : 0;
 }
 
 void debug_files__close(struct debug_files *files)
@@ -145,6 +142,8 @@ static bool belongs(const struct hunt *hunt, const struct elf_symbols *candidate
 {
 	struct debug_id id;
 
+	if (proof == PROOF_LATER)
+		return true;
 	read_id(&id, candidate);
 	if (proof == PROOF_ID || (hunt->id.size && id.size))
 		return is_same_id(&hunt->id, &id);
@@ -290,8 +289,7 @@ static int open_root(const struct hunt *hunt)
 	if (root < 0)
 		return ROOTED_OURS;
 	if (!root_identity__read(&identity, root) &&
-	    identity.mount == hunt->files->own_root.mount &&
-	    identity.inode == hunt->files->own_root.inode)
+	    root_identity__equal(&identity, &hunt->files->own_root))
 		return ROOTED_OURS;
 	return TAKE_FD(root);
 }
@@ -379,21 +377,21 @@ int debug_files__find(struct debug_files *files, const struct debug_search *sear
 	return err;
 }
 
-/* ---- alternate files ---- */
+/* ---- files that are named by debug data ---- */
 
 /* A relative path begins in the folder of the file that names it. */
-static int offer_named(struct hunt *hunt, const char *named)
+static int offer_named(struct hunt *hunt, const char *named, enum proof proof)
 {
 	char path[2 * PATH_MAX];
 	size_t length;
 
 	if (named[0] == '/')
-		return offer(hunt, named, PROOF_ID, 0);
+		return offer(hunt, named, proof, 0);
 	if (rooted__path(hunt->root, hunt->search->elf->fd, path))
 		return -ENOENT;
 	length = (size_t)(strrchr(path, '/') - path) + 1;
 	snprintf(path + length, sizeof(path) - length, "%s", named);
-	return offer(hunt, path, PROOF_ID, 0);
+	return offer(hunt, path, proof, 0);
 }
 
 /* Behind what is shared by packages of one machine there are folders: /.dwz/TRIPLET/NAME. */
@@ -410,14 +408,20 @@ static int offer_dwz(struct hunt *hunt, const char *named)
 
 static int search_alternate(struct hunt *hunt, const char *named)
 {
-	int err = offer_named(hunt, named);
+	int err = offer_named(hunt, named, PROOF_ID);
 
 	if (err == -ENOENT)
 		err = offer_dwz(hunt, named);
 	return err == -ENOENT ? offer_id(hunt) : err;
 }
 
-static int search_where_named(struct hunt *hunt, enum debug_place place, const char *named)
+static int search_split(struct hunt *hunt, const char *named)
+{
+	return offer_named(hunt, named, PROOF_LATER);
+}
+
+static int search_where_named(struct hunt *hunt, enum debug_place place, const char *named,
+			      int (*search)(struct hunt *hunt, const char *named))
 {
 	bool of_process = !place || place == DEBUG_TARGET;
 	int err;
@@ -429,7 +433,7 @@ static int search_where_named(struct hunt *hunt, enum debug_place place, const c
 		hunt->root = open_root(hunt);
 		hunt->place = hunt->root == ROOTED_OURS ? DEBUG_HOST : DEBUG_TARGET;
 	}
-	err = search_alternate(hunt, named);
+	err = search(hunt, named);
 	if (of_process)
 		cleanup__close(&hunt->root);
 	return err;
@@ -445,11 +449,22 @@ int debug_files__find_alternate(struct debug_files *files, const struct debug_se
 	if (err)
 		return err;
 	hunt.id = alternate.id;
-	err = search_where_named(&hunt, place, alternate.path);
+	err = search_where_named(&hunt, place, alternate.path, search_alternate);
 	if (err == -ENOENT)
 		err = search_host(&hunt);
 	if (err == -ENOENT)
 		err = search_server(&hunt);
+	if (!err)
+		*found = hunt.found;
+	return err;
+}
+
+int debug_files__find_split(struct debug_files *files, const struct debug_search *search,
+			    enum debug_place place, const char *path, struct debug_file *found)
+{
+	struct hunt hunt = {.files = files, .search = search, .any_content = true};
+	int err = search_where_named(&hunt, place, path, search_split);
+
 	if (!err)
 		*found = hunt.found;
 	return err;

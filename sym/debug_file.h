@@ -35,6 +35,7 @@
 
 struct elf_symbols;
 struct process;
+struct sym_settings;
 struct watched;
 
 /* What is wanted of a file. */
@@ -51,11 +52,6 @@ enum debug_place {
 	DEBUG_SERVER = 8,
 };
 
-struct debug_files_settings {
-	const char *symfs; /* or NULL */
-	bool debuginfod;
-};
-
 /* What searches share. */
 struct debug_files {
 	const struct watched *watched; /* or NULL: nobody watches */
@@ -66,10 +62,10 @@ struct debug_files {
 };
 
 /*
- * Returns 0, or a negative errno if the folder of --symfs cannot be opened, with nothing to
- * be closed.
+ * Returns 0, or a negative errno if the folder of --symfs cannot be opened: it is then of use
+ * without that.
  */
-int debug_files__open(struct debug_files *files, const struct debug_files_settings *settings,
+int debug_files__open(struct debug_files *files, const struct sym_settings *settings,
 		      const struct watched *watched);
 void debug_files__close(struct debug_files *files);
 
@@ -109,5 +105,12 @@ int debug_files__find(struct debug_files *files, const struct debug_search *sear
  */
 int debug_files__find_alternate(struct debug_files *files, const struct debug_search *search,
 				enum debug_place place, struct debug_file *found);
+
+/*
+ * The file at path that holds a part of the debug data of search->elf (split DWARF), which names
+ * it. That it belongs to it is for whoever reads it to see. All else as above.
+ */
+int debug_files__find_split(struct debug_files *files, const struct debug_search *search,
+			    enum debug_place place, const char *path, struct debug_file *found);
 
 #endif

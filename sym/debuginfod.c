@@ -35,10 +35,31 @@ struct run {
 	size_t length;
 };
 
+static bool is_installed(void)
+{
+	const char *folder = getenv("PATH");
+	char path[PATH_MAX];
+
+	while (folder && *folder) {
+		size_t length = strcspn(folder, ":");
+
+		snprintf(path, sizeof(path), "%.*s/" COMMAND, (int)length, folder);
+		if (access(path, X_OK) == 0)
+			return true;
+		folder += length + (folder[length] == ':');
+	}
+	return false;
+}
+
 int debuginfod__check(struct error *error)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 
+	if (!is_installed())
+		return error__set(error, -ENOENT,
+				  "--debuginfod: the command " COMMAND
+				  " is not in PATH; install it "
+				  "(Debian's package is debuginfod)");
 	if (urls && urls[strspn(urls, " ")])
 		return 0;
 	return error__set(

@@ -38,7 +38,7 @@ void debuginfod__release(struct debuginfod *debuginfod);
  */
 int debuginfod__find(struct debuginfod *debuginfod, const struct debug_id *id, char path[PATH_MAX]);
 
-/* Whether the environment names servers. Returns 0, or -ENOENT with error filled. */
+/* Whether it can be run, and knows servers. Returns 0, or -ENOENT with error filled. */
 int debuginfod__check(struct error *error);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,23 +13,14 @@
 #include "sym/demangle.h"
 #include "sym/elf_plt.h"
 #include "sym/go_functions.h"
+#include "sym/mini_symbols.h"
 #include "sym/sym.h"
 #include "sym/watched.h"
 #include "sym/work.h"
 
-int sym_file__open(struct sym_file *file, int owned_fd, dev_t device)
+int sym_file__open(struct sym_file *file)
 {
-	CLEANUP_CLOSE int fd = owned_fd;
-	struct sym_file opened = {.device = device};
-	int err = file_identity__read(&opened.identity, fd);
-
-	if (!err)
-		err = elf_symbols__open(&opened.elf, fd);
-	if (err)
-		return err;
-	opened.fd = TAKE_FD(fd);
-	*file = opened;
-	return 0;
+	return elf_symbols__open(&file->elf, file->fd);
 }
 
 void sym_file__close(struct sym_file *file)
@@ -37,14 +29,14 @@ void sym_file__close(struct sym_file *file)
 	close(file->fd);
 }
 
-/* The form of a symbol, or the symbol itself; NULL without memory. */
-static const char *demangled(struct file_names *names, const char *symbol)
+const char *file_names__demangle(struct file_names *names, const char *symbol)
 {
 	const struct work work = work__share(&names->watched->progress->work, UINT64_MAX);
 	char text[DEMANGLED_SIZE];
 	size_t length;
 
-	if (!work__is_left(&work) || !demangle(symbol, text, &names->demangle_patience))
+	if (names->settings->mangled || !work__is_left(&work) ||
+	    !demangle(symbol, text, &names->demangle_patience))
 		return symbol;
 	length = strlen(text);
 	work__charge(&work, length);
@@ -61,7 +53,7 @@ static int demangle_names(struct file_names *names, struct elf_lookup *lookups, 
 			continue;
 		if (lookups[i].name != symbol) {
 			symbol = lookups[i].name;
-			name = demangled(names, symbol);
+			name = file_names__demangle(names, symbol);
 			if (!name)
 				return -ENOMEM;
 		}
@@ -86,14 +78,83 @@ static int find_names(struct file_names *names, const struct sym_file *file,
 	return err;
 }
 
-int file_names__find(struct file_names *names, const struct sym_file *file, pid_t pid,
+/* The file that the symbols of this one are kept in. A descriptor, or a negative errno. */
+static int open_symbols(struct file_names *names, const struct sym_file *file)
+{
+	const struct debug_search search = {
+		.elf = &file->elf,
+		.path = file->path,
+		.process = &file->process,
+		.places = DEBUG_SYMFS | DEBUG_HOST | DEBUG_TARGET | DEBUG_SERVER,
+		.wanted = DEBUG_SYMBOLS,
+		.work = &names->watched->progress->work,
+	};
+	struct debug_file found;
+	int err = debug_files__find(&names->debug_files, &search, &found);
+
+	if (!err)
+		return found.fd;
+	return err == -ENOENT ? mini_symbols__open(&file->elf, search.work) : err;
+}
+
+/* Those without a name, in their order; *nr becomes how many. NULL without memory. */
+static struct elf_lookup *list_unnamed(const struct elf_lookup *lookups, size_t *nr)
+{
+	struct elf_lookup *unnamed = calloc(*nr + 1, sizeof(*unnamed));
+	size_t all = *nr;
+
+	*nr = 0;
+	for (size_t i = 0; i < all && unnamed; i++)
+		if (!lookups[i].name)
+			unnamed[(*nr)++] = lookups[i];
+	return unnamed;
+}
+
+static int find_in_symbols(struct file_names *names, int fd, struct elf_lookup *lookups, size_t nr)
+{
+	CLEANUP(elf_symbols__close) struct elf_symbols symbols = {.fd = -1};
+	struct progress *progress = names->watched->progress;
+	size_t nr_unnamed = nr;
+	CLEANUP_FREE struct elf_lookup *unnamed = list_unnamed(lookups, &nr_unnamed);
+	int err = unnamed ? elf_symbols__open(&symbols, fd) : -ENOMEM;
+
+	if (!err)
+		err = progress__note_left_out(progress,
+					      elf_symbols__find(&symbols, unnamed, nr_unnamed,
+								names->names, &progress->work));
+	for (size_t i = 0, next = 0; i < nr && !err; i++)
+		if (!lookups[i].name)
+			lookups[i] = unnamed[next++];
+	return err == -ENOMEM ? err : 0;
+}
+
+/* What a file lacks that has its symbols elsewhere. */
+static int find_separate(struct file_names *names, const struct sym_file *file,
+			 struct elf_lookup *lookups, size_t nr)
+{
+	CLEANUP_CLOSE int fd = -1;
+	size_t named = 0;
+
+	while (named < nr && lookups[named].name)
+		named++;
+	if (named == nr || debug_content__is_in(&file->elf, DEBUG_SYMBOLS))
+		return 0;
+	fd = open_symbols(names, file);
+	if (fd < 0)
+		return fd == -ENOMEM ? fd :
+				       progress__note_left_out(names->watched->progress,
+							       fd == -EFBIG ? fd : 0);
+	return find_in_symbols(names, fd, lookups, nr);
+}
+
+int file_names__find(struct file_names *names, const struct sym_file *file,
 		     struct elf_lookup *lookups, size_t nr)
 {
 	int err;
 
-	watched__touch(names->watched, pid, file->device, false);
+	watched__touch(names->watched, file->process.pid, file->device, false);
 	err = find_names(names, file, lookups, nr);
-	if (!err && !names->settings->mangled)
-		err = demangle_names(names, lookups, nr);
-	return err;
+	if (!err)
+		err = find_separate(names, file, lookups, nr);
+	return err ? err : demangle_names(names, lookups, nr);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a file that processes have mapped says of addresses in it: the names of functions, from
- * its symbols and from what stands in for them.
+ * its symbols and from what stands in for them, in the file itself and in the one that its
+ * symbols are kept in.
  */
 #ifndef TRACEKIT_SYM_FILE_NAMES_H
 #define TRACEKIT_SYM_FILE_NAMES_H
@@ -9,8 +10,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "sym/debug_file.h"
 #include "sym/elf_symbols.h"
 #include "sym/file_identity.h"
+#include "sym/process.h"
 
 struct sym_settings;
 struct watched;
@@ -20,6 +23,10 @@ struct sym_file {
 	struct elf_symbols elf;
 	int fd;	      /* owned */
 	dev_t device; /* as its mappings show it */
+	/* A process that has mapped it, its PID and task only; and the path that it has there. */
+	struct process process;
+	const char *path;
+	struct root_identity root; /* of that process: what is found there is found for all in it */
 };
 
 /* What finding names needs: all borrowed, and the same for all files. */
@@ -27,19 +34,23 @@ struct file_names {
 	const struct sym_settings *settings;
 	const struct watched *watched;
 	struct arena *names;
+	struct debug_files debug_files;
 	unsigned int demangle_patience; /* of sym/demangle.h */
 };
 
-/* Takes over fd, of a file on device. Returns 0, or a negative errno with fd closed. */
-int sym_file__open(struct sym_file *file, int fd, dev_t device);
+/* Reads the headers of the file, of which all else is filled in. Returns 0 or a negative errno. */
+int sym_file__open(struct sym_file *file);
 void sym_file__close(struct sym_file *file);
 
 /*
- * Find the functions that lookups, sorted by address, lie in. pid: a process that has mapped
- * the file. Returns 0 or -ENOMEM; that something was too large to be read to its end is noted
- * in the progress of watched.
+ * Find the functions that lookups, sorted by address, lie in. Returns 0 or -ENOMEM; that
+ * something was too large to be read to its end is noted in the progress of watched.
  */
-int file_names__find(struct file_names *names, const struct sym_file *file, pid_t pid,
+int file_names__find(struct file_names *names, const struct sym_file *file,
 		     struct elf_lookup *lookups, size_t nr);
+
+/* The form of a symbol as it is wanted, in names->names, or the symbol itself; NULL without memory.
+ */
+const char *file_names__demangle(struct file_names *names, const char *symbol);
 
 #endif

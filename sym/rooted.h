@@ -54,6 +54,12 @@ struct root_identity {
 	uint64_t inode;
 };
 
+static inline bool root_identity__equal(const struct root_identity *a,
+					const struct root_identity *b)
+{
+	return a->mount == b->mount && a->inode == b->inode;
+}
+
 /* Returns 0 or a negative errno. */
 int root_identity__read(struct root_identity *identity, int root);
 

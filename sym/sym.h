@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct error;
 struct pollfd;
 struct symbolizer;
 
@@ -48,7 +49,20 @@ struct sym_settings {
 	 * the place of the function that is called, and places in the source code.
 	 */
 	bool inlined, lines;
+	/*
+	 * The files of symbols and debug data that are kept apart from their programs are looked
+	 * for in a folder as well, which is laid out as a root (NULL: none), and on the servers
+	 * that debuginfod-find(1) knows.
+	 */
+	const char *symfs;
+	bool debuginfod;
 };
+
+/*
+ * Whether the folder and the servers can be asked. Returns 0 or a negative errno with error
+ * filled.
+ */
+int sym_settings__check(const struct sym_settings *settings, struct error *error);
 
 /* A place in the source code of a program. */
 struct sym_source {

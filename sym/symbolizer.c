@@ -3,6 +3,7 @@
 #include "sym/sym.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "core/util/arena.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "sym/debuginfod.h"
 #include "sym/demangle.h"
 #include "sym/kernel.h"
 #include "sym/worker.h"
@@ -21,6 +24,18 @@ struct symbolizer {
 	struct worker *worker; /* started when it is first needed */
 	struct arena names;
 };
+
+int sym_settings__check(const struct sym_settings *settings, struct error *error)
+{
+	CLEANUP_CLOSE int symfs = -1;
+
+	if (settings->symfs)
+		symfs = open(settings->symfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (settings->symfs && symfs < 0)
+		return error__set(error, -errno, "--symfs %s: %s", settings->symfs,
+				  strerror(errno));
+	return settings->debuginfod ? debuginfod__check(error) : 0;
+}
 
 int symbolizer__new(struct symbolizer **out, const struct sym_settings *settings,
 		    sym_kernel_print print, void *context)

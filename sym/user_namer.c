@@ -20,8 +20,10 @@
 #include "core/util/cleanup.h"
 #include "sym/demangle.h"
 #include "sym/elf_symbols.h"
+#include "sym/file_batch.h"
 #include "sym/file_identity.h"
 #include "sym/file_names.h"
+#include "sym/file_places.h"
 #include "sym/jit_index.h"
 #include "sym/jit_map.h"
 #include "sym/process.h"
@@ -42,6 +44,7 @@ struct user_namer {
 	struct watched watched;
 	struct arena *names;
 	struct file_names of_files;
+	struct file_places *places; /* NULL: they are not wanted */
 	struct remembered_list remembered;
 	struct jit_index_list jit_indexes;
 	size_t files_max;
@@ -64,6 +67,13 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 					      .watched = &namer->watched,
 					      .names = names,
 					      .demangle_patience = DEMANGLE_PATIENCE};
+	/* Whoever asked for a folder that cannot be read has been told so before. */
+	(void)debug_files__open(&namer->of_files.debug_files, settings, &namer->watched);
+	if ((settings->inlined || settings->lines) &&
+	    file_places__new(&namer->places, &namer->of_files)) {
+		free(namer);
+		return -ENOMEM;
+	}
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 < FILES_MAX)
 		namer->files_max = limit.rlim_cur / 4;
 	namer->remembered =
@@ -71,13 +81,6 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 	*out = namer;
 	return 0;
 }
-
-/* One address in one file, for the query that wants it. */
-struct file_question {
-	size_t file; /* index into the batch's files */
-	uint64_t address;
-	struct sym_query *query;
-};
 
 /* A query in memory without a program, for the JIT map of its process. */
 struct jit_question {
@@ -89,10 +92,8 @@ struct jit_question {
 
 /* What one call of user_namer__name() collects before it asks the files. */
 struct batch {
-	struct sym_file *files;
-	size_t nr_files, files_capacity;
-	struct file_question *questions;
-	size_t nr_questions, questions_capacity;
+	struct file_batch files;
+	struct root_identity root;	    /* of the process at hand */
 	struct jit_question *jit_questions; /* process by process, each sorted by address */
 	size_t nr_jit_questions, jit_questions_capacity;
 	const struct user_namer_caller *caller;
@@ -108,48 +109,12 @@ static void batch__pause(const struct batch *batch)
 	batch->caller->pause(batch->caller->context);
 }
 
-static void batch__close_files(struct batch *batch)
-{
-	for (size_t i = 0; i < batch->nr_files; i++)
-		sym_file__close(&batch->files[i]);
-	batch->nr_files = 0;
-}
-
 static void batch__release(struct user_namer *namer, struct batch *batch)
 {
-	batch__close_files(batch);
+	file_batch__release(&batch->files);
 	for (size_t i = 0; i < batch->nr_jit_questions; i++)
 		remembered_list__put(&namer->remembered, batch->jit_questions[i].remembered);
-	free(batch->files);
-	free(batch->questions);
 	free(batch->jit_questions);
-}
-
-/*
- * Take over fd, of a file on device: *file becomes its index in the batch, where
- * an equal file that is there already serves for it. Returns 0 or a negative
- * errno.
- */
-static int batch__add_file(struct batch *batch, int owned_fd, dev_t device, size_t *file)
-{
-	CLEANUP_CLOSE int fd = owned_fd;
-	struct file_identity identity = {0};
-	int err = file_identity__read(&identity, fd);
-
-	if (err)
-		return err;
-	for (size_t i = 0; i < batch->nr_files; i++) {
-		if (file_identity__equal(&batch->files[i].identity, &identity)) {
-			*file = i;
-			return 0;
-		}
-	}
-	if (ARRAY_GROW(batch->files, batch->nr_files, batch->files_capacity))
-		return -ENOMEM;
-	err = sym_file__open(&batch->files[batch->nr_files], TAKE_FD(fd), device);
-	if (!err)
-		*file = batch->nr_files++;
-	return err;
 }
 
 static int compare_pids(const void *a, const void *b)
@@ -159,14 +124,6 @@ static int compare_pids(const void *a, const void *b)
 
 	return order ? order :
 		       COMPARE(sym_query__lookup_address(*left), sym_query__lookup_address(*right));
-}
-
-static int compare_file_questions(const void *a, const void *b)
-{
-	const struct file_question *left = a, *right = b;
-	int order = COMPARE(left->file, right->file);
-
-	return order ? order : COMPARE(left->address, right->address);
 }
 
 /* Of the path in a mapping: what sym_query calls its module. Returns 0 or -ENOMEM. */
@@ -184,52 +141,6 @@ static int module_name(struct arena *names, const char *path, const char **modul
 	return length && !*module ? -ENOMEM : 0;
 }
 
-/* All questions about one file, sorted by address. */
-static int answer_file(struct user_namer *namer, const struct sym_file *file,
-		       struct file_question *questions, size_t nr)
-{
-	CLEANUP_FREE struct elf_lookup *lookups = calloc(nr, sizeof(*lookups));
-	int err;
-
-	if (!lookups)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		lookups[i].address = questions[i].address;
-	err = file_names__find(&namer->of_files, file, questions[0].query->pid, lookups, nr);
-	for (size_t i = 0; i < nr && !err; i++) {
-		struct sym_query *query = questions[i].query;
-
-		query->name = lookups[i].name;
-		if (query->name)
-			query->offset = query->module_offset - lookups[i].start;
-	}
-	return err;
-}
-
-/* Answer what has been asked so far, and close the files. */
-static int batch__answer(struct user_namer *namer, struct batch *batch)
-{
-	int err = 0;
-
-	array__sort(batch->questions, batch->nr_questions, sizeof(*batch->questions),
-		    compare_file_questions);
-	for (size_t first = 0, end; first < batch->nr_questions && !err; first = end) {
-		size_t file = batch->questions[first].file;
-
-		for (end = first + 1; end < batch->nr_questions; end++)
-			if (batch->questions[end].file != file)
-				break;
-		batch__pause(batch);
-		err = answer_file(namer, &batch->files[file], &batch->questions[first],
-				  end - first);
-		for (size_t i = first; i < end && !err; i++)
-			batch__emit(batch, batch->questions[i].query);
-	}
-	batch->nr_questions = 0;
-	batch__close_files(batch);
-	return err;
-}
-
 /* The question of a query that lies in a mapping of the file. */
 static int ask_file(struct batch *batch, size_t file, const struct mapping *mapping,
 		    struct sym_query *query)
@@ -239,17 +150,14 @@ static int ask_file(struct batch *batch, size_t file, const struct mapping *mapp
 
 	/* Where it would lie in the file, if that is no program, or no segment holds it. */
 	query->module_offset = query->address - mapping->start + mapping->offset;
-	if (!elf_symbols__address(&batch->files[file].elf,
-				  lookup - mapping->start + mapping->offset, &address)) {
+	if (!file_batch__address(&batch->files, file, mapping, lookup, &address)) {
 		batch__emit(batch, query);
 		return 0;
 	}
 	query->module_offset = address + (query->address - lookup);
-	if (ARRAY_GROW(batch->questions, batch->nr_questions, batch->questions_capacity))
-		return -ENOMEM;
-	batch->questions[batch->nr_questions++] =
-		(struct file_question){.file = file, .address = address, .query = query};
-	return 0;
+	return file_batch__ask(
+		&batch->files,
+		&(struct file_question){.file = file, .address = address, .query = query});
 }
 
 /* A query in memory without a file, or with one that is no program: generated code, perhaps. */
@@ -270,6 +178,24 @@ static int ask_jit_map(struct batch *batch, const struct process_view *view,
 	return 0;
 }
 
+/* The file of a mapping becomes one of the batch. Returns 0 or a negative errno. */
+static int add_file(struct user_namer *namer, struct batch *batch, const struct process_view *view,
+		    const struct mapping *mapping, size_t *file)
+{
+	struct sym_file added = {
+		.device = mapping->device,
+		.process = {.pid = view->process->pid, .task = view->process->task},
+		.path = mapping->path,
+		.root = batch->root,
+	};
+
+	added.fd = vdso__is_ours(mapping) ?
+			   watched__copy_fd(namer->vdso_fd) :
+			   process_view__open_file(view, &namer->remembered, mapping);
+	return added.fd < 0 ? added.fd :
+			      file_batch__add(&batch->files, &added, namer->of_files.names, file);
+}
+
 /* The queries that lie in one mapping. */
 static int ask_mapping(struct user_namer *namer, struct batch *batch,
 		       const struct process_view *view, const struct mapping *mapping,
@@ -278,16 +204,14 @@ static int ask_mapping(struct user_namer *namer, struct batch *batch,
 	const char *module;
 	size_t file = 0;
 	int err = module_name(namer->names, mapping->path, &module);
-	int fd, opened;
+	int opened;
 
-	if (!err && batch->nr_files >= namer->files_max)
-		err = batch__answer(namer, batch);
+	if (!err && batch->files.nr_files >= namer->files_max)
+		err = file_batch__answer(&batch->files, &namer->of_files, namer->places);
 	if (err)
 		return err;
 	batch__pause(batch);
-	fd = vdso__is_ours(mapping) ? watched__copy_fd(namer->vdso_fd) :
-				      process_view__open_file(view, &namer->remembered, mapping);
-	opened = fd < 0 ? fd : batch__add_file(batch, fd, mapping->device, &file);
+	opened = add_file(namer, batch, view, mapping, &file);
 	for (size_t i = 0; i < nr && !err; i++) {
 		queries[i]->module = module;
 		err = opened ? ask_jit_map(batch, view, mapping, queries[i]) :
@@ -377,6 +301,16 @@ static int ask_view(struct user_namer *namer, struct batch *batch, const struct 
 	return err;
 }
 
+/* What has ended is taken for one in our root. */
+static void read_root(struct user_namer *namer, const struct process_view *view,
+		      struct root_identity *identity)
+{
+	CLEANUP_CLOSE int root = view->ended ? -1 : rooted__of_process(view->process->task);
+
+	if (root < 0 || root_identity__read(identity, root))
+		*identity = namer->of_files.debug_files.own_root;
+}
+
 static int ask_process(struct user_namer *namer, struct batch *batch, struct sym_query **queries,
 		       size_t nr)
 {
@@ -387,6 +321,7 @@ static int ask_process(struct user_namer *namer, struct batch *batch, struct sym
 	err = process_view__read(&view, &namer->remembered, queries[0]->pid);
 	if (err)
 		return err == -ENOMEM ? err : 0;
+	read_root(namer, &view, &batch->root);
 	err = ask_view(namer, batch, &view, queries, nr);
 	process_view__release(&view, &namer->remembered);
 	return err;
@@ -404,7 +339,7 @@ static int answer_all(struct user_namer *namer, struct batch *batch, struct sym_
 		err = ask_process(namer, batch, sorted + first, end - first);
 	}
 	if (!err)
-		err = batch__answer(namer, batch);
+		err = file_batch__answer(&batch->files, &namer->of_files, namer->places);
 	return err ? err : batch__answer_by_jit_maps(namer, batch);
 }
 
@@ -412,7 +347,7 @@ int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t
 		     const struct user_namer_caller *caller)
 {
 	CLEANUP_FREE struct sym_query **sorted = calloc(nr + 1, sizeof(*sorted));
-	struct batch batch = {.caller = caller};
+	struct batch batch = {.files.caller = caller, .caller = caller};
 	int err;
 
 	if (!sorted)

@@ -69,6 +69,9 @@ bool watched__avoids_debug(const struct watched *watched, pid_t pid);
 /* A server is waited for, by now for so long: that is progress. */
 void watched__note_server(const struct watched *watched, uint64_t milliseconds);
 
+/* What was touched last gets on. */
+void watched__tick(const struct watched *watched);
+
 /* device: 0 for what has none of its own, as the mappings. */
 bool watched__avoids(const struct watched *watched, pid_t pid, dev_t device);
 

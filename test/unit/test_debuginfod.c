@@ -22,6 +22,7 @@
 #include "sym/patience.h"
 #include "sym/watched.h"
 #include "test/unit/elf_image.h"
+#include "sym/sym.h"
 #include "test/unit/tap.h"
 
 #define CLEANUP_SERVER CLEANUP(debuginfod__release)
@@ -280,7 +281,7 @@ static int find_file(bool asks, unsigned int places, struct debug_file *found)
 
 	CHECK_INT(elf_symbols__open(&elf, fd), 0);
 	CHECK_INT(
-		debug_files__open(&files, &(struct debug_files_settings){.debuginfod = asks}, NULL),
+		debug_files__open(&files, &(struct sym_settings){.debuginfod = asks}, NULL),
 		0);
 	return debug_files__find(&files, &search, found);
 }

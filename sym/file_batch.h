@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Questions about addresses in files, collected, so that each file is read once for all
+ * processes that have mapped it.
+ */
+#ifndef TRACEKIT_SYM_FILE_BATCH_H
+#define TRACEKIT_SYM_FILE_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sym/file_names.h"
+
+struct file_places;
+struct mapping;
+struct sym_query;
+
+/* One address in one file, for the query that wants it. */
+struct file_question {
+	size_t file; /* index into the files of the batch */
+	uint64_t address;
+	struct sym_query *query;
+};
+
+/* All zero but the caller is empty. */
+struct file_batch {
+	struct sym_file *files;
+	size_t nr_files, files_capacity;
+	struct file_question *questions;
+	size_t nr_questions, questions_capacity;
+	const struct user_namer_caller *caller; /* see sym/user_namer.h */
+};
+
+/*
+ * Take over the descriptor of file, which is all filled in but its identity and what is read
+ * of it; its path is copied. *index becomes that of it in the batch, where an equal file
+ * that is there already serves for it. Returns 0 or a negative errno.
+ */
+int file_batch__add(struct file_batch *batch, const struct sym_file *file, struct arena *paths,
+		    size_t *index);
+
+/* False if address of a process, which lies in mapping, is no address of that file: *in_file. */
+bool file_batch__address(const struct file_batch *batch, size_t file, const struct mapping *mapping,
+			 uint64_t address, uint64_t *in_file);
+
+/* Returns 0 or -ENOMEM. */
+int file_batch__ask(struct file_batch *batch, const struct file_question *question);
+
+/*
+ * Answer what has been asked so far, and close the files: first the names of all files, and
+ * then, with places, inlined calls and source lines, which can take long. The caller is
+ * told each. Returns 0 or -ENOMEM.
+ */
+int file_batch__answer(struct file_batch *batch, struct file_names *names,
+		       struct file_places *places);
+
+/* What has not been answered is forgotten. */
+void file_batch__release(struct file_batch *batch);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where addresses in a file are in its source code, and in which functions that were inlined
+ * there: from debug data in the file itself or in another one.
+ */
+#ifndef TRACEKIT_SYM_FILE_PLACES_H
+#define TRACEKIT_SYM_FILE_PLACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sym/sym.h"
+
+struct elf_lookup;
+struct file_names;
+struct sym_file;
+
+/* As in struct sym_query; in the arena of the names. */
+struct file_place {
+	const char *function; /* NULL: not known, or nothing is */
+	const struct sym_inlined *inlined;
+	uint32_t nr_inlined;
+	struct sym_source source;
+};
+
+struct file_places;
+
+/* names is borrowed. Returns 0 or -ENOMEM. */
+int file_places__new(struct file_places **places, struct file_names *names);
+
+/*
+ * Find the places of the addresses of lookups, which are sorted. What has been read of the
+ * last few files is kept, since who asks once asks again. Returns 0 or -ENOMEM; that something
+ * could not be read to its end is noted in the progress of what watches the names.
+ */
+int file_places__find(struct file_places *places, const struct sym_file *file,
+		      const struct elf_lookup *lookups, struct file_place *found, size_t nr);
+
+#endif
