@@ -660,8 +660,7 @@ static void links_out_of_symfs(void)
 	clear();
 	CHECK_INT(debug_files__open(&files, &(struct sym_settings){.symfs = "/none"}, NULL),
 		  -ENOENT);
-	CHECK_INT(debug_files__open(&files, &(struct sym_settings){.symfs = "/made/a.c"},
-				    NULL),
+	CHECK_INT(debug_files__open(&files, &(struct sym_settings){.symfs = "/made/a.c"}, NULL),
 		  -ENOTDIR);
 	CHECK_INT(files.symfs, -1);
 }

@@ -1,0 +1,212 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Inlined calls and source lines, and where they and symbols are found.
+
+load helpers
+load ../refute
+
+# A program whose time goes by in spin(), inlined into turn(), inlined into work().
+make_program() {
+	command -v gcc >/dev/null || skip "no gcc"
+	cat >spin.h <<-'END'
+		static inline void spin(volatile unsigned long *sink)
+		{
+			for (long i = 0; i < 1000000; i++)
+				*sink = *sink + i;
+		}
+	END
+	cat >program.c <<-'END'
+		#include <unistd.h>
+		#include "spin.h"
+		volatile unsigned long sink;
+		static inline __attribute__((always_inline)) void turn(void)
+		{
+			spin(&sink);
+		}
+		__attribute__((noinline)) void work(void)
+		{
+			turn();
+			sink = getppid(); // so that it has a frame
+		}
+		int main(void)
+		{
+			for (;;)
+				work();
+		}
+	END
+	gcc -O2 -g -fno-omit-frame-pointer -fno-shrink-wrap "$@" -o program program.c
+}
+
+# sample [OPTION...]: folded stacks of the program, in out.
+sample() {
+	start ./program
+	sleep 0.2
+	profile -f -U -p "$pid" -F 199 "$@" 0.5 >out 2>err
+	kill -KILL "$pid"
+	cut -c1-200 out
+	cat err
+}
+
+# mostly PATTERN: nearly all samples match.
+mostly() {
+	local total matching
+	total=$(sum out)
+	matching=$(grep -E "$1" out | sum /dev/stdin)
+	echo "$matching of $total match $1"
+	[ "$total" -ge 20 ] || return
+	[ $((matching * 100)) -ge $((total * 90)) ]
+}
+
+whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0-9]+$'
+
+@test "inlined calls and lines, each by itself and together" {
+	make_program
+	sample
+	mostly ';main;work [0-9]+$'
+	sample --inline
+	mostly ';main;work;turn;spin [0-9]+$'
+	sample --inline -a -s
+	mostly ';main\+0x[0-9a-f]+;work\+0x[0-9a-f]+;turn_\[i\];spin_\[i\] [0-9]+$'
+	sample --lines
+	mostly ';main:program.c:16;work:program.c:10 [0-9]+$'
+	sample --inline --lines
+	mostly "$whole"
+	sample --inline --lines -v
+	mostly ";turn:[^;]*/program.c:6;spin:[^;]*/spin.h:[34] [0-9]+$"
+}
+
+@test "as text" {
+	make_program
+	start ./program
+	sleep 0.2
+	profile -U -p "$pid" -F 199 --inline --lines 0.5 >out
+	kill -KILL "$pid"
+	tail -n 8 out | head -4 | sed 's/spin.h:[34]/spin.h:N/' | diff - <(
+		printf '    %s\n' 'spin (inlined) at spin.h:N' 'turn (inlined) at program.c:6' \
+			'work at program.c:10' 'main at program.c:16'
+	)
+}
+
+@test "a stream of events has them, too" {
+	make_program
+	start ./program
+	sleep 0.2
+	"$TRACEKIT" stacksnoop -U -n 20 -p "$pid" --inline --lines --json "$PWD/program:work" >out
+	kill -KILL "$pid"
+	# The function is at its first instruction, before anything that was inlined.
+	grep -Eq '"user":\[\{"addr":"[0-9a-f]+","name":"work","offset":0,"module":"program","module_offset":[0-9]+,"file":"[^"]*/program.c","line":9\},\{"addr":"[0-9a-f]+","name":"main",.*"line":16\}' out
+}
+
+@test "debug data of every version, compressed, split or shared" {
+	for options in -gdwarf-2 -gdwarf-3 -gdwarf-4 -gdwarf-5 -gz -gsplit-dwarf; do
+		echo "$options"
+		make_program "$options"
+		sample --inline --lines
+		mostly "$whole"
+	done
+	# Where it was: what is not there costs the inlined calls, not the lines.
+	mv program-program.dwo moved.dwo 2>/dev/null || mv program.dwo moved.dwo
+	sample --inline --lines
+	mostly ';main(:program.c:16)?;work(:(program.c|spin.h):[0-9]+)? [0-9]+$'
+	if command -v clang >/dev/null && echo 'int main;' | clang -gz=zstd -x c -c -o /dev/null - 2>/dev/null; then
+		make_program -gz=zstd
+	fi
+}
+
+@test "symbols and debug data in a separate file: beside the program, and below --symfs" {
+	command -v objcopy >/dev/null || skip "no objcopy"
+	make_program -Wl,--build-id
+	objcopy --only-keep-debug program program.debug
+	strip program
+	sample --inline --lines
+	mostly ';\[unknown\] [0-9]+$'
+	mkdir -p "root$PWD" .debug
+	cp program.debug "root$PWD/program"
+	sample --inline --lines --symfs root
+	mostly "$whole"
+	mv program.debug .debug
+	objcopy --add-gnu-debuglink=.debug/program.debug program
+	sample --inline --lines
+	mostly "$whole"
+	# It is another one's.
+	objcopy --only-keep-debug "$SPIN" .debug/program.debug
+	sample --inline --lines
+	mostly ';\[unknown\] [0-9]+$'
+}
+
+@test "a program that was deleted, or replaced, since it was started" {
+	make_program
+	start ./program
+	sleep 0.2
+	rm program
+	cp "$SPIN" program
+	profile -f -U -p "$pid" -F 199 --inline --lines 0.5 >out
+	mostly "$whole"
+	rm program
+	profile -f -U -p "$pid" -F 199 --inline --lines 0.5 >out
+	mostly "$whole"
+}
+
+@test "a program in memory only" {
+	[ -x /usr/bin/python3 ] || skip "no python3"
+	make_program
+	start /usr/bin/python3 -c 'if True:
+		import os
+		fd = os.memfd_create("hidden")
+		os.write(fd, open("program", "rb").read())
+		os.execve(fd, ["hidden"], {})'
+	sleep 0.5
+	profile -f -U -p "$pid" -F 199 --inline --lines 0.5 >out
+	mostly "$whole"
+}
+
+@test "a program in a mount namespace of its own, with its separate debug file there" {
+	command -v objcopy >/dev/null || skip "no objcopy"
+	unshare --mount true || skip "cannot make a mount namespace"
+	make_program -Wl,--build-id
+	objcopy --only-keep-debug program program.debug
+	objcopy --strip-all --add-gnu-debuglink=program.debug program
+	mkdir hidden
+	start unshare --mount bash -c 'mount -t tmpfs none hidden && cp program program.debug hidden &&
+		rm program program.debug && exec hidden/program'
+	wait_for is_called "$pid" program
+	sleep 0.2
+	[ ! -e hidden/program ]
+	profile -f -U -p "$pid" -F 199 --inline --lines 0.5 >out
+	mostly "$whole"
+}
+
+# section NAME FILE: its offset and size, in decimal.
+section() {
+	local number name type address offset size rest
+	while read -r number name type address offset size rest; do
+		[ "$name" != "$1" ] || echo "$((16#$offset)) $((16#$size))"
+	done < <(readelf -SW "$2" | sed 's/\[ *//')
+}
+
+@test "debug data that makes no sense costs its own frames, and little time" {
+	local offset size begin
+	command -v readelf >/dev/null || skip "no readelf"
+	make_program
+	for what in /dev/zero /dev/urandom; do
+		for section in .debug_info .debug_abbrev .debug_line .debug_str; do
+			echo "$section from $what"
+			make_program
+			read -r offset size < <(section "$section" program)
+			dd if="$what" of=program bs=1 seek="$offset" count="$size" conv=notrunc status=none
+			begin=$SECONDS
+			sample --inline --lines
+			[ $((SECONDS - begin)) -le 12 ]
+			mostly ';main[^;]*;work.* [0-9]+$'
+		done
+	done
+}
+
+@test "a folder, and servers, that cannot be asked are said before anything is traced" {
+	try profile --symfs /none 0.1 2>err
+	[ "$status" -eq 1 ]
+	[ "$(<err)" = "profile: --symfs /none: No such file or directory" ]
+	PATH=/none try "$TRACEKIT" profile --debuginfod 0.1 2>err
+	[ "$status" -eq 1 ]
+	grep -q 'debuginfod-find is not in PATH' err
+}
