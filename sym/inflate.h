@@ -11,8 +11,8 @@ struct elf_symbols;
 enum compression { COMPRESSION_NONE, COMPRESSION_ZLIB, COMPRESSION_ZSTD };
 
 /*
- * Read the size bytes at offset of the file and inflate them to exactly inflated bytes.
- * Returns 0, -EBADMSG if they are not that, -EIO if the file ends before, or -ENOMEM.
+ * Read the size bytes at offset of the file and inflate them, to as many bytes as are wanted.
+ * Returns 0, -EBADMSG if they are not compressed in that way, or have or are less, or -ENOMEM.
  */
 int inflate_section(const struct elf_symbols *elf, enum compression compression, uint64_t offset,
 		    uint64_t size, void *bytes, size_t inflated);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Input: an ELF file with DWARF. Looked up are addresses where the seeds' functions are, and
+ * some far off. In the program all of this runs in a sandbox; here what it costs shows.
+ */
+#include <fcntl.h>
+#include <string.h>
+
+#include "sym/debug_data.h"
+#include "sym/debug_image.h"
+#include "sym/elf_symbols.h"
+#include "test/fuzz/fuzz.h"
+
+#define ADDRESSES  256
+#define FIRST	   0x401000
+#define WORK	   ((uint64_t)256 * 1024)
+#define IMAGE_MAX  ((uint64_t)16 * 1024 * 1024)
+#define LENGTH_MAX ((size_t)1024 * 1024)
+
+struct answers {
+	bool told[ADDRESSES];
+	int input;
+};
+
+static int check_frames(void *context, size_t index, const struct debug_frame *frames, size_t nr)
+{
+	struct answers *answers = context;
+
+	REQUIRE(index < ADDRESSES && !answers->told[index]);
+	REQUIRE(nr > 0 && nr <= DEBUG_FRAMES_MAX);
+	answers->told[index] = true;
+	for (size_t i = 0; i < nr; i++) {
+		REQUIRE(!frames[i].name || *frames[i].name);
+		REQUIRE(!frames[i].name || strnlen(frames[i].name, LENGTH_MAX) <= LENGTH_MAX);
+		REQUIRE(!frames[i].file || strlen(frames[i].file) <= LENGTH_MAX);
+	}
+	return 0;
+}
+
+/* The file of a split unit: the input once more. */
+static int open_file(void *context, const char *path)
+{
+	const struct answers *answers = context;
+
+	REQUIRE(*path);
+	return fcntl(answers->input, F_DUPFD_CLOEXEC, 0);
+}
+
+static void look_up(const struct debug_image *image, int fd)
+{
+	struct answers answers = {.input = fd};
+	const struct debug_data_caller caller = {
+		.context = &answers, .emit = check_frames, .open_file = open_file};
+	uint64_t addresses[ADDRESSES] = {0}, work = WORK;
+	struct debug_data *data;
+
+	for (size_t i = 1; i < ADDRESSES - 1; i++)
+		addresses[i] = FIRST + 4 * (uint64_t)i;
+	addresses[ADDRESSES - 1] = UINT64_MAX;
+	REQUIRE(debug_data__new(&data, image, NULL) == 0);
+	(void)debug_data__find(data, addresses, ADDRESSES, &caller, &work);
+	/* Once more, with what has been kept of the first time. */
+	memset(answers.told, 0, sizeof(answers.told));
+	work = WORK;
+	(void)debug_data__find(data, addresses, ADDRESSES, &caller, &work);
+	debug_data__free(data);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct debug_image image = {0};
+	struct debug_plan plan;
+	struct elf_symbols elf;
+	uint64_t work = WORK;
+
+	if (elf_symbols__open(&elf, open_input(data, size)))
+		return 0;
+	if (debug_plan__make(&plan, &elf, false) == 0 && plan.size <= IMAGE_MAX &&
+	    debug_image__load(&image, &plan, &work) == 0) {
+		look_up(&image, elf.fd);
+		debug_image__release(&image);
+	}
+	elf_symbols__close(&elf);
+	return 0;
+}

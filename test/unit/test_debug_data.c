@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Entries of DWARF 4, byte by byte: above all those that no compiler makes. */
+#include "sym/debug_data.h"
+
+#include <dwarf.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "sym/debug_image.h"
+#include "test/unit/section_file.h"
+#include "test/unit/tap.h"
+
+#define TEXT	  0x401000
+#define TEXT_SIZE 0x1000
+#define RANGES	  5000
+
+/* The entries that there are: their numbers in the table below. */
+enum entry_kind {
+	UNIT = 1,    /* low and high PC */
+	BARE_UNIT,   /* without */
+	FUNCTION,    /* name, low and high PC */
+	CALL,	     /* origin, low and high PC, file and line of the call */
+	ABSTRACT,    /* name, linkage name */
+	REFERENCE,   /* specification */
+	LISTED_CALL, /* a list of ranges */
+	TYPE,	     /* with children */
+};
+
+static const unsigned char abbreviations[] = {UNIT,
+					      DW_TAG_compile_unit,
+					      1,
+					      DW_AT_low_pc,
+					      DW_FORM_addr,
+					      DW_AT_high_pc,
+					      DW_FORM_data4,
+					      0,
+					      0,
+					      BARE_UNIT,
+					      DW_TAG_compile_unit,
+					      1,
+					      0,
+					      0,
+					      FUNCTION,
+					      DW_TAG_subprogram,
+					      1,
+					      DW_AT_name,
+					      DW_FORM_string,
+					      DW_AT_low_pc,
+					      DW_FORM_addr,
+					      DW_AT_high_pc,
+					      DW_FORM_data4,
+					      0,
+					      0,
+					      CALL,
+					      DW_TAG_inlined_subroutine,
+					      1,
+					      DW_AT_abstract_origin,
+					      DW_FORM_ref4,
+					      DW_AT_low_pc,
+					      DW_FORM_addr,
+					      DW_AT_high_pc,
+					      DW_FORM_data4,
+					      DW_AT_call_file,
+					      DW_FORM_data1,
+					      DW_AT_call_line,
+					      DW_FORM_data2,
+					      0,
+					      0,
+					      ABSTRACT,
+					      DW_TAG_subprogram,
+					      0,
+					      DW_AT_name,
+					      DW_FORM_string,
+					      DW_AT_linkage_name,
+					      DW_FORM_string,
+					      0,
+					      0,
+					      REFERENCE,
+					      DW_TAG_subprogram,
+					      0,
+					      DW_AT_specification,
+					      DW_FORM_ref4,
+					      0,
+					      0,
+					      LISTED_CALL,
+					      DW_TAG_inlined_subroutine,
+					      1,
+					      DW_AT_ranges,
+					      DW_FORM_sec_offset,
+					      0,
+					      0,
+					      TYPE,
+					      DW_TAG_structure_type,
+					      1,
+					      0,
+					      0,
+					      0};
+
+/* .debug_info as it is written. */
+struct info {
+	unsigned char *bytes;
+	size_t size, capacity;
+	size_t unit; /* where the one begins that is open */
+};
+
+static void put(struct info *info, const void *bytes, size_t size)
+{
+	while (info->size + size > info->capacity) {
+		info->capacity = info->capacity ? 2 * info->capacity : 4096;
+		info->bytes = realloc(info->bytes, info->capacity);
+		if (!info->bytes)
+			abort();
+	}
+	memcpy(info->bytes + info->size, bytes, size);
+	info->size += size;
+}
+
+static void put_number(struct info *info, uint64_t number, size_t size)
+{
+	unsigned char bytes[8];
+
+	for (size_t i = 0; i < size; i++)
+		bytes[BYTE_ORDER == LITTLE_ENDIAN ? i : size - 1 - i] =
+			(unsigned char)(number >> (8 * i));
+	put(info, bytes, size);
+}
+
+static void begin_unit(struct info *info, enum entry_kind kind)
+{
+	info->unit = info->size;
+	put_number(info, 0, 4);
+	put_number(info, 4, 2);
+	put_number(info, 0, 4);
+	put_number(info, 8, 1);
+	put_number(info, kind, 1);
+	if (kind == UNIT) {
+		put_number(info, TEXT, 8);
+		put_number(info, TEXT_SIZE, 4);
+	}
+}
+
+static void end_unit(struct info *info)
+{
+	const uint32_t length = (uint32_t)(info->size - info->unit - 4);
+
+	memcpy(info->bytes + info->unit, &length, sizeof(length));
+}
+
+/* Where the next entry will be, as others refer to it. */
+static uint32_t here(const struct info *info)
+{
+	return (uint32_t)(info->size - info->unit);
+}
+
+static void put_function(struct info *info, const char *name, uint64_t start, uint64_t size)
+{
+	put_number(info, FUNCTION, 1);
+	put(info, name, strlen(name) + 1);
+	put_number(info, start, 8);
+	put_number(info, size, 4);
+}
+
+static void put_call(struct info *info, uint32_t origin, uint64_t start, uint64_t size,
+		     uint16_t line)
+{
+	put_number(info, CALL, 1);
+	put_number(info, origin, 4);
+	put_number(info, start, 8);
+	put_number(info, size, 4);
+	put_number(info, 200, 1); /* no such file */
+	put_number(info, line, 2);
+}
+
+static void put_abstract(struct info *info, const char *name, const char *linkage_name)
+{
+	put_number(info, ABSTRACT, 1);
+	put(info, name, strlen(name) + 1);
+	put(info, linkage_name, strlen(linkage_name) + 1);
+}
+
+static void put_reference(struct info *info, uint32_t to)
+{
+	put_number(info, REFERENCE, 1);
+	put_number(info, to, 4);
+}
+
+static void end_children(struct info *info)
+{
+	put_number(info, 0, 1);
+}
+
+/* What is known of one address. */
+struct answer {
+	size_t nr;
+	struct debug_frame frames[DEBUG_FRAMES_MAX];
+};
+
+static int take_frames(void *context, size_t index, const struct debug_frame *frames, size_t nr)
+{
+	struct answer *answer = context;
+
+	CHECK_INT(index, 0);
+	CHECK(nr <= DEBUG_FRAMES_MAX && answer->nr == 0);
+	memcpy(answer->frames, frames, nr * sizeof(*frames));
+	answer->nr = nr;
+	return 0;
+}
+
+static int refuse_file(void *context, const char *path)
+{
+	(void)context;
+	(void)path;
+	return -ENOENT;
+}
+
+/* An image of the entries, and what it takes to ask it. */
+struct subject {
+	struct info info;
+	struct section_file file;
+	struct debug_image image;
+	struct debug_data *data;
+	struct answer answer;
+};
+
+static struct subject *new_subject(void)
+{
+	struct subject *subject = calloc(1, sizeof(*subject));
+
+	if (!subject)
+		abort();
+	subject->file.elf.fd = -1;
+	return subject;
+}
+
+static void release(struct subject **at)
+{
+	struct subject *subject = *at;
+
+	debug_data__free(subject->data);
+	debug_image__release(&subject->image);
+	section_file__close(&subject->file);
+	free(subject->info.bytes);
+	free(subject);
+}
+
+static bool load(struct subject *subject)
+{
+	uint64_t ranges[2 * (RANGES + 1)] = {0}, work = 1000;
+	const struct file_section sections[] = {
+		{".debug_info", subject->info.bytes, subject->info.size, 0},
+		{".debug_abbrev", abbreviations, sizeof(abbreviations), 0},
+		{".debug_ranges", ranges, sizeof(ranges), 0}};
+	struct debug_plan plan;
+
+	for (size_t i = 0; i < RANGES; i++) {
+		ranges[2 * i] = TEXT + i / 2;
+		ranges[2 * i + 1] = TEXT + i / 2 + 1;
+	}
+	section_file__make(&subject->file, sections, ARRAY_SIZE(sections));
+	section_file__open(&subject->file);
+	return CHECK_INT(debug_plan__make(&plan, &subject->file.elf, false), 0) &&
+	       CHECK_INT(debug_image__load(&subject->image, &plan, &work), 0) &&
+	       CHECK_INT(debug_data__new(&subject->data, &subject->image, NULL), 0);
+}
+
+static int ask(struct subject *subject, uint64_t address, uint64_t work)
+{
+	const struct debug_data_caller caller = {
+		.context = &subject->answer, .emit = take_frames, .open_file = refuse_file};
+
+	subject->answer.nr = 0;
+	return debug_data__find(subject->data, &address, 1, &caller, &work);
+}
+
+static void check_frame(const struct subject *subject, size_t i, const char *name,
+			bool is_linkage_name, uint32_t line)
+{
+	const struct debug_frame *frame = &subject->answer.frames[i];
+
+	if (!CHECK(i < subject->answer.nr))
+		return;
+	CHECK_STR(frame->name ? frame->name : "NULL", name);
+	CHECK_INT(frame->is_linkage_name, is_linkage_name);
+	CHECK_INT(frame->line, line);
+	CHECK(frame->file == NULL);
+}
+
+static void nested_calls(void)
+{
+	CLEANUP(release) struct subject *subject = new_subject();
+	struct info *info = &subject->info;
+	uint32_t first, second, reference;
+
+	begin_unit(info, UNIT);
+	first = here(info);
+	put_abstract(info, "first", "_Z5firstv");
+	second = here(info);
+	put_abstract(info, "second", "");
+	reference = here(info);
+	put_reference(info, first);
+	put_function(info, "outer", TEXT + 0x100, 0x100);
+	put_call(info, second, TEXT + 0x120, 0x20, 10);
+	put_call(info, reference, TEXT + 0x128, 8, 20);
+	end_children(info);
+	end_children(info);
+	end_children(info);
+	put_function(info, "next", TEXT + 0x200, 0x10);
+	end_children(info);
+	end_children(info);
+	end_unit(info);
+	if (!load(subject))
+		return;
+	CHECK_INT(ask(subject, TEXT + 0x128, 1000), 0);
+	CHECK_INT(subject->answer.nr, 3);
+	check_frame(subject, 0, "_Z5firstv", true, 0);
+	check_frame(subject, 1, "second", false, 20);
+	check_frame(subject, 2, "outer", false, 10);
+	CHECK_INT(ask(subject, TEXT + 0x130, 1000), 0);
+	CHECK_INT(subject->answer.nr, 2);
+	CHECK_INT(ask(subject, TEXT + 0x140, 1000), 0);
+	CHECK_INT(subject->answer.nr, 1);
+	CHECK_INT(ask(subject, TEXT + 0x200, 1000), 0);
+	CHECK_INT(subject->answer.nr, 1);
+	check_frame(subject, 0, "next", false, 0);
+	/* In the unit, but in no function. */
+	CHECK_INT(ask(subject, TEXT + 0x300, 1000), 0);
+	CHECK_INT(subject->answer.nr, 0);
+	CHECK_INT(ask(subject, TEXT + TEXT_SIZE, 1000), 0);
+	CHECK_INT(subject->answer.nr, 0);
+}
+
+/* Functions in types are those of lambdas and of other languages. */
+static void unit_without_ranges(void)
+{
+	CLEANUP(release) struct subject *subject = new_subject();
+	struct info *info = &subject->info;
+
+	begin_unit(info, BARE_UNIT);
+	put_number(info, TYPE, 1);
+	put_function(info, "member", TEXT + 0x100, 0x100);
+	end_children(info);
+	end_children(info);
+	put_call(info, 0, TEXT + 0x400, 0x100, 1); /* in no function */
+	end_children(info);
+	end_children(info);
+	end_unit(info);
+	if (!load(subject))
+		return;
+	CHECK_INT(ask(subject, TEXT + 0x128, 1000), 0);
+	CHECK_INT(subject->answer.nr, 1);
+	check_frame(subject, 0, "member", false, 0);
+	CHECK_INT(ask(subject, TEXT + 0x408, 1000), 0);
+	CHECK_INT(subject->answer.nr, 0);
+}
+
+static void circles(void)
+{
+	CLEANUP(release) struct subject *subject = new_subject();
+	struct info *info = &subject->info;
+	uint32_t own, other;
+
+	begin_unit(info, UNIT);
+	own = here(info);
+	put_reference(info, own);
+	other = here(info);
+	put_reference(info, other + 5);
+	put_reference(info, other);
+	put_function(info, "outer", TEXT, 0x100);
+	put_call(info, own, TEXT, 0x10, 1);
+	end_children(info);
+	put_call(info, other, TEXT + 0x10, 0x10, 1);
+	end_children(info);
+	put_call(info, UINT32_MAX, TEXT + 0x20, 0x10, 1);
+	end_children(info);
+	end_unit(info);
+	if (!load(subject))
+		return;
+	for (uint64_t at = 0; at < 0x30; at += 0x10) {
+		CHECK_INT(ask(subject, TEXT + at, 1000), 0);
+		CHECK_INT(subject->answer.nr, 2);
+		check_frame(subject, 0, "NULL", false, 0);
+		check_frame(subject, 1, "outer", false, 1);
+	}
+}
+
+#define LEVELS 100000
+
+static void deep_trees(void)
+{
+	CLEANUP(release) struct subject *subject = new_subject();
+	struct info *info = &subject->info;
+	double start = tap_cpu_seconds();
+
+	begin_unit(info, UNIT);
+	put_function(info, "outer", TEXT, 0x100);
+	for (int i = 0; i < LEVELS; i++)
+		put_call(info, 0, TEXT, 0x100, 7);
+	for (int i = 0; i < LEVELS / 2; i++)
+		put_number(info, TYPE, 1);
+	end_unit(info);
+	if (!load(subject))
+		return;
+	CHECK_INT(ask(subject, TEXT, DEBUG_DATA_WORK), 0);
+	CHECK_INT(subject->answer.nr, DEBUG_FRAMES_MAX);
+	check_frame(subject, DEBUG_FRAMES_MAX - 1, "outer", false, 7);
+	CHECK(tap_cpu_seconds() - start < 2);
+}
+
+static void many_ranges(void)
+{
+	CLEANUP(release) struct subject *subject = new_subject();
+	struct info *info = &subject->info;
+	double start = tap_cpu_seconds();
+
+	begin_unit(info, UNIT);
+	put_function(info, "outer", TEXT, TEXT_SIZE);
+	for (int i = 0; i < LEVELS; i++) {
+		put_number(info, LISTED_CALL, 1);
+		put_number(info, 0, 4);
+		end_children(info);
+	}
+	end_unit(info);
+	if (!load(subject))
+		return;
+	/* Half a billion, if there were no limit. */
+	CHECK_INT(ask(subject, TEXT + 1, 1000 * 1000), -EFBIG);
+	CHECK(subject->answer.nr > 0);
+	CHECK(tap_cpu_seconds() - start < 5);
+	CHECK_INT(ask(subject, TEXT + TEXT_SIZE - 1, 0), -EFBIG);
+}
+
+/* However it is cut off, and whatever a byte is: it ends. */
+static void spoilt_entries(void)
+{
+	CLEANUP(release) struct subject *good = new_subject();
+	static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
+
+	begin_unit(&good->info, UNIT);
+	put_abstract(&good->info, "first", "_Z5firstv");
+	put_function(&good->info, "outer", TEXT, 0x100);
+	put_call(&good->info, 25, TEXT, 0x20, 10);
+	end_children(&good->info);
+	end_children(&good->info);
+	end_children(&good->info);
+	end_unit(&good->info);
+	for (size_t i = 0; i < good->info.size * (ARRAY_SIZE(values) + 1); i++) {
+		CLEANUP(release) struct subject *bad = new_subject();
+
+		put(&bad->info, good->info.bytes, good->info.size);
+		if (i < good->info.size * ARRAY_SIZE(values))
+			bad->info.bytes[i / ARRAY_SIZE(values)] = values[i % ARRAY_SIZE(values)];
+		else
+			bad->info.size = i % good->info.size + 1;
+		if (!load(bad))
+			return;
+		ask(bad, TEXT + 1, 1000);
+	}
+	if (load(good)) {
+		CHECK_INT(ask(good, TEXT + 1, 1000), 0);
+		CHECK_INT(good->answer.nr, 2);
+	}
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{"calls within calls", nested_calls},
+		{"a unit that states no ranges", unit_without_ranges},
+		{"references in a circle", circles},
+		{"entries 100,000 levels deep", deep_trees},
+		{"ranges without end", many_ranges},
+		{"entries that are spoilt", spoilt_entries},
+	};
+
+	return TAP_RUN(tests);
+}
