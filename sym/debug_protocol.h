@@ -16,6 +16,9 @@
 /* How many addresses one question has. */
 #define DEBUG_ADDRESSES_MAX (1024 * 1024)
 
+/* The status with which the child ends if it could not enter the sandbox. */
+#define DEBUG_NO_SANDBOX 100
+
 enum reply_kind {
 	REPLY_STRING = 1, /* value: its length; its bytes follow. The next number is its own */
 	REPLY_FRAMES,	  /* value: the index of the address; nr struct sent_frame follow */

@@ -401,7 +401,9 @@ static int exit_reason(struct debug_reader *reader)
 	for (int waited = 0; waited < END_MS; waited++) {
 		if (waitpid(reader->child, &status, WNOHANG) == reader->child) {
 			reader->child = -1;
-			return WIFEXITED(status) && WEXITSTATUS(status) == EPERM ? -EPERM : -EPIPE;
+			return WIFEXITED(status) && WEXITSTATUS(status) == DEBUG_NO_SANDBOX ?
+				       -EPERM :
+				       -EPIPE;
 		}
 		poll(NULL, 0, 1);
 	}

@@ -274,7 +274,6 @@ _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 	struct elf_symbols elf = *job->plan->elf, alternate = {0};
 	struct debug_plan plan = *job->plan, alternate_plan = {0};
 	struct debug_reader_job own = *job;
-	int err;
 
 	/* Ctrl-C is for the parent; without it, this ends. */
 	signal(SIGINT, SIG_IGN);
@@ -289,9 +288,8 @@ _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 		own.alternate = &alternate_plan;
 	}
 	child.out = malloc(OUT_SIZE);
-	err = child.out ? enter_sandbox(job, &child) : -ENOMEM;
-	if (err)
-		_exit(-err & 0x7f);
+	if (!child.out || enter_sandbox(job, &child))
+		_exit(DEBUG_NO_SANDBOX);
 	elf.fd = 1;
 	alternate.fd = 2;
 	for (;;) {

@@ -266,7 +266,7 @@ static void check_paths(unsigned int version, const char *const *paths, size_t n
 	struct table table;
 	uint64_t left = 1000;
 
-	make_table(&table, version, false, NULL, 0);
+	make_table(&table, version, false, (const unsigned char *)"", 0);
 	if (!CHECK_INT(open_table(&lines, &image, &table, &left), 0))
 		return;
 	for (size_t i = 0; i < nr; i++) {
