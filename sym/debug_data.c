@@ -12,11 +12,24 @@
 #include "sym/debug_split.h"
 #include "sym/work.h"
 
+/*
+ * Scopes that are kept for the next question, of whichever units had them first: those of
+ * small programs, as whoever streams events asks again and again.
+ */
+#define KEPT_SCOPES_MAX (256 * 1024)
+
+/* What is in a unit, and the image that it is in, if that is a file of its own. */
+struct inside {
+	struct debug_unit unit;
+	struct debug_image split;
+};
+
 /* A compilation unit that has code: where its entry stands. */
 struct unit {
 	Dwarf_Off entry;
-	uint64_t size;	 /* from there on */
-	bool is_missing; /* its own file was wanted, and could not be had */
+	uint64_t size;	       /* from there on */
+	bool is_missing;       /* its own file was wanted, and could not be had */
+	struct inside *inside; /* if it is kept */
 };
 
 struct debug_data {
@@ -25,7 +38,7 @@ struct debug_data {
 	size_t nr_units, units_capacity;
 	struct debug_ranges ranges; /* owners are units; sorted */
 	bool is_indexed;
-	size_t nr_missing;
+	size_t nr_missing, kept_scopes;
 };
 
 /* An address, in the order of units. */
@@ -38,8 +51,7 @@ struct answering {
 	struct debug_data *data;
 	const struct debug_data_caller *caller;
 	const struct work *work;
-	struct debug_unit inside;
-	struct debug_image split; /* that the inside is in, if it is a file of its own */
+	struct inside *inside;
 	struct debug_lines lines;
 	struct debug_row *rows;
 	size_t nr;
@@ -59,10 +71,21 @@ int debug_data__new(struct debug_data **data, const struct debug_image *image,
 	return 0;
 }
 
+static void free_inside(struct inside *inside)
+{
+	if (!inside)
+		return;
+	debug_unit__release(&inside->unit);
+	debug_image__release(&inside->split);
+	free(inside);
+}
+
 void debug_data__free(struct debug_data *data)
 {
 	if (!data)
 		return;
+	for (size_t i = 0; i < data->nr_units; i++)
+		free_inside(data->units[i].inside);
 	free(data->units);
 	debug_ranges__release(&data->ranges);
 	free(data);
@@ -107,7 +130,7 @@ static int add_unit(struct debug_data *data, Dwarf_Die *die, Dwarf_Off entry, ui
 
 	if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit)
 		return 0;
-	if (data->nr_units == DEBUG_RANGES_NONE)
+	if (data->nr_units >= DEBUG_RANGES_MAX)
 		return -EFBIG;
 	if (ARRAY_GROW(data->units, data->nr_units, data->units_capacity))
 		return -ENOMEM;
@@ -193,8 +216,8 @@ static void open_split(struct answering *answering, struct unit *unit,
 	if (unit->is_missing)
 		return;
 	fd = caller->open_file(caller->context, split->path);
-	if (fd >= 0 && debug_split__load(split, fd, &answering->split, &answering->inside,
-					 answering->work->left) == 0)
+	if (fd >= 0 && debug_split__load(split, fd, &answering->inside->split,
+					 &answering->inside->unit, answering->work->left) == 0)
 		return;
 	unit->is_missing = true;
 	answering->data->nr_missing++;
@@ -206,18 +229,46 @@ static int read_inside(struct answering *answering, struct unit *unit, Dwarf_Die
 
 	if (!split)
 		return -ENOMEM;
-	answering->inside = (struct debug_unit){
+	answering->inside->unit = (struct debug_unit){
 		.root = *die, .end = (const unsigned char *)die->addr + unit->size};
 	if (debug_split__of(split, die, answering->data->image) == 0)
 		open_split(answering, unit, split);
-	return debug_unit__read(&answering->inside, answering->work);
+	return debug_unit__read(&answering->inside->unit, answering->work);
+}
+
+/* As it was kept, or is read now; in part if it fails other than by -ENOMEM. */
+static int take_inside(struct answering *answering, struct unit *unit, Dwarf_Die *die)
+{
+	answering->inside = unit->inside;
+	unit->inside = NULL;
+	if (answering->inside) {
+		answering->data->kept_scopes -= answering->inside->unit.nr_scopes;
+		return 0;
+	}
+	answering->inside = calloc(1, sizeof(*answering->inside));
+	return answering->inside ? read_inside(answering, unit, die) : -ENOMEM;
+}
+
+/* Keep it if it is whole, and there is room. */
+static void leave_inside(struct answering *answering, struct unit *unit, bool is_whole)
+{
+	struct debug_data *data = answering->data;
+	size_t scopes = answering->inside ? answering->inside->unit.nr_scopes : 0;
+
+	if (is_whole && data->kept_scopes + scopes <= KEPT_SCOPES_MAX) {
+		unit->inside = answering->inside;
+		data->kept_scopes += scopes;
+	} else {
+		free_inside(answering->inside);
+	}
+	answering->inside = NULL;
 }
 
 /* Its frames, the innermost first: each is at the line of the call below it. */
 static size_t fill_frames(struct answering *answering, const struct debug_row *row, uint32_t scope,
 			  struct debug_frame *frames)
 {
-	struct debug_unit *inside = &answering->inside;
+	struct debug_unit *inside = &answering->inside->unit;
 	struct debug_lines *lines = &answering->lines;
 	size_t nr = 0;
 
@@ -248,7 +299,7 @@ static int emit_all(struct answering *answering, const struct place *places)
 	struct debug_frame frames[DEBUG_FRAMES_MAX];
 	int err = 0;
 
-	if (debug_sweep__begin(&sweep, &answering->inside.ranges))
+	if (debug_sweep__begin(&sweep, &answering->inside->unit.ranges))
 		return -ENOMEM;
 	for (size_t i = 0; i < answering->nr && !err; i++) {
 		const struct debug_row *row = &answering->rows[i];
@@ -272,10 +323,9 @@ static int answer_unit(struct answering *answering, struct unit *unit, const str
 	for (size_t i = 0; i < answering->nr; i++)
 		answering->rows[i] = (struct debug_row){.address = addresses[places[i].index]};
 	read_lines(answering, &die);
-	err = read_inside(answering, unit, &die);
-	emitted = emit_all(answering, places);
-	debug_unit__release(&answering->inside);
-	debug_image__release(&answering->split);
+	err = take_inside(answering, unit, &die);
+	emitted = answering->inside ? emit_all(answering, places) : err;
+	leave_inside(answering, unit, err == 0);
 	debug_lines__release(&answering->lines);
 	return emitted ? emitted : err;
 }

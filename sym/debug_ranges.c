@@ -10,7 +10,7 @@ int debug_ranges__add(struct debug_ranges *ranges, uint64_t start, uint64_t end,
 {
 	if (start == 0 || start >= end)
 		return 0;
-	if (ranges->nr == DEBUG_RANGES_NONE)
+	if (ranges->nr >= DEBUG_RANGES_MAX)
 		return -EFBIG;
 	if (ARRAY_GROW(ranges->items, ranges->nr, ranges->capacity))
 		return -ENOMEM;

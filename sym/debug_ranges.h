@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #define DEBUG_RANGES_NONE UINT32_MAX
+/* The most that there may be: some hundred MB. A large browser has about as many in all. */
+#define DEBUG_RANGES_MAX ((size_t)8 * 1024 * 1024)
 
 struct debug_range {
 	uint64_t start, end; /* the first address, the one behind the last */

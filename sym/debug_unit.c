@@ -163,7 +163,7 @@ static int push_scope(struct walk *walk, Dwarf_Die *die, struct wanted *wanted, 
 		if (depth > DEBUG_DEPTH_MAX)
 			return 0;
 	}
-	if (unit->nr_scopes == DEBUG_RANGES_NONE)
+	if (unit->nr_scopes >= DEBUG_RANGES_MAX)
 		return -EFBIG;
 	if (ARRAY_GROW(unit->scopes, unit->nr_scopes, unit->scopes_capacity) ||
 	    ARRAY_GROW(walk->open, walk->nr_open, walk->capacity))

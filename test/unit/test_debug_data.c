@@ -10,7 +10,9 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "core/util/clock.h"
 #include "sym/debug_image.h"
+#include "sym/debug_reader.h"
 #include "test/unit/section_file.h"
 #include "test/unit/tap.h"
 
@@ -410,12 +412,9 @@ static void deep_trees(void)
 	CHECK(tap_cpu_seconds() - start < 2);
 }
 
-static void many_ranges(void)
+/* Half a billion. */
+static void put_many_ranges(struct info *info)
 {
-	CLEANUP(release) struct subject *subject = new_subject();
-	struct info *info = &subject->info;
-	double start = tap_cpu_seconds();
-
 	begin_unit(info, UNIT);
 	put_function(info, "outer", TEXT, TEXT_SIZE);
 	for (int i = 0; i < LEVELS; i++) {
@@ -424,13 +423,42 @@ static void many_ranges(void)
 		end_children(info);
 	}
 	end_unit(info);
+}
+
+static void many_ranges(void)
+{
+	CLEANUP(release) struct subject *subject = new_subject();
+	double start = tap_cpu_seconds();
+
+	put_many_ranges(&subject->info);
 	if (!load(subject))
 		return;
-	/* Half a billion, if there were no limit. */
 	CHECK_INT(ask(subject, TEXT + 1, 1000 * 1000), -EFBIG);
 	CHECK(subject->answer.nr > 0);
 	CHECK(tap_cpu_seconds() - start < 5);
 	CHECK_INT(ask(subject, TEXT + TEXT_SIZE - 1, 0), -EFBIG);
+}
+
+/* A reader of that is given up, or gives up, and what it says until then is taken. */
+static void reader_of_many_ranges(void)
+{
+	CLEANUP(release) struct subject *subject = new_subject();
+	const struct debug_reader_caller caller = {0};
+	struct debug_chain chain = {.address = TEXT + 1};
+	uint64_t start = monotonic_now();
+	struct debug_reader *reader;
+	struct arena arena = {0};
+	int err;
+
+	put_many_ranges(&subject->info);
+	if (!load(subject) ||
+	    !CHECK_INT(debug_reader__start(&reader, &subject->file.elf, NULL, &caller), 0))
+		return;
+	err = debug_reader__find(reader, &chain, 1, &arena);
+	CHECK(err == -EFBIG || err == -ETIMEDOUT);
+	CHECK(monotonic_now() - start < 5 * NANOSECONDS);
+	debug_reader__stop(reader);
+	arena__release(&arena);
 }
 
 /* However it is cut off, and whatever a byte is: it ends. */
@@ -473,6 +501,7 @@ int main(void)
 		{"references in a circle", circles},
 		{"entries 100,000 levels deep", deep_trees},
 		{"ranges without end", many_ranges},
+		{"a reader of ranges without end", reader_of_many_ranges},
 		{"entries that are spoilt", spoilt_entries},
 	};
 
