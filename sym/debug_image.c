@@ -209,26 +209,24 @@ void debug_plan__supply(struct debug_plan *plan, enum debug_section section,
 	plan->size = image_size(plan);
 }
 
-/* Straight into place; *work shows that it goes on. */
+/* Straight into place. */
 static int read_part(const struct elf_symbols *elf, const struct debug_part *part,
-		     unsigned char *bytes, uint64_t *work)
+		     unsigned char *bytes, const struct work *work)
 {
-	const struct work all = work__share(work, UINT64_MAX);
-
 	for (uint64_t done = 0; done < part->size;) {
 		uint64_t left = part->size - done;
 		size_t wanted = left < PIECE_SIZE ? left : PIECE_SIZE;
 
 		if (elf_symbols__read(elf, bytes + done, wanted, part->offset + done) != wanted)
 			return -EIO;
-		work__charge(&all, 1);
+		work__charge(work, 1);
 		done += wanted;
 	}
 	return 0;
 }
 
 static int load_part(const struct elf_symbols *elf, const struct debug_part *part,
-		     unsigned char *bytes, uint64_t *work)
+		     unsigned char *bytes, const struct work *work)
 {
 	if (part->bytes) {
 		memcpy(bytes, part->bytes, part->size);
@@ -237,7 +235,7 @@ static int load_part(const struct elf_symbols *elf, const struct debug_part *par
 	if (part->compression == COMPRESSION_NONE)
 		return read_part(elf, part, bytes, work);
 	return inflate_section(elf, part->compression, part->offset, part->size, bytes,
-			       part->inflated);
+			       part->inflated, work);
 }
 
 static Elf64_Shdr section_header(const struct debug_image *image, enum debug_section section,
@@ -286,7 +284,8 @@ static void write_headers(struct debug_image *image, size_t end)
 	memcpy(image->bytes + ehdr.e_shoff, headers, sizeof(headers));
 }
 
-static int load_parts(struct debug_image *image, const struct debug_plan *plan, uint64_t *work)
+static int load_parts(struct debug_image *image, const struct debug_plan *plan,
+		      const struct work *work)
 {
 	uint64_t at = aligned(sizeof(Elf64_Ehdr));
 
@@ -320,6 +319,7 @@ int debug_image__load(struct debug_image *image, const struct debug_plan *plan, 
 	struct debug_image loaded = {.size = plan->size};
 	void *memory =
 		mmap(NULL, loaded.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct work all = work__share(work, UINT64_MAX);
 	int err;
 
 	if (memory == MAP_FAILED)
@@ -327,7 +327,7 @@ int debug_image__load(struct debug_image *image, const struct debug_plan *plan, 
 	/* Half of the time of reading is otherwise that of one page fault each 4 KB. */
 	madvise(memory, loaded.size, MADV_HUGEPAGE);
 	loaded.bytes = memory;
-	err = load_parts(&loaded, plan, work);
+	err = load_parts(&loaded, plan, &all);
 	if (!err)
 		err = begin_dwarf(&loaded);
 	if (err) {

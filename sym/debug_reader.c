@@ -27,6 +27,7 @@
 #define BUDGET_MS_PER_THOUSAND 10
 #define BUDGET_MS_MAX	       9000
 #define TICK_MS		       50
+#define TICK_NS		       (TICK_MS * (NANOSECONDS / 1000))
 #define END_MS		       100
 /* What one file may have us keep. */
 #define STRINGS_MAX ((size_t)256 * 1024 * 1024)
@@ -350,8 +351,8 @@ static void tick(const struct debug_reader *reader, uint64_t *work_left)
 static int converse(struct question *question)
 {
 	struct debug_reader *reader = question->reader;
-	const uint64_t deadline = monotonic_now() + budget_ns(question);
-	uint64_t work_left = 0, ticked = monotonic_now();
+	uint64_t ticked = monotonic_now(), looked = ticked, work_left = 0;
+	uint64_t deadline = ticked + budget_ns(question);
 	int err = 0;
 
 	while (!err && !question->is_done) {
@@ -367,9 +368,13 @@ static int converse(struct question *question)
 		if (!err && (poll_fd.revents & (POLLIN | POLLHUP | POLLERR)))
 			err = receive_some(question);
 		now = monotonic_now();
-		if (now >= deadline && !question->is_done)
+		/* While we were stopped, or opened a file, the child was not late. */
+		if (now - looked > 2 * TICK_NS)
+			deadline += now - looked - TICK_NS;
+		looked = now;
+		if (!err && now >= deadline && !question->is_done)
 			return -ETIMEDOUT;
-		if (now - ticked >= TICK_MS * (NANOSECONDS / 1000)) {
+		if (now - ticked >= TICK_NS) {
 			tick(reader, &work_left);
 			ticked = now;
 		}

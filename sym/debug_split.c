@@ -2,6 +2,7 @@
 #include "sym/debug_split.h"
 
 #include <dwarf.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 
 /* Units in one such file, among which one is looked for: there is one, and types. */
 #define UNITS_MAX 65536
+/* Of the program, for one of the unit: on average, with lists of ranges among them. */
+#define BYTES_PER_BYTE 64
 
 struct skeleton {
 	const char *folder, *name;
@@ -49,6 +52,7 @@ static int take_attribute(Dwarf_Attribute *attribute, void *context)
 	return DWARF_CB_OK;
 }
 
+/* From base to the end of the section, which other units follow in. */
 static struct debug_bytes bytes_from(const struct debug_image *image, enum debug_section section,
 				     uint64_t base)
 {
@@ -57,6 +61,24 @@ static struct debug_bytes bytes_from(const struct debug_image *image, enum debug
 	if (base >= bytes->size)
 		return (struct debug_bytes){0};
 	return (struct debug_bytes){.bytes = bytes->bytes + base, .size = bytes->size - base};
+}
+
+/* In front of the base, from version 5 on: a length, and what it counts from. */
+static struct debug_bytes addresses_from(const struct debug_image *image, uint64_t base,
+					 uint16_t version, uint8_t offset_size)
+{
+	struct debug_bytes bytes = bytes_from(image, DEBUG_ADDR, base);
+	const size_t others = 4; /* the version and two sizes */
+	uint64_t length = 0;
+
+	if (version < 5 || !bytes.size || base < offset_size + others)
+		return bytes;
+	memcpy(&length, bytes.bytes - others - offset_size, offset_size);
+	if (__BYTE_ORDER == __BIG_ENDIAN && offset_size == 4)
+		length >>= 32;
+	if (length >= others && length - others < bytes.size)
+		bytes.size = length - others;
+	return bytes;
 }
 
 static int path_of(const struct skeleton *skeleton, char *path, size_t size)
@@ -70,6 +92,8 @@ static int path_of(const struct skeleton *skeleton, char *path, size_t size)
 int debug_split__of(struct debug_split *split, Dwarf_Die *die, const struct debug_image *image)
 {
 	struct skeleton skeleton = {0};
+	uint8_t offset_size;
+	Dwarf_Half version;
 	Dwarf_Addr low;
 	int err;
 
@@ -80,12 +104,30 @@ int debug_split__of(struct debug_split *split, Dwarf_Die *die, const struct debu
 	if (err)
 		return err;
 	/* Never its last parameter but one, for which libdw would look for the file. */
-	if (dwarf_cu_info(die->cu, NULL, NULL, NULL, NULL, &split->id, NULL, NULL))
+	if (dwarf_cu_info(die->cu, &version, NULL, NULL, NULL, &split->id, NULL, &offset_size))
 		return -ENOENT;
 	split->base = skeleton.has_low && dwarf_formaddr(&skeleton.low, &low) == 0 ? low : 0;
-	split->addresses = bytes_from(image, DEBUG_ADDR, skeleton.address_base);
+	split->addresses = addresses_from(image, skeleton.address_base, version, offset_size);
 	split->ranges = bytes_from(image, DEBUG_RANGES, skeleton.ranges_base);
 	return 0;
+}
+
+/*
+ * Version 4 does not say how much of the program's sections is a unit's. But to refer to it
+ * takes bytes, too, and to copy all that follows for each of thousands of units takes long.
+ */
+static void supply(struct debug_plan *plan, enum debug_section section, struct debug_bytes bytes,
+		   const struct elf_symbols *elf)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < elf->nr_sections; i++)
+		if (elf->sections[i].size <= DEBUG_IMAGE_MAX)
+			most += BYTES_PER_BYTE * elf->sections[i].size;
+	if (bytes.size > most)
+		bytes.size = most;
+	if (bytes.size)
+		debug_plan__supply(plan, section, bytes);
 }
 
 /* Find the unit that has the id of the skeleton. */
@@ -130,10 +172,8 @@ int debug_split__load(const struct debug_split *split, int fd, struct debug_imag
 		err = debug_plan__make(&plan, &elf, true);
 	if (err)
 		return err;
-	if (split->addresses.size)
-		debug_plan__supply(&plan, DEBUG_ADDR, split->addresses);
-	if (split->ranges.size)
-		debug_plan__supply(&plan, DEBUG_RANGES, split->ranges);
+	supply(&plan, DEBUG_ADDR, split->addresses, &elf);
+	supply(&plan, DEBUG_RANGES, split->ranges, &elf);
 	err = debug_image__load(&loaded, &plan, work);
 	if (err)
 		return err;

@@ -9,6 +9,7 @@
 
 #include "core/util/cleanup.h"
 #include "sym/elf_symbols.h"
+#include "sym/work.h"
 
 #define PIECE_SIZE ((size_t)256 * 1024)
 /* As much as the format lets a frame ask for is 2 GB; compressors use 8 MB, at most 128. */
@@ -17,6 +18,7 @@
 /* What is still to be read. */
 struct source {
 	const struct elf_symbols *elf;
+	const struct work *work;
 	uint64_t offset, left;
 	unsigned char *piece;
 };
@@ -27,6 +29,7 @@ static size_t next_piece(struct source *source)
 	size_t wanted = source->left < PIECE_SIZE ? source->left : PIECE_SIZE;
 	size_t got = elf_symbols__read(source->elf, source->piece, wanted, source->offset);
 
+	work__charge(source->work, 1);
 	source->offset += got;
 	source->left -= got;
 	return got;
@@ -95,10 +98,11 @@ static int inflate_zstd(struct source *source, unsigned char *bytes, size_t size
 }
 
 int inflate_section(const struct elf_symbols *elf, enum compression compression, uint64_t offset,
-		    uint64_t size, void *bytes, size_t inflated)
+		    uint64_t size, void *bytes, size_t inflated, const struct work *work)
 {
 	CLEANUP_FREE unsigned char *piece = malloc(PIECE_SIZE);
-	struct source source = {.elf = elf, .offset = offset, .left = size, .piece = piece};
+	struct source source = {
+		.elf = elf, .work = work, .offset = offset, .left = size, .piece = piece};
 
 	if (!piece)
 		return -ENOMEM;
