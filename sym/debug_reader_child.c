@@ -224,14 +224,11 @@ static int load(struct child *child, const struct debug_reader_job *job)
 			       has_alternate ? &child->alternate : NULL);
 }
 
-static int answer(struct child *child, const struct debug_reader_job *job)
+static int answer(struct child *child)
 {
 	const struct debug_data_caller caller = {
 		.context = child, .emit = send_frames, .open_file = ask_for_file};
-	int err = child->data ? 0 : load(child, job);
 
-	if (err)
-		return err;
 	return debug_data__find(child->data, child->addresses, child->nr, &caller,
 				&child->progress->work_left);
 }
@@ -274,6 +271,7 @@ _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 	struct elf_symbols elf = *job->plan->elf, alternate = {0};
 	struct debug_plan plan = *job->plan, alternate_plan = {0};
 	struct debug_reader_job own = *job;
+	int err;
 
 	/* Ctrl-C is for the parent; without it, this ends. */
 	signal(SIGINT, SIG_IGN);
@@ -292,12 +290,15 @@ _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 		_exit(DEBUG_NO_SANDBOX);
 	elf.fd = 1;
 	alternate.fd = 2;
+	/* The question may still be in the making. */
+	child.progress->work_left = DEBUG_DATA_WORK;
+	err = load(&child, &own);
 	for (;;) {
 		struct reply last = {.kind = REPLY_DONE};
 
 		receive_question(&child);
 		child.progress->work_left = DEBUG_DATA_WORK;
-		last.result = answer(&child, &own);
+		last.result = err ? err : answer(&child);
 		last.value = child.data ? (uint32_t)debug_data__nr_missing(child.data) : 0;
 		put(&child, &last, sizeof(last));
 		flush(&child);
