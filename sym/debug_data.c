@@ -10,6 +10,7 @@
 #include "sym/debug_image.h"
 #include "sym/debug_lines.h"
 #include "sym/debug_split.h"
+#include "sym/debug_unit.h"
 #include "sym/work.h"
 
 /*

@@ -9,27 +9,13 @@
 #ifndef TRACEKIT_SYM_DEBUG_DATA_H
 #define TRACEKIT_SYM_DEBUG_DATA_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/debug_unit.h"
+#include "sym/debug_frame.h"
 
 struct debug_data;
 struct debug_image;
-
-struct debug_frame {
-	/* The linkage name if there is one, mangled, else DW_AT_name; NULL: unknown. */
-	const char *name;
-	const char *file; /* with its folders, or NULL */
-	uint32_t line;	  /* 0: unknown */
-	/* If not, a symbol of the function itself says more: of a clone, or what is local in C++.
-	 */
-	bool is_linkage_name;
-};
-
-/* Calls, and the function around them. */
-#define DEBUG_FRAMES_MAX (DEBUG_DEPTH_MAX + 1)
 
 /* What one question may cost: some seconds. Few programs cost a thousandth of it. */
 #define DEBUG_DATA_WORK ((uint64_t)64 * 1024 * 1024)

@@ -9,8 +9,6 @@
 
 #include <stdint.h>
 
-#include "sym/debug_data.h"
-
 /* Longer strings are cut. */
 #define DEBUG_STRING_MAX 4095
 /* How many addresses one question has. */

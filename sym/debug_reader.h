@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "core/util/arena.h"
-#include "sym/debug_data.h"
+#include "sym/debug_frame.h"
 
 struct debug_reader;
 struct elf_symbols;

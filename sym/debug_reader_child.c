@@ -11,6 +11,7 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/debug_data.h"
 #include "sym/debug_image.h"
 #include "sym/debug_protocol.h"
 #include "sym/elf_symbols.h"

@@ -11,12 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sym/debug_frame.h"
 #include "sym/debug_ranges.h"
 
 struct work;
-
-/* Calls within calls; what is inlined deeper counts as a part of the call that it is in. */
-#define DEBUG_DEPTH_MAX 255
 
 struct debug_scope {
 	const void *die; /* where it stands */

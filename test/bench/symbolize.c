@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * symbolize [-a] [-i] [-l COMMON] FILE < ADDRESSES: what addr2line -f [-a] [-i] prints for
- * addresses of the file itself, in hexadecimal, one to a line. -l: the file of dwz.
+ * addresses of the file itself, in hexadecimal, one to a line. -l: the file of dwz. What it
+ * has it keeps until it ends.
  */
 #include <errno.h>
 #include <fcntl.h>
