@@ -65,11 +65,14 @@ int process__read_stat(pid_t pid, char *state, uint64_t *start_time)
 /* Returns 0, -ESRCH if that thread has no memory (any more), or another negative errno. */
 static int read_maps(int at, const char *path, struct mapping_list *mappings)
 {
+	/* Released behind the file, whose own buffer would have room for some lines only. */
+	char buffer[16 * 1024];
 	CLEANUP_FCLOSE FILE *file = NULL;
 	int err = open_proc(at, path, &file);
 
 	if (err)
 		return err;
+	setvbuf(file, buffer, _IOFBF, sizeof(buffer));
 	err = mapping_list__read(mappings, file);
 	return err || mappings->nr ? err : -ESRCH;
 }

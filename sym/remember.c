@@ -71,9 +71,15 @@ static int read_process(struct remembered_list *list, const struct remember *rem
 static int view_parent(struct remembered_list *list, pid_t pid, struct process_view *view)
 {
 	struct remember parent = {.pid = pid};
+	bool known = remembered_list__find(list, pid);
 	int err = remember__process(list, &parent);
 
-	return err ? err : process_view__read(view, list, pid);
+	if (err || known)
+		return err ? err : process_view__read(view, list, pid);
+	/* It has just been read. */
+	view->remembered = remembered__get(remembered_list__find(list, pid));
+	view->process = &view->remembered->process;
+	return 0;
 }
 
 /* Returns 0, -ESRCH if nothing is known of it, or -ENOMEM. */

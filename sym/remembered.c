@@ -134,9 +134,9 @@ static struct held_file *hold(struct remembered_list *list, const struct remembe
 
 	if (!mapping->inode || watched__avoids(list->watched, process->pid, mapping->device))
 		return NULL;
-	file = find_mapped(list, process->pid, mapping);
-	if (!file && base)
-		file = find_in(base, mapping);
+	file = base ? find_in(base, mapping) : NULL;
+	if (!file)
+		file = find_mapped(list, process->pid, mapping);
 	if (!file && !list->full) {
 		fd = watched__open_file(list->watched, process, mapping);
 		file = fd < 0 ? NULL : hold_opened(list, fd, mapping->device);

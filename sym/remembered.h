@@ -19,7 +19,7 @@
 #include "sym/watched.h"
 
 /* Processes that are not to be kept: most, and the bytes of all their mappings. */
-#define REMEMBERED_MAX	     512
+#define REMEMBERED_MAX	     2048
 #define REMEMBERED_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 struct held_file; /* open, for all mappings that it is behind */

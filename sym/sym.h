@@ -183,8 +183,8 @@ int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid);
 /*
  * The same without waiting, also while a question is open, for a process that may end
  * within the next milliseconds; symbolizer__attend() does the rest, and whether it could
- * be read is not reported. Of the processes that are remembered in this way only some
- * hundred stay so, those that were remembered or asked for last. To remember one again
+ * be read is not reported. Of the processes that are remembered in this way only two
+ * thousand stay so, those that were remembered or asked for last. To remember one again
  * does nothing unless its PID belongs to another process by now, or with another image.
  * The first call is the slowest, since it starts the child that reads.
  *

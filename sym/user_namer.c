@@ -38,7 +38,7 @@
  * quarter of what the program may have for remembered processes, another one
  * for the files of a batch, but no more than this.
  */
-#define FILES_MAX 400
+#define FILES_MAX 1000
 
 struct user_namer {
 	struct watched watched;
