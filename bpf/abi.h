@@ -99,6 +99,16 @@ struct stack_key {
 };
 
 /*
+ * What is counted under a key. The program that a process was when it walked a user stack
+ * is found by the time, which is kept where there are user stacks: with their addresses
+ * laid out at random, two programs of one process hardly share a key.
+ */
+struct stack_count {
+	__u64 count;
+	__u64 time; /* of the last event: bpf_ktime_get_ns(), CLOCK_MONOTONIC */
+};
+
+/*
  * A stream of events goes through a ring buffer: what happened, and which stacks it
  * happened on by their ids. A stack itself is sent before the first event that names
  * it, once in each epoch as long as there is room to remember that.
@@ -210,6 +220,7 @@ struct trace_config {
 
 _Static_assert(sizeof(struct stack) == 8 + 8 * STACK_SLOTS, "no padding");
 _Static_assert(sizeof(struct stack_key) == 56, "no padding: every byte is compared");
+_Static_assert(sizeof(struct stack_count) == 16, "no padding");
 _Static_assert(sizeof(struct event_record) == 88, "no padding");
 _Static_assert(sizeof(struct stack_record) == 24 + sizeof(struct stack), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");

@@ -34,7 +34,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 40960);
 	__type(key, struct stack_key);
-	__type(value, __u64);
+	__type(value, struct stack_count);
 } counts SEC(".maps");
 
 /*
@@ -60,8 +60,8 @@ static __always_inline enum event_counter store_stack(struct scratch *scratch, e
 
 static __always_inline enum event_counter count_key(const struct stack_key *key)
 {
-	__u64 *count = bpf_map_lookup_elem(&counts, key);
-	__u64 zero = 0;
+	struct stack_count *count = bpf_map_lookup_elem(&counts, key);
+	struct stack_count zero = {};
 
 	if (!count) {
 		int err = map_update(&counts, key, &zero, BPF_NOEXIST);
@@ -74,7 +74,9 @@ static __always_inline enum event_counter count_key(const struct stack_key *key)
 		if (!count)
 			return EVENTS_LOST_REFUSED;
 	}
-	__sync_fetch_and_add(count, 1);
+	__sync_fetch_and_add(&count->count, 1);
+	if (config.user_stacks)
+		count->time = bpf_ktime_get_ns();
 	return EVENTS_COUNTED;
 }
 

@@ -59,6 +59,8 @@ static int compare_shown(const void *left, const void *right)
 	if (!order)
 		order = COMPARE(a->key.tgid, b->key.tgid);
 	if (!order)
+		order = COMPARE(a->since, b->since);
+	if (!order)
 		order = compare_frames(a->user, 0, b->user, 0);
 	if (!order)
 		order = compare_frames(a->kernel, a->hidden, b->kernel, b->hidden);
@@ -74,12 +76,15 @@ static int compare_counted(const void *left, const void *right)
 }
 
 static int append(struct stack_counts *counts, size_t *capacity, const struct stack_key *key,
-		  uint64_t count)
+		  const struct stack_count *count)
 {
 	if (ARRAY_GROW(counts->items, counts->nr, *capacity))
 		return -ENOMEM;
-	counts->items[counts->nr++] = (struct counted_stack){
-		.key = *key, .count = count, .kernel = &no_frames, .user = &no_frames};
+	counts->items[counts->nr++] = (struct counted_stack){.key = *key,
+							     .count = count->count,
+							     .time = count->time,
+							     .kernel = &no_frames,
+							     .user = &no_frames};
 	return 0;
 }
 
@@ -94,14 +99,14 @@ static int read_keys(struct stack_counts *counts, int fd, uint32_t epoch)
 	int err;
 
 	while (!(err = bpf_map_get_next_key(fd, previous, &key))) {
-		uint64_t count;
+		struct stack_count count;
 
 		previous = &key;
 		if (key.epoch != epoch)
 			continue;
 		err = bpf_map_lookup_elem(fd, &key, &count);
 		if (!err)
-			err = append(counts, &capacity, &key, count);
+			err = append(counts, &capacity, &key, &count);
 		if (err)
 			return err;
 	}

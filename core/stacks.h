@@ -28,6 +28,9 @@ static inline bool frames__return_address(uint32_t i)
 struct counted_stack {
 	struct stack_key key;
 	uint64_t count;
+	uint64_t time;	/* of the last event; 0: not kept */
+	uint64_t since; /* when its process became the program that it was then; see trace_processes
+			 */
 	const struct frames *kernel; /* never NULL */
 	const struct frames *user;   /* never NULL */
 	uint32_t hidden; /* how many of kernel, at the leaf, are not shown: the probe's own */
