@@ -16,11 +16,12 @@
 #include "core/util/array.h"
 #include "core/util/circular.h"
 #include "core/util/cleanup.h"
+#include "core/util/clock.h"
 #include "core/util/error.h"
 #include "core/util/page.h"
 
 /* Of each CPU, a power of two: some hundred program starts. */
-#define BUFFER_SIZE ((size_t)64 * 1024)
+#define BUFFER_SIZE ((size_t)4 * PROCESS_RECORDS_MUCH)
 
 /* Taken at most, while nobody uses them: then they are left to be lost in the buffers. */
 #define RECORDS_MAX 16384
@@ -42,9 +43,10 @@ struct process_records {
 	struct process_record *items;
 	size_t next, nr, capacity;
 	uint64_t last_number;
+	uint64_t emptied; /* when the buffers were read last */
 };
 
-static int open_event(unsigned int cpu)
+static int open_event(unsigned int cpu, uint32_t wakeup)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -60,17 +62,17 @@ static int open_event(unsigned int cpu)
 		.comm_exec = 1,
 		.task = 1,
 		.watermark = 1,
-		.wakeup_watermark = BUFFER_SIZE / 4,
+		.wakeup_watermark = wakeup,
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_buffer(struct buffer *buffer, unsigned int cpu, int epoll_fd)
+static int open_buffer(struct buffer *buffer, unsigned int cpu, uint32_t wakeup, int epoll_fd)
 {
 	struct epoll_event event = {.events = EPOLLIN};
-	CLEANUP_CLOSE int fd = open_event(cpu);
+	CLEANUP_CLOSE int fd = open_event(cpu, wakeup);
 	void *mapped;
 
 	if (fd < 0)
@@ -92,7 +94,7 @@ static int open_buffer(struct buffer *buffer, unsigned int cpu, int epoll_fd)
 	return 0;
 }
 
-static int open_buffers(struct process_records *records)
+static int open_buffers(struct process_records *records, uint32_t wakeup)
 {
 	CLEANUP(cpu_list__release) struct cpu_list cpus = {0};
 	int err = cpu_list__read_online(&cpus);
@@ -106,7 +108,7 @@ static int open_buffers(struct process_records *records)
 	if (records->epoll_fd < 0)
 		return -errno;
 	for (size_t i = 0; i < cpus.nr && !err; i++) {
-		err = open_buffer(&records->buffers[records->nr_buffers], cpus.cpus[i],
+		err = open_buffer(&records->buffers[records->nr_buffers], cpus.cpus[i], wakeup,
 				  records->epoll_fd);
 		records->nr_buffers += !err;
 		/* Gone offline since it was listed. */
@@ -115,14 +117,15 @@ static int open_buffers(struct process_records *records)
 	return err;
 }
 
-int process_records__open(struct process_records **out, struct error *error)
+int process_records__open(struct process_records **out, uint32_t wakeup, struct error *error)
 {
 	struct process_records *records = calloc(1, sizeof(*records));
 	int err = -ENOMEM;
 
 	if (records) {
 		records->epoll_fd = -1;
-		err = open_buffers(records);
+		records->emptied = monotonic_now();
+		err = open_buffers(records, wakeup);
 	}
 	if (err) {
 		process_records__close(records);
@@ -254,6 +257,12 @@ static int take_record(struct process_records *records, const union record *reco
 		item.pid = (pid_t)record->fork.pid;
 		item.parent = (pid_t)record->fork.parent;
 		return append(records, &item);
+	case PERF_RECORD_EXIT:
+		if (record->fork.pid != record->fork.tid || !is_seen(record->fork.pid))
+			return 0;
+		item.deed = PROCESS_ENDED;
+		item.pid = (pid_t)record->fork.pid;
+		return append(records, &item);
 	case PERF_RECORD_COMM:
 		if (!(record->header.misc & PERF_RECORD_MISC_COMM_EXEC) ||
 		    !is_seen(record->comm.pid))
@@ -265,6 +274,7 @@ static int take_record(struct process_records *records, const union record *reco
 		return is_seen(record->mmap2.pid) ? append_mapping(records, record) : 0;
 	case PERF_RECORD_LOST:
 		item.deed = PROCESS_UNKNOWN;
+		item.since = records->emptied;
 		return append(records, &item);
 	}
 	return 0;
@@ -305,13 +315,17 @@ static int compare_times(const void *a, const void *b)
 
 int process_records__read(struct process_records *records)
 {
+	uint64_t now = monotonic_now();
 	size_t had;
 	int err = 0;
 
 	forget_used(records);
 	had = records->nr;
-	for (size_t i = 0; i < records->nr_buffers && !err && had < RECORDS_MAX; i++)
+	if (had >= RECORDS_MAX)
+		return 0;
+	for (size_t i = 0; i < records->nr_buffers && !err; i++)
 		err = read_buffer(records, &records->buffers[i]);
+	records->emptied = now;
 	if (records->nr > had)
 		array__sort(records->items, records->nr, sizeof(*records->items), compare_times);
 	return err;

@@ -22,7 +22,8 @@ enum process_deed {
 	PROCESS_FORKED,
 	PROCESS_EXECUTED, /* another program */
 	PROCESS_MAPPED,
-	PROCESS_UNKNOWN, /* records of any process are missing here */
+	PROCESS_ENDED,	 /* its first thread has */
+	PROCESS_UNKNOWN, /* records of any process are missing between since and time */
 };
 
 struct process_record {
@@ -30,12 +31,19 @@ struct process_record {
 	uint64_t time; /* CLOCK_MONOTONIC of the kernel */
 	pid_t pid;     /* in the caller's PID namespace */
 	pid_t parent;  /* of PROCESS_FORKED */
+	uint64_t since;
 	struct sym_mapping mapping;
 	uint64_t number; /* as they were read */
 };
 
-/* Returns 0 or a negative errno with error filled. */
-int process_records__open(struct process_records **records, struct error *error);
+/*
+ * wakeup: process_records__poll() is ready when so many bytes have been written by one CPU; the
+ * start of a program is at least PROCESS_RECORDS_START, and at most PROCESS_RECORDS_MUCH fits
+ * in four times. Returns 0 or a negative errno with error filled.
+ */
+#define PROCESS_RECORDS_START 256
+#define PROCESS_RECORDS_MUCH  ((uint32_t)16 * 1024)
+int process_records__open(struct process_records **records, uint32_t wakeup, struct error *error);
 void process_records__close(struct process_records *records);
 
 /*
@@ -53,7 +61,7 @@ const struct process_record *process_records__next(struct process_records *recor
 /* Whether one of those that are still to come says that pid is another program, or process. */
 bool process_records__replace(const struct process_records *records, pid_t pid);
 
-/* Ready when much has come together; the descriptor is the caller's to poll only. */
+/* Ready when so much has come together; the descriptor is the caller's to poll only. */
 struct pollfd process_records__poll(const struct process_records *records);
 
 #endif

@@ -68,7 +68,7 @@ int stream_processes__watch(struct stream_processes *processes, struct error *er
 {
 	/* Starts the child that reads what processes have mapped before one is in a hurry. */
 	(void)symbolizer__remember_soon(processes->symbolizer, getpid(), NULL);
-	return process_records__open(&processes->records, error);
+	return process_records__open(&processes->records, PROCESS_RECORDS_MUCH, error);
 }
 
 /* Where pid is; or else, with pid 0 or another, where it is to be. */
@@ -132,6 +132,8 @@ static void take_record(struct stream_processes *processes, const struct process
 		/* A file: generated code comes and goes all the time, beside what was there. */
 		if (record->mapping.inode)
 			forget(processes, record->pid);
+		break;
+	case PROCESS_ENDED:
 		break;
 	case PROCESS_UNKNOWN:
 		/* Any of them can be another by now. */
