@@ -153,18 +153,39 @@ static const struct stack_layout layout = {
 	.print_process = print_process,
 };
 
-/* From start to end; the sampler is still running then. */
-static int sample(const struct profile_settings *settings, struct session *session,
-		  struct sampler *sampler, struct error *error)
-{
-	int err = sampler__start(sampler, error);
+/* Everything that the kernel holds for a trace is in here, and goes with it. */
+struct profile {
+	struct session *session;
+	struct profile_bpf *skeleton;
+	struct naming *naming;
+	struct sampler sampler;
+	struct report report;
+};
 
+static void profile__release(struct profile *profile)
+{
+	report__release(&profile->report);
+	sampler__close(&profile->sampler);
+	naming__free(profile->naming);
+	profile_bpf__destroy(profile->skeleton);
+	session__close(profile->session);
+}
+
+/* From start to end; the sampler is still running then. */
+static int sample(const struct profile_settings *settings, struct profile *profile,
+		  struct error *error)
+{
+	int err;
+
+	report__watch_processes(profile->naming);
+	err = sampler__start(&profile->sampler, error);
 	if (err)
 		return err;
 	if (!settings->trace.folded)
 		print_header(settings);
 	err = output__flush(stdout);
-	if (!err && session__wait(session, settings->duration) == SESSION_OUTPUT_CLOSED)
+	if (!err && naming__wait(profile->naming, profile->session, settings->duration) ==
+			    SESSION_OUTPUT_CLOSED)
 		err = -EPIPE;
 	return err ? output__failed(err, error) : 0;
 }
@@ -197,24 +218,6 @@ static int print_report(const struct profile_settings *settings, const struct re
 	return 0;
 }
 
-/* Everything that the kernel holds for a trace is in here, and goes with it. */
-struct profile {
-	struct session *session;
-	struct profile_bpf *skeleton;
-	struct naming *naming;
-	struct sampler sampler;
-	struct report report;
-};
-
-static void profile__release(struct profile *profile)
-{
-	report__release(&profile->report);
-	sampler__close(&profile->sampler);
-	naming__free(profile->naming);
-	profile_bpf__destroy(profile->skeleton);
-	session__close(profile->session);
-}
-
 static int load(struct profile *profile, const struct profile_settings *settings,
 		struct error *error)
 {
@@ -231,9 +234,7 @@ static int load(struct profile *profile, const struct profile_settings *settings
 	err = session__configure(profile->session, profile->skeleton->obj, config, error);
 	if (!err)
 		err = session__load(profile->session, profile->skeleton->obj, NULL, error);
-	if (!err)
-		err = naming__new(&profile->naming, &settings->trace, error);
-	return err;
+	return err ? err : naming__new(&profile->naming, &settings->trace, error);
 }
 
 /* The end of sampling, and what came of it. */
@@ -242,7 +243,7 @@ static int read_report(struct profile *profile, struct error *error)
 	uint64_t expected;
 	bool known = sampler__stop(&profile->sampler, &expected);
 	int err = report__read(&profile->report, session__maps(profile->session), 0,
-			       naming__symbolizer(profile->naming), error);
+			       profile->naming, error);
 
 	if (!err && known)
 		accounting__set_expected(&profile->report.accounting, expected);
@@ -263,7 +264,7 @@ static int run(const void *argument, struct error *error)
 		err = sampler__open(&profile.sampler, &sampler, profile.session,
 				    bpf_program__fd(profile.skeleton->progs.profile_sample), error);
 	if (!err)
-		err = sample(settings, profile.session, &profile.sampler, error);
+		err = sample(settings, &profile, error);
 	if (!err)
 		err = read_report(&profile, error);
 	return err ? err : print_report(settings, &profile.report, error);

@@ -145,14 +145,13 @@ static int print_report(const struct stackcount_settings *settings, const struct
 static int report_epoch(struct stackcount *stackcount, bool first, bool last, struct error *error)
 {
 	CLEANUP(report__release) struct report report = {0};
-	struct symbolizer *symbolizer = naming__symbolizer(stackcount->naming);
 	uint64_t missed;
 	uint32_t epoch;
 	int err = epochs__turn(&stackcount->epochs, &epoch, error);
 
 	if (!err)
-		err = report__read(&report, session__maps(stackcount->session), epoch, symbolizer,
-				   error);
+		err = report__read(&report, session__maps(stackcount->session), epoch,
+				   stackcount->naming, error);
 	if (err)
 		return err;
 	if (attachment__take_missed(stackcount->probes.attachment, &missed))
@@ -163,7 +162,7 @@ static int report_epoch(struct stackcount *stackcount, bool first, bool last, st
 	if (err)
 		return err;
 	report__say_what_is_missing(&report, stackcount->settings->trace.stats, &stackcount->said);
-	symbolizer__forget_names(symbolizer);
+	symbolizer__forget_names(naming__symbolizer(stackcount->naming));
 	return last ? 0 : epochs__clear(&stackcount->epochs, epoch, error);
 }
 
@@ -179,8 +178,8 @@ static int trace(struct stackcount *stackcount, struct error *error)
 	int err = output__finish(stdout, error);
 
 	while (!last && !err) {
-		enum session_end end = session__wait(stackcount->session,
-						     schedule__wait(&schedule, monotonic_now()));
+		enum session_end end = naming__wait(stackcount->naming, stackcount->session,
+						    schedule__wait(&schedule, monotonic_now()));
 
 		if (end == SESSION_OUTPUT_CLOSED)
 			return output__failed(-EPIPE, error);
@@ -244,6 +243,8 @@ static int start(struct stackcount *stackcount, struct error *error)
 		err = load(stackcount, error);
 	if (!err)
 		err = naming__new(&stackcount->naming, trace, error);
+	if (!err)
+		report__watch_processes(stackcount->naming);
 	if (!err)
 		err = attachment__attach(probes->attachment, stackcount->session, error);
 	return err;

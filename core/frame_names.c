@@ -5,17 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/program_names.h"
 #include "core/stacks.h"
 #include "core/util/array.h"
 #include "sym/sym.h"
 
-static struct frame_place frame_place(uint64_t frame, uint32_t tgid, bool return_address)
+static struct frame_place frame_place(const struct counted_stack *stack, uint64_t frame,
+				      bool return_address)
 {
-	return (struct frame_place){
-		.frame = frame,
-		.tgid = frame_tag(frame) == FRAME_KERNEL ? 0 : tgid,
-		.return_address = return_address,
-	};
+	struct frame_place place = {.frame = frame, .return_address = return_address};
+
+	if (frame_tag(frame) != FRAME_KERNEL) {
+		place.tgid = stack->key.tgid;
+		place.since = stack->since;
+	}
+	return place;
 }
 
 /* The kernel's frames first, then process by process. */
@@ -27,7 +31,8 @@ static int compare_places(const void *left, const void *right)
 
 	if (!order)
 		order = COMPARE(a->tgid, b->tgid);
-
+	if (!order)
+		order = COMPARE(a->since, b->since);
 	if (!order)
 		order = COMPARE(a->frame, b->frame);
 	if (!order)
@@ -53,7 +58,8 @@ struct place_list {
 	size_t compact_at; /* sort and drop repetitions when so many have come together */
 };
 
-static int add_frames(struct place_list *list, const struct frames *frames, uint32_t tgid)
+static int add_frames(struct place_list *list, const struct counted_stack *stack,
+		      const struct frames *frames)
 {
 	for (uint32_t i = 0; i < frames->nr; i++) {
 		uint64_t frame = frames->frames[i];
@@ -62,7 +68,7 @@ static int add_frames(struct place_list *list, const struct frames *frames, uint
 			continue;
 		if (ARRAY_GROW(list->places, list->nr, list->capacity))
 			return -ENOMEM;
-		list->places[list->nr++] = frame_place(frame, tgid, frames__return_address(i));
+		list->places[list->nr++] = frame_place(stack, frame, frames__return_address(i));
 	}
 	/* Many stacks share few frames: memory follows the distinct ones. */
 	if (list->nr >= list->compact_at) {
@@ -80,9 +86,9 @@ static int collect(struct place_list *list, const struct stack_counts *counts)
 	for (size_t i = 0; i < counts->nr && !err; i++) {
 		const struct counted_stack *item = &counts->items[i];
 
-		err = add_frames(list, item->kernel, item->key.tgid);
+		err = add_frames(list, item, item->kernel);
 		if (!err)
-			err = add_frames(list, item->user, item->key.tgid);
+			err = add_frames(list, item, item->user);
 	}
 	list->nr = sort_distinct(list->places, list->nr);
 	return err;
@@ -97,9 +103,10 @@ static size_t count_kernel_places(const struct frame_names *names)
 	return nr;
 }
 
-static void ask(struct frame_names *names, struct symbolizer *symbolizer)
+static void ask(struct frame_names *names, struct symbolizer *symbolizer,
+		struct trace_processes *processes)
 {
-	size_t kernel = count_kernel_places(names);
+	size_t kernel = count_kernel_places(names), user = names->nr - kernel;
 
 	for (size_t i = 0; i < names->nr; i++)
 		names->queries[i] = (struct sym_query){
@@ -109,13 +116,18 @@ static void ask(struct frame_names *names, struct symbolizer *symbolizer)
 		};
 	if (kernel)
 		names->kernel_error = symbolizer__name_kernel(symbolizer, names->queries, kernel);
-	names->user_error =
-		symbolizer__name_user(symbolizer, names->queries + kernel, names->nr - kernel);
+	if (processes)
+		names->user_error =
+			program_names__find(processes, symbolizer, names->places + kernel,
+					    names->queries + kernel, user);
+	else
+		names->user_error =
+			symbolizer__name_user(symbolizer, names->queries + kernel, user);
 	names->unanswered = symbolizer__unanswered(symbolizer);
 }
 
 int frame_names__find_all(struct frame_names *names, const struct stack_counts *counts,
-			  struct symbolizer *symbolizer)
+			  struct symbolizer *symbolizer, struct trace_processes *processes)
 {
 	struct place_list list = {0};
 	int err = collect(&list, counts);
@@ -128,7 +140,7 @@ int frame_names__find_all(struct frame_names *names, const struct stack_counts *
 	if (err)
 		frame_names__release(names);
 	else
-		ask(names, symbolizer);
+		ask(names, symbolizer, processes);
 	return err;
 }
 
@@ -139,10 +151,11 @@ void frame_names__release(struct frame_names *names)
 	*names = (struct frame_names){0};
 }
 
-const struct sym_query *frame_names__get(const struct frame_names *names, uint64_t frame,
-					 uint32_t tgid, bool return_address)
+const struct sym_query *frame_names__get(const struct frame_names *names,
+					 const struct counted_stack *stack, uint64_t frame,
+					 bool return_address)
 {
-	struct frame_place place = frame_place(frame, tgid, return_address);
+	struct frame_place place = frame_place(stack, frame, return_address);
 	const struct frame_place *found =
 		bsearch(&place, names->places, names->nr, sizeof(place), compare_places);
 

@@ -7,15 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct counted_stack;
 struct stack_counts;
 struct sym_query;
 struct symbolizer;
+struct trace_processes;
 
-/* Where a frame is looked up: in the kernel, or in the process with this tgid. */
+/* Where a frame is looked up: in the kernel, or in what the process tgid was then. */
 struct frame_place {
 	uint64_t frame;
-	uint32_t tgid; /* 0 for kernel frames */
+	uint32_t tgid;
 	bool return_address;
+	uint64_t since; /* as that of a counted stack; it and tgid are 0 for kernel frames */
 };
 
 struct frame_names {
@@ -29,14 +32,17 @@ struct frame_names {
 
 /*
  * Name every frame of counts. What cannot be named stays without a name; that
- * is no failure. Returns 0 or -ENOMEM with names empty.
+ * is no failure. processes: what they were meanwhile, or NULL: processes are named as they
+ * are now. Returns 0 or -ENOMEM with names empty.
  */
 int frame_names__find_all(struct frame_names *names, const struct stack_counts *counts,
-			  struct symbolizer *symbolizer);
+			  struct symbolizer *symbolizer, struct trace_processes *processes);
 void frame_names__release(struct frame_names *names);
 
-/* The answer for one frame of a stack that was in counts. */
-const struct sym_query *frame_names__get(const struct frame_names *names, uint64_t frame,
-					 uint32_t tgid, bool return_address);
+/* The answer for one frame of a stack that was in counts; stack may be NULL if it is the kernel's.
+ */
+const struct sym_query *frame_names__get(const struct frame_names *names,
+					 const struct counted_stack *stack, uint64_t frame,
+					 bool return_address);
 
 #endif

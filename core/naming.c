@@ -2,11 +2,13 @@
 #include "core/naming.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/kernel_names.h"
 #include "core/trace_options.h"
+#include "core/trace_processes.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "sym/sym.h"
@@ -14,6 +16,9 @@
 struct naming {
 	struct kernel_namer *namer; /* NULL: names come from kallsyms */
 	struct symbolizer *symbolizer;
+	bool names_programs;
+	struct pid_list pids; /* processes that the trace is limited to; empty: it is not */
+	struct trace_processes *processes;
 };
 
 /* The process that a thread belongs to; a process's own PID is that of its first thread. */
@@ -31,10 +36,24 @@ static pid_t process_of(pid_t tid)
 	return pid;
 }
 
+/* A process that cannot be read now is read, or not, when the trace has ended. */
+static int remember(struct naming *naming, const struct pid_list *ids)
+{
+	naming->pids.pids = calloc(ids->nr + 1, sizeof(*naming->pids.pids));
+	if (!naming->pids.pids)
+		return -ENOMEM;
+	for (size_t i = 0; i < ids->nr; i++) {
+		pid_t pid = process_of(ids->pids[i]);
+
+		naming->pids.pids[naming->pids.nr++] = pid;
+		(void)symbolizer__remember(naming->symbolizer, pid);
+	}
+	return 0;
+}
+
 int naming__new(struct naming **out, const struct trace_options *options, struct error *error)
 {
 	struct naming *naming;
-	const struct pid_list *ids = trace_options__ids(options);
 	int err = sym_settings__check(&options->names, error);
 
 	if (err)
@@ -45,14 +64,13 @@ int naming__new(struct naming **out, const struct trace_options *options, struct
 	/* Where the kernel cannot run it the symbolizer reads kallsyms. */
 	if (!options->user_stacks_only && kernel_namer__new(&naming->namer))
 		naming->namer = NULL;
+	naming->names_programs = !options->kernel_stacks_only;
 	if (symbolizer__new(&naming->symbolizer, &options->names,
-			    naming->namer ? kernel_namer__print : NULL, naming->namer)) {
+			    naming->namer ? kernel_namer__print : NULL, naming->namer) ||
+	    (naming->names_programs && remember(naming, trace_options__ids(options)))) {
 		naming__free(naming);
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	}
-	/* A process that cannot be read now is read, or not, when the trace has ended. */
-	for (size_t i = 0; i < ids->nr && !options->kernel_stacks_only; i++)
-		(void)symbolizer__remember(naming->symbolizer, process_of(ids->pids[i]));
 	*out = naming;
 	return 0;
 }
@@ -61,9 +79,29 @@ void naming__free(struct naming *naming)
 {
 	if (!naming)
 		return;
+	trace_processes__free(naming->processes);
 	symbolizer__free(naming->symbolizer);
+	free(naming->pids.pids);
 	kernel_namer__free(naming->namer);
 	free(naming);
+}
+
+int naming__watch(struct naming *naming, struct error *error)
+{
+	if (!naming->names_programs)
+		return 0;
+	return trace_processes__new(&naming->processes, naming->symbolizer, &naming->pids, error);
+}
+
+enum session_end naming__wait(struct naming *naming, struct session *session, uint64_t timeout)
+{
+	return naming->processes ? trace_processes__wait(naming->processes, session, timeout) :
+				   session__wait(session, timeout);
+}
+
+struct trace_processes *naming__processes(struct naming *naming)
+{
+	return naming->processes;
 }
 
 struct symbolizer *naming__symbolizer(struct naming *naming)

@@ -3,10 +3,15 @@
 #ifndef TRACEKIT_CORE_NAMING_H
 #define TRACEKIT_CORE_NAMING_H
 
+#include <stdint.h>
+
+#include "core/session.h"
+
 struct error;
 struct naming;
 struct symbolizer;
 struct trace_options;
+struct trace_processes;
 
 /*
  * Made before the trace begins: the processes that options name are remembered,
@@ -16,6 +21,19 @@ struct trace_options;
 int naming__new(struct naming **naming, const struct trace_options *options, struct error *error);
 void naming__free(struct naming *naming);
 
+/*
+ * From now on have the kernel say what processes become, so that their user stacks can be
+ * named when they are something else, or have ended. Without it they are named as they are at
+ * the end. Returns 0 or a negative errno with error filled.
+ */
+int naming__watch(struct naming *naming, struct error *error);
+
+/* As session__wait(), looking after the processes that are watched meanwhile. */
+enum session_end naming__wait(struct naming *naming, struct session *session, uint64_t timeout);
+
 struct symbolizer *naming__symbolizer(struct naming *naming);
+
+/* NULL: they are not watched. */
+struct trace_processes *naming__processes(struct naming *naming);
 
 #endif

@@ -44,11 +44,12 @@ int output__finish(FILE *out, struct error *error)
 
 /* The answer for frame i; NULL for a mark. */
 static const struct sym_query *answer_for(const struct stack_writer *writer,
-					  const struct frames *frames, uint32_t i, uint32_t tgid)
+					  const struct counted_stack *item,
+					  const struct frames *frames, uint32_t i)
 {
 	if (frame_tag(frames->frames[i]) == FRAME_MARK)
 		return NULL;
-	return frame_names__get(writer->names, frames->frames[i], tgid, frames__return_address(i));
+	return frame_names__get(writer->names, item, frames->frames[i], frames__return_address(i));
 }
 
 static void print_level(const struct stack_writer *writer, uint64_t frame,
@@ -97,21 +98,21 @@ static void print_frame(const struct stack_writer *writer, uint64_t frame,
 	}
 }
 
-static void print_lines(const struct stack_writer *writer, const struct frames *frames,
-			uint32_t hidden, uint32_t tgid)
+static void print_lines(const struct stack_writer *writer, const struct counted_stack *item,
+			const struct frames *frames, uint32_t hidden)
 {
 	for (uint32_t i = hidden; i < frames->nr; i++)
-		print_frame(writer, frames->frames[i], answer_for(writer, frames, i, tgid));
+		print_frame(writer, frames->frames[i], answer_for(writer, item, frames, i));
 }
 
 static void print_text(const struct stack_writer *writer, const struct counted_stack *item)
 {
 	char comm[COMM_LEN + 1];
 
-	print_lines(writer, item->kernel, item->hidden, item->key.tgid);
+	print_lines(writer, item, item->kernel, item->hidden);
 	if (wants_delimiter(writer, item))
 		fputs("    --\n", writer->out);
-	print_lines(writer, item->user, 0, item->key.tgid);
+	print_lines(writer, item, item->user, 0);
 	if (writer->processes) {
 		clean_comm(item, false, comm);
 		writer->layout->print_process(writer->out, comm, item->key.tgid);
@@ -128,11 +129,11 @@ static void print_separator(const struct stack_writer *writer, bool *first)
 }
 
 /* Root first. */
-static void print_folded_frames(const struct stack_writer *writer, const struct frames *frames,
-				uint32_t hidden, uint32_t tgid, bool *first)
+static void print_folded_frames(const struct stack_writer *writer, const struct counted_stack *item,
+				const struct frames *frames, uint32_t hidden, bool *first)
 {
 	for (uint32_t i = frames->nr; i-- > hidden;) {
-		const struct sym_query *query = answer_for(writer, frames, i, tgid);
+		const struct sym_query *query = answer_for(writer, item, frames, i);
 
 		for (uint32_t level = frame_text__levels(frames->frames[i], query); level-- > 0;) {
 			print_separator(writer, first);
@@ -151,12 +152,12 @@ static void print_folded(const struct stack_writer *writer, const struct counted
 		print_separator(writer, &first);
 		fputs(comm, writer->out);
 	}
-	print_folded_frames(writer, item->user, 0, item->key.tgid, &first);
+	print_folded_frames(writer, item, item->user, 0, &first);
 	if (wants_delimiter(writer, item)) {
 		print_separator(writer, &first);
 		fputc('-', writer->out);
 	}
-	print_folded_frames(writer, item->kernel, item->hidden, item->key.tgid, &first);
+	print_folded_frames(writer, item, item->kernel, item->hidden, &first);
 	if (first)
 		fputs("[unknown]", writer->out); /* nothing is known but that it was */
 	fprintf(writer->out, " %" PRIu64 "\n", item->count);

@@ -6,21 +6,35 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/naming.h"
+#include "core/trace_processes.h"
 #include "core/tracing_frames.h"
 #include "core/util/error.h"
 #include "core/util/message.h"
 #include "sym/sym.h"
 
-int report__read(struct report *report, const struct trace_maps *maps, uint32_t epoch,
-		 struct symbolizer *symbolizer, struct error *error)
+void report__watch_processes(struct naming *naming)
 {
+	struct error why;
+
+	if (naming__watch(naming, &why))
+		message("%s; processes that end, or become other programs, lack names", why.text);
+}
+
+int report__read(struct report *report, const struct trace_maps *maps, uint32_t epoch,
+		 struct naming *naming, struct error *error)
+{
+	struct trace_processes *processes = naming__processes(naming);
 	int err = accounting__read(&report->accounting, maps, epoch, error);
 
 	if (!err)
 		err = stack_counts__read(&report->counts, maps, epoch, error);
 	if (err)
 		return err;
-	if (frame_names__find_all(&report->names, &report->counts, symbolizer))
+	if (processes && trace_processes__settle(processes) == 0)
+		report->forgotten = trace_processes__date(processes, &report->counts);
+	if (frame_names__find_all(&report->names, &report->counts, naming__symbolizer(naming),
+				  processes))
 		return error__set(error, -ENOMEM, "cannot name the stacks: out of memory");
 	return 0;
 }
@@ -37,7 +51,7 @@ static bool is_tracing(const void *context, uint64_t frame, bool return_address)
 
 	if (frame_tag(frame) == FRAME_MARK)
 		return false;
-	name = frame_names__get(context, frame, 0, return_address)->name;
+	name = frame_names__get(context, NULL, frame, return_address)->name;
 	return name && tracing_frame__is(name);
 }
 
@@ -78,6 +92,10 @@ void report__say_what_is_missing(const struct report *report, bool stats, struct
 
 	say_kernel_error(report->names.kernel_error, said);
 	say_user_errors(&report->names, said);
+	if (report->forgotten)
+		message("%zu stacks are of processes that ended too long ago for their functions to "
+			"have names; shorter intervals would keep them",
+			report->forgotten);
 	if (hidden && !said->hidden)
 		message("%" PRIu64 " events are of processes that this PID namespace does not "
 			"see, and are not shown; run in the host's to see them",

@@ -9,14 +9,15 @@
 #include "core/frame_names.h"
 #include "core/stacks.h"
 
-struct trace_maps;
 struct error;
-struct symbolizer;
+struct naming;
+struct trace_maps;
 
 struct report {
 	struct accounting accounting;
 	struct stack_counts counts;
 	struct frame_names names;
+	size_t forgotten; /* stacks of programs that have been forgotten */
 };
 
 /*
@@ -24,8 +25,11 @@ struct report {
  * Returns 0 or a negative errno with error filled; either way report__release() is due.
  */
 int report__read(struct report *report, const struct trace_maps *maps, uint32_t epoch,
-		 struct symbolizer *symbolizer, struct error *error);
+		 struct naming *naming, struct error *error);
 void report__release(struct report *report);
+
+/* naming__watch(), or say why processes that end lack names. Before any event. */
+void report__watch_processes(struct naming *naming);
 
 /* Show the kernel stacks of raw tracepoints from where the tracepoint is. */
 void report__hide_tracing(struct report *report);
@@ -38,8 +42,8 @@ struct report_said {
 
 /*
  * Say on stderr what the report does not show and why: losses, what could not
- * be named, and with stats what became of every event. The only function here
- * that speaks, for applets to call when stdout is done.
+ * be named, and with stats what became of every event. For applets to call when
+ * stdout is done.
  */
 void report__say_what_is_missing(const struct report *report, bool stats, struct report_said *said);
 

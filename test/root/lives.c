@@ -4,7 +4,9 @@
  *
  *   lives once                asks() calls counted(), a system call, and it ends at once
  *   lives forks NUMBER        so do that many children, one after the other
- *   lives exec PROGRAM ARG... likewise, and becomes that program
+ *   lives burn                works() uses some hundredths of a second of a CPU, and it ends
+ *   lives exec PROGRAM ARG... asks() calls counted(), and it becomes that program
+ *   lives waits PROGRAM ARG... likewise, when it has read a line
  *   lives as PID PROGRAM ARG... runs that program with that PID, and waits for it;
  *                             status 77: this kernel cannot do that, or somebody has the PID
  *
@@ -19,6 +21,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CANNOT 77
@@ -42,6 +45,19 @@ static void asks(void)
 static void once(void)
 {
 	asks();
+	end(0);
+}
+
+static void works(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 25)
+		for (volatile int i = 0; i < 1000000; i++)
+			;
+}
+
+static void burn(void)
+{
+	works();
 	end(0);
 }
 
@@ -90,13 +106,17 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "once"))
 		once();
+	if (argc == 2 && !strcmp(argv[1], "burn"))
+		burn();
 	if (argc == 3 && !strcmp(argv[1], "forks"))
 		return forks(atoi(argv[2]));
 	if (argc >= 3 && !strcmp(argv[1], "exec"))
 		return become(argv + 2);
+	if (argc >= 3 && !strcmp(argv[1], "waits") && getchar() != EOF)
+		return become(argv + 2);
 	if (argc >= 4 && !strcmp(argv[1], "as"))
 		return run_as(atoi(argv[2]), argv + 3);
-	fprintf(stderr, "usage: lives once | forks NUMBER | exec PROGRAM ARG... | as PID PROGRAM "
-			"ARG...\n");
+	fprintf(stderr, "usage: lives once | forks NUMBER | burn | exec PROGRAM ARG... | "
+			"waits PROGRAM ARG... | as PID PROGRAM ARG...\n");
 	return 2;
 }

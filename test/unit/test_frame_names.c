@@ -65,7 +65,9 @@ static uint64_t address_of(const void *function)
 
 static const char *name_of(const struct frame_names *names, uint64_t frame, bool return_address)
 {
-	return frame_names__get(names, frame, (uint32_t)getpid(), return_address)->name;
+	const struct counted_stack own = {.key.tgid = (uint32_t)getpid()};
+
+	return frame_names__get(names, &own, frame, return_address)->name;
 }
 
 static void kernel_and_user_frames(void)
@@ -81,7 +83,7 @@ static void kernel_and_user_frames(void)
 	};
 	const struct stack_counts counts = {.items = &item, .nr = 1};
 
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
 	CHECK_INT(names.kernel_error, 0);
 	CHECK_INT(names.nr, 4);
 	CHECK_STR(name_of(&names, KERNEL(0x10), false), "k10");
@@ -102,7 +104,7 @@ static void marks_are_not_asked_for(void)
 	};
 	const struct stack_counts counts = {.items = &item, .nr = 1};
 
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
 	CHECK_INT(names.nr, 1);
 	CHECK_INT(nr_asked, 1);
 }
@@ -119,7 +121,7 @@ static void leaf_and_return_address_are_two(void)
 	};
 	const struct stack_counts counts = {.items = &item, .nr = 1};
 
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
 	CHECK_INT(names.nr, 2);
 	CHECK_STR(name_of(&names, KERNEL(0x10), false), "k10");
 	CHECK_STR(name_of(&names, KERNEL(0x10), true), "kf");
@@ -138,11 +140,11 @@ static void kernel_frames_of_all_processes_are_one(void)
 	};
 	const struct stack_counts counts = {.items = items, .nr = 2};
 
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
 	CHECK_INT(names.nr, 1);
 	CHECK_INT(nr_asked, 1);
-	CHECK(frame_names__get(&names, KERNEL(0x10), 1, false) ==
-	      frame_names__get(&names, KERNEL(0x10), 2, false));
+	CHECK(frame_names__get(&names, &items[0], KERNEL(0x10), false) ==
+	      frame_names__get(&names, &items[1], KERNEL(0x10), false));
 }
 
 static void the_same_address_in_two_processes(void)
@@ -159,10 +161,10 @@ static void the_same_address_in_two_processes(void)
 	};
 	const struct stack_counts counts = {.items = items, .nr = 2};
 
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
 	CHECK_INT(names.nr, 2);
 	CHECK_STR(name_of(&names, address_of(getppid), false), "getppid");
-	CHECK_STR(frame_names__get(&names, address_of(getppid), 0x7fffffff, false)->name, NULL);
+	CHECK_STR(frame_names__get(&names, &items[1], address_of(getppid), false)->name, NULL);
 }
 
 #define MANY_STACKS 5000
@@ -183,7 +185,7 @@ static void many_stacks_share_few_frames(void)
 			.kernel = FRAMES(KERNEL(i * 7 % NR_DISTINCT), KERNEL(i % NR_DISTINCT)),
 			.user = &no_frames,
 		};
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
 	CHECK_INT(names.nr, 2 * NR_DISTINCT);
 	CHECK_INT(nr_asked, 2 * NR_DISTINCT);
 	for (uint64_t i = 0; i < NR_DISTINCT; i++) {
@@ -204,10 +206,10 @@ static void no_stacks(void)
 	struct counted_stack item = {.kernel = &no_frames, .user = &no_frames};
 	const struct stack_counts empty = {.items = &item, .nr = 1};
 
-	CHECK_INT(frame_names__find_all(&names, &none, symbolizer), 0);
+	CHECK_INT(frame_names__find_all(&names, &none, symbolizer, NULL), 0);
 	CHECK_INT(names.nr, 0);
 	frame_names__release(&names);
-	CHECK_INT(frame_names__find_all(&names, &empty, symbolizer), 0);
+	CHECK_INT(frame_names__find_all(&names, &empty, symbolizer, NULL), 0);
 	CHECK_INT(names.nr, 0);
 	CHECK_INT(nr_asked, 0);
 }

@@ -1,0 +1,645 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A long build runs 100,000 programs, each with some ten mappings, nearly all of the same
+ * few files. So a mapping is one word: the page where it starts, and the number of a part of
+ * a file, which all who have mapped that share. A child shares the list of its parent.
+ *
+ * Programs lie in a ring, by their numbers. Each knows the one that its process was before,
+ * by its number as well: a number below those in the ring says that it has been forgotten.
+ * When there is no more room the oldest goes, but what is still running is put in again.
+ */
+#include "core/process_history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/process_records.h"
+#include "core/util/array.h"
+
+/* PID_MAX_LIMIT of the kernel. Of the table only the pages of PIDs that are used take memory. */
+#define PIDS ((uint32_t)1 << 22)
+
+/* Of one program, as in sym/image.h: a real one has a hundred. */
+#define MAPPINGS_MAX 1000
+
+/* Times in which records were lost; the last one is extended when there are so many. */
+#define GAPS_MAX 256
+
+#define PAGE_BITS    12 /* of all addresses of mappings, at least, these are 0 */
+#define PART_BITS    19
+#define PART_BUCKETS 4096
+
+/* 32-bit programs reach no further. */
+#define ADDRESS_32_MAX ((uint64_t)1 << 32)
+
+_Static_assert(PROCESS_PARTS_MAX == (uint32_t)1 << PART_BITS, "what a mapping has room for");
+
+struct part {
+	uint64_t offset, length;
+	dev_t device;
+	ino_t inode;
+	pid_t pid;	/* who had it first, */
+	uint64_t start; /* and where */
+	char *path;	/* NULL: the slot is free */
+	uint32_t users; /* lists that have it; each of them once for each mapping */
+	uint32_t next;	/* in its bucket, or of those that are free; 0: none */
+};
+
+/* What a program has mapped, by when: a later one hides those before. */
+struct mappings {
+	uint32_t users, nr;
+	uint64_t items[]; /* page << PART_BITS | part */
+};
+
+struct program {
+	uint64_t since;
+	struct mappings *mappings; /* NULL: none */
+	pid_t pid;
+	uint32_t before;   /* the number of what the process was before this; 0: nothing */
+	uint32_t snapshot; /* what is not in mappings is in that; 0: in nothing */
+	bool ended;
+	bool unknown;
+	bool goes_on; /* it is the same program as before, with something else mapped */
+};
+
+struct gap {
+	uint64_t from, to;
+};
+
+struct process_history {
+	struct program *programs; /* a ring: numbers [first, next) */
+	uint32_t capacity, first, next;
+	uint32_t *newest; /* of each PID, the number; 0: none */
+	struct part *parts;
+	uint32_t nr_parts, free_part;
+	size_t parts_capacity;
+	uint32_t buckets[PART_BUCKETS];
+	size_t bytes, bytes_max;
+	struct gap gaps[GAPS_MAX];
+	size_t nr_gaps;
+};
+
+int process_history__new(struct process_history **out, uint32_t programs, size_t bytes)
+{
+	struct process_history *history = calloc(1, sizeof(*history));
+
+	if (!history)
+		return -ENOMEM;
+	/* Neither is touched before it is used. */
+	history->programs = calloc(programs, sizeof(*history->programs));
+	history->newest = calloc(PIDS, sizeof(*history->newest));
+	history->capacity = programs;
+	history->first = history->next = 1;
+	history->bytes_max = bytes;
+	history->nr_parts = 1;
+	if (!history->programs || !history->newest) {
+		process_history__free(history);
+		return -ENOMEM;
+	}
+	*out = history;
+	return 0;
+}
+
+/* ---- parts of files ---- */
+
+static uint32_t *bucket_of(struct process_history *history, const struct part *part)
+{
+	uint64_t hash = (part->inode ^ part->offset << 20 ^ (uint64_t)part->device << 40) *
+			0x9e3779b97f4a7c15;
+
+	return &history->buckets[hash >> 32 & (PART_BUCKETS - 1)];
+}
+
+static bool is_part(const struct part *part, const struct part *wanted)
+{
+	return part->inode == wanted->inode && part->device == wanted->device &&
+	       part->offset == wanted->offset && part->length == wanted->length &&
+	       !strcmp(part->path, wanted->path);
+}
+
+/* A slot for a new part; 0 without one. */
+static uint32_t take_slot(struct process_history *history)
+{
+	uint32_t slot = history->free_part;
+
+	if (slot) {
+		history->free_part = history->parts[slot].next;
+		return slot;
+	}
+	if (history->nr_parts == PROCESS_PARTS_MAX ||
+	    ARRAY_GROW(history->parts, history->nr_parts, history->parts_capacity))
+		return 0;
+	return history->nr_parts++;
+}
+
+static size_t part_bytes(const struct part *part)
+{
+	return sizeof(*part) + strlen(part->path) + 1;
+}
+
+/* The number of a part like wanted, whose path is copied; 0 without memory. */
+static uint32_t find_or_add_part(struct process_history *history, const struct part *wanted,
+				 bool *added)
+{
+	uint32_t *bucket = bucket_of(history, wanted), found = *bucket;
+	char *path;
+
+	*added = false;
+	while (found && !is_part(&history->parts[found], wanted))
+		found = history->parts[found].next;
+	if (found)
+		return found;
+	path = strdup(wanted->path);
+	found = path ? take_slot(history) : 0;
+	if (!found) {
+		free(path);
+		return 0;
+	}
+	history->parts[found] = *wanted;
+	history->parts[found].path = path;
+	history->parts[found].next = *bucket;
+	*bucket = found;
+	history->bytes += part_bytes(wanted);
+	*added = true;
+	return found;
+}
+
+static void put_part(struct process_history *history, uint32_t number)
+{
+	struct part *part = &history->parts[number];
+	uint32_t *link;
+
+	if (part->users && --part->users)
+		return;
+	for (link = bucket_of(history, part); *link != number;)
+		link = &history->parts[*link].next;
+	*link = part->next;
+	history->bytes -= part_bytes(part);
+	free(part->path);
+	*part = (struct part){.next = history->free_part};
+	history->free_part = number;
+}
+
+struct sym_image process_history__image(const struct process_history *history, uint32_t number,
+					struct sym_mapping *mapping)
+{
+	const struct part *part = &history->parts[number];
+
+	*mapping = (struct sym_mapping){.start = part->start,
+					.end = part->start + part->length,
+					.offset = part->offset,
+					.device = part->device,
+					.inode = part->inode,
+					.path = part->path};
+	return (struct sym_image){.parent = part->pid, .mappings = mapping, .nr = 1};
+}
+
+/* ---- mappings ---- */
+
+static uint32_t part_of(uint64_t item)
+{
+	return (uint32_t)(item & (PROCESS_PARTS_MAX - 1));
+}
+
+static uint64_t start_of(uint64_t item)
+{
+	return item >> PART_BITS << PAGE_BITS;
+}
+
+static uint64_t end_of(const struct process_history *history, uint64_t item)
+{
+	return start_of(item) + history->parts[part_of(item)].length;
+}
+
+static uint32_t room_for(uint32_t nr)
+{
+	return (nr + 3) & ~(uint32_t)3;
+}
+
+static size_t mappings_bytes(uint32_t nr)
+{
+	return sizeof(struct mappings) + room_for(nr) * sizeof(uint64_t);
+}
+
+static void put_mappings(struct process_history *history, struct mappings *mappings)
+{
+	if (!mappings || --mappings->users)
+		return;
+	for (uint32_t i = 0; i < mappings->nr; i++)
+		put_part(history, part_of(mappings->items[i]));
+	history->bytes -= mappings_bytes(mappings->nr);
+	free(mappings);
+}
+
+static struct mappings *get_mappings(struct mappings *mappings)
+{
+	if (mappings)
+		mappings->users++;
+	return mappings;
+}
+
+/* Those of from that end before start, or begin at end or behind it, and room for one more. */
+static struct mappings *copy_beside(struct process_history *history, const struct mappings *from,
+				    uint64_t start, uint64_t end)
+{
+	uint32_t nr = from ? from->nr : 0;
+	struct mappings *copy = malloc(mappings_bytes(nr + 1));
+
+	if (!copy)
+		return NULL;
+	*copy = (struct mappings){.users = 1};
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t item = from->items[i];
+
+		if (start_of(item) >= start && end_of(history, item) <= end)
+			continue;
+		history->parts[part_of(item)].users++;
+		copy->items[copy->nr++] = item;
+	}
+	return copy;
+}
+
+/* The last one that address lies in; 0: none. */
+static uint64_t find_item(const struct process_history *history, const struct mappings *mappings,
+			  uint64_t address)
+{
+	for (uint32_t i = mappings ? mappings->nr : 0; i-- > 0;) {
+		uint64_t item = mappings->items[i];
+
+		if (address >= start_of(item) && address < end_of(history, item))
+			return item;
+	}
+	return 0;
+}
+
+static bool overlaps(const struct process_history *history, const struct mappings *mappings,
+		     uint64_t start, uint64_t end)
+{
+	for (uint32_t i = 0; mappings && i < mappings->nr; i++)
+		if (start_of(mappings->items[i]) < end &&
+		    end_of(history, mappings->items[i]) > start)
+			return true;
+	return false;
+}
+
+/* Whether it is a piece of what is there: the kernel tells of changed permissions, too. */
+static bool is_there(const struct process_history *history, const struct mappings *mappings,
+		     const struct sym_mapping *mapping)
+{
+	uint64_t item = find_item(history, mappings, mapping->start);
+	const struct part *part = &history->parts[part_of(item)];
+
+	return item && mapping->inode && part->inode == mapping->inode &&
+	       part->device == mapping->device && mapping->end <= end_of(history, item) &&
+	       mapping->offset - part->offset == mapping->start - start_of(item);
+}
+
+/* ---- programs ---- */
+
+static struct program *program_at(const struct process_history *history, uint32_t number)
+{
+	return &history->programs[number & (history->capacity - 1)];
+}
+
+static bool is_kept(const struct process_history *history, uint32_t number)
+{
+	return number && number - history->first < history->next - history->first;
+}
+
+static uint32_t *newest_of(const struct process_history *history, pid_t pid)
+{
+	return pid > 0 && (uint32_t)pid < PIDS ? &history->newest[pid] : NULL;
+}
+
+/* What pid is now, or the last that it was; or NULL. */
+static struct program *newest(const struct process_history *history, pid_t pid)
+{
+	const uint32_t *number = newest_of(history, pid);
+
+	return number && is_kept(history, *number) ? program_at(history, *number) : NULL;
+}
+
+static bool is_running(const struct process_history *history, uint32_t number)
+{
+	const struct program *program = program_at(history, number);
+
+	return !program->ended && history->newest[program->pid] == number;
+}
+
+/* The oldest one goes; or, if it still runs and may_stay, becomes the newest. */
+static void drop_first(struct process_history *history, bool may_stay)
+{
+	uint32_t number = history->first++;
+	struct program program = *program_at(history, number);
+
+	if (may_stay && is_running(history, number)) {
+		history->newest[program.pid] = history->next;
+		*program_at(history, history->next++) = program;
+		return;
+	}
+	put_mappings(history, program.mappings);
+}
+
+static bool is_full(const struct process_history *history)
+{
+	return history->next - history->first == history->capacity ||
+	       (history->bytes > history->bytes_max && history->next != history->first);
+}
+
+static void make_room(struct process_history *history)
+{
+	uint32_t looked = 0;
+
+	while (is_full(history))
+		drop_first(history, looked++ < history->capacity);
+}
+
+/* Another program of a process, as of since; mappings are handed over. */
+static struct program *add(struct process_history *history, pid_t pid, uint64_t since,
+			   uint32_t snapshot, struct mappings *mappings)
+{
+	uint32_t *number = newest_of(history, pid);
+	struct program *program;
+
+	if (!number) {
+		put_mappings(history, mappings);
+		return NULL;
+	}
+	make_room(history);
+	program = program_at(history, history->next);
+	*program = (struct program){.since = since,
+				    .mappings = mappings,
+				    .pid = pid,
+				    .before = *number,
+				    .snapshot = snapshot};
+	*number = history->next++;
+	return program;
+}
+
+void process_history__begin(struct process_history *history, pid_t pid, uint32_t snapshot)
+{
+	if (!newest(history, pid))
+		add(history, pid, PROGRAM_BEFORE, snapshot, NULL);
+}
+
+/* What is known of pid as it is now; or NULL, also if records of it may have been lost. */
+static struct program *known(const struct process_history *history, pid_t pid)
+{
+	struct program *program = newest(history, pid);
+
+	if (!program || program->unknown ||
+	    (history->nr_gaps && program->since <= history->gaps[history->nr_gaps - 1].to))
+		return NULL;
+	return program;
+}
+
+static void take_fork(struct process_history *history, const struct process_record *record)
+{
+	const struct program *parent = known(history, record->parent);
+	struct program *child;
+	struct mappings *mappings = NULL;
+	uint32_t snapshot = 0;
+	bool unknown = !parent;
+
+	if (parent) {
+		mappings = get_mappings(parent->mappings);
+		snapshot = parent->snapshot;
+	}
+	child = add(history, record->pid, record->time, snapshot, mappings);
+	if (child)
+		child->unknown = unknown;
+}
+
+static void take_end(struct process_history *history, pid_t pid)
+{
+	struct program *program = newest(history, pid);
+
+	if (program)
+		program->ended = true;
+}
+
+/* Append to a list that is the program's own. */
+static bool append(struct process_history *history, struct program *program, uint64_t item)
+{
+	struct mappings *mappings = program->mappings;
+	uint32_t nr = mappings ? mappings->nr : 0;
+	size_t before = mappings ? mappings_bytes(nr) : 0;
+
+	if (!mappings || room_for(nr + 1) != room_for(nr)) {
+		mappings = realloc(mappings, mappings_bytes(nr + 1));
+		if (!mappings)
+			return false;
+	}
+	if (!nr)
+		*mappings = (struct mappings){.users = 1};
+	mappings->items[mappings->nr++] = item;
+	program->mappings = mappings;
+	history->bytes += mappings_bytes(nr + 1) - before;
+	return true;
+}
+
+/* Have a list that nobody shares, without what lies between start and end as a whole. */
+static bool own_mappings(struct process_history *history, struct program *program, uint64_t start,
+			 uint64_t end)
+{
+	struct mappings *copy = copy_beside(history, program->mappings, start, end);
+
+	if (!copy)
+		return false;
+	history->bytes += mappings_bytes(copy->nr);
+	put_mappings(history, program->mappings);
+	program->mappings = copy;
+	return true;
+}
+
+static bool has_bytes(const struct sym_mapping *mapping)
+{
+	return mapping->start < mapping->end && mapping->path &&
+	       mapping->start >> PAGE_BITS < (uint64_t)1 << (64 - PART_BITS);
+}
+
+static bool is_vdso(const struct sym_mapping *mapping)
+{
+	/* That of 32-bit programs is another one. */
+	return !mapping->inode && !strcmp(mapping->path, "[vdso]") &&
+	       mapping->start >= ADDRESS_32_MAX;
+}
+
+/* Map it, in the place of whatever was there. Returns the part if it is new, or 0. */
+static uint32_t map(struct process_history *history, struct program *program,
+		    const struct sym_mapping *mapping)
+{
+	const struct part wanted = {.offset = mapping->offset,
+				    .length = mapping->end - mapping->start,
+				    .device = mapping->device,
+				    .inode = mapping->inode,
+				    .pid = program->pid,
+				    .start = mapping->start,
+				    .path = (char *)mapping->path};
+	bool added;
+	uint32_t part = find_or_add_part(history, &wanted, &added);
+
+	if (!part)
+		return 0;
+	history->parts[part].users++;
+	if ((program->mappings && program->mappings->users > 1 &&
+	     !own_mappings(history, program, mapping->start, mapping->end)) ||
+	    !append(history, program, mapping->start >> PAGE_BITS << PART_BITS | part)) {
+		put_part(history, part);
+		return 0;
+	}
+	return added && mapping->inode ? part : 0;
+}
+
+static uint32_t take_mapping(struct process_history *history, const struct process_record *record)
+{
+	const struct sym_mapping *mapping = &record->mapping;
+	struct program *program = known(history, record->pid);
+	bool hides;
+
+	if (!program || !has_bytes(mapping) || is_there(history, program->mappings, mapping))
+		return 0;
+	hides = overlaps(history, program->mappings, mapping->start, mapping->end);
+	/* Generated code has no names when its process has ended. */
+	if (!hides && !mapping->inode && !is_vdso(mapping))
+		return 0;
+	/* What a snapshot has there is not known here. */
+	if (hides || program->snapshot) {
+		const struct program before = *program;
+
+		program = add(history, before.pid, record->time, before.snapshot,
+			      get_mappings(before.mappings));
+		program->goes_on = true;
+	}
+	if (program->mappings && program->mappings->nr >= MAPPINGS_MAX)
+		return 0;
+	return map(history, program, mapping);
+}
+
+static void take_gap(struct process_history *history, const struct process_record *record)
+{
+	const struct gap gap = {.from = record->since, .to = record->time};
+
+	if (history->nr_gaps < GAPS_MAX)
+		history->gaps[history->nr_gaps++] = gap;
+	else
+		history->gaps[GAPS_MAX - 1].to = gap.to;
+}
+
+uint32_t process_history__take(struct process_history *history, const struct process_record *record)
+{
+	switch (record->deed) {
+	case PROCESS_FORKED:
+		take_fork(history, record);
+		break;
+	case PROCESS_EXECUTED:
+		add(history, record->pid, record->time, 0, NULL);
+		break;
+	case PROCESS_MAPPED:
+		return take_mapping(history, record);
+	case PROCESS_ENDED:
+		take_end(history, record->pid);
+		break;
+	case PROCESS_UNKNOWN:
+		take_gap(history, record);
+		break;
+	}
+	return 0;
+}
+
+void process_history__free(struct process_history *history)
+{
+	if (!history)
+		return;
+	while (history->first != history->next)
+		drop_first(history, false);
+	free(history->programs);
+	free(history->newest);
+	free(history->parts);
+	free(history);
+}
+
+/* ---- questions ---- */
+
+/* Whether something may have happened to a program until time that nobody has told. */
+static bool is_in_doubt(const struct process_history *history, const struct program *program,
+			uint64_t time)
+{
+	for (size_t i = 0; i < history->nr_gaps; i++)
+		if (program->since <= history->gaps[i].to && time >= history->gaps[i].from)
+			return true;
+	return false;
+}
+
+/* What the process is now, or else what nobody can ask for any more. */
+static uint64_t unknown_since(bool is_newest)
+{
+	return is_newest ? PROGRAM_UNKNOWN : PROGRAM_GONE;
+}
+
+uint64_t process_history__since(const struct process_history *history, pid_t pid, uint64_t time)
+{
+	const uint32_t *newest = newest_of(history, pid);
+	uint32_t number = newest ? *newest : 0;
+
+	if (!number)
+		return PROGRAM_UNKNOWN;
+	while (is_kept(history, number)) {
+		const struct program *program = program_at(history, number);
+
+		if (program->since > time)
+			number = program->before;
+		else if (program->unknown || is_in_doubt(history, program, time))
+			return unknown_since(number == *newest);
+		else
+			return program->since;
+	}
+	return number ? PROGRAM_FORGOTTEN : PROGRAM_GONE;
+}
+
+/*
+ * Of what pid was in since; *running: it is the same program now. One that was there before, and
+ * has no successor, is asked for as if it were there: the symbolizer may have remembered it, with
+ * its generated code. NULL: nothing is known.
+ */
+static const struct program *find_program(const struct process_history *history, pid_t pid,
+					  uint64_t since, bool *running)
+{
+	const uint32_t *newest = newest_of(history, pid);
+	uint32_t number = newest ? *newest : 0;
+
+	*running = true;
+	while (is_kept(history, number)) {
+		const struct program *program = program_at(history, number);
+
+		*running &= !program->ended || since == PROGRAM_BEFORE;
+		if (program->since == since)
+			return program;
+		*running &= program->goes_on;
+		number = program->before;
+	}
+	return NULL;
+}
+
+struct process_place process_history__find(const struct process_history *history, pid_t pid,
+					   uint64_t since, uint64_t address)
+{
+	struct process_place place = {0};
+	const struct program *program = find_program(history, pid, since, &place.current);
+	uint64_t item;
+
+	if (!program)
+		return (struct process_place){0};
+	item = find_item(history, program->mappings, address);
+	if (place.current)
+		place.current = item == find_item(history, newest(history, pid)->mappings, address);
+	if (item) {
+		place.part = part_of(item);
+		place.address = history->parts[place.part].start + (address - start_of(item));
+	} else {
+		place.snapshot = program->snapshot;
+		place.address = address;
+	}
+	return place;
+}

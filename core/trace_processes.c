@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/trace_processes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/process_history.h"
+#include "core/process_records.h"
+#include "core/stacks.h"
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/error.h"
+#include "sym/sym.h"
+
+/*
+ * A program that is started wakes us at once, as its file may be gone soon; while others
+ * follow they wait for so long.
+ */
+#define NAP (2 * 1000000ULL)
+
+struct trace_processes {
+	struct symbolizer *symbolizer;
+	const struct pid_list *pids;
+	struct process_records *records;
+	struct process_history *history;
+	uint64_t looked; /* when the records were read last: those before have come */
+	uint32_t snapshots;
+};
+
+pid_t trace_processes__part_pid(uint32_t part)
+{
+	return -(pid_t)part;
+}
+
+pid_t trace_processes__snapshot_pid(uint32_t snapshot)
+{
+	return -(pid_t)(PROCESS_PARTS_MAX + snapshot);
+}
+
+/* ---- the start ---- */
+
+/* Kernel threads have none. */
+static bool has_program(pid_t pid)
+{
+	char path[32], link;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return readlink(path, &link, sizeof(link)) >= 0 || errno != ENOENT;
+}
+
+/* It stands under a PID of its own, which is read once: what pid becomes does not change it. */
+static void remember(struct trace_processes *processes, pid_t pid)
+{
+	const struct sym_image as_it_is = {.parent = pid};
+	uint32_t snapshot = ++processes->snapshots;
+
+	if (!symbolizer__remember_soon(processes->symbolizer,
+				       trace_processes__snapshot_pid(snapshot), &as_it_is))
+		process_history__begin(processes->history, pid, snapshot);
+}
+
+static void remember_all(struct trace_processes *processes)
+{
+	CLEANUP_CLOSEDIR DIR *directory = opendir("/proc");
+	const struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && pid != getpid() && has_program(pid))
+			remember(processes, pid);
+	}
+}
+
+/* What is read later could be another program already. */
+static void await_symbolizer(struct symbolizer *symbolizer)
+{
+	struct pollfd polled;
+	int timeout;
+
+	while (symbolizer__attend(symbolizer),
+	       (timeout = symbolizer__poll(symbolizer, &polled)) >= 0)
+		poll(&polled, 1, timeout);
+}
+
+static int open_all(struct trace_processes *processes, struct error *error)
+{
+	int err = process_history__new(&processes->history, PROCESS_HISTORY_PROGRAMS,
+				       PROCESS_HISTORY_BYTES);
+
+	if (err)
+		return error__set(error, err, "cannot watch what processes map: out of memory");
+	return process_records__open(&processes->records, PROCESS_RECORDS_START, error);
+}
+
+int trace_processes__new(struct trace_processes **out, struct symbolizer *symbolizer,
+			 const struct pid_list *pids, struct error *error)
+{
+	struct trace_processes *processes = calloc(1, sizeof(*processes));
+	int err;
+
+	if (!processes)
+		return error__set(error, -ENOMEM, "cannot watch what processes map: out of memory");
+	processes->symbolizer = symbolizer;
+	processes->pids = pids;
+	err = open_all(processes, error);
+	if (err) {
+		trace_processes__free(processes);
+		return err;
+	}
+	for (size_t i = 0; i < pids->nr; i++)
+		remember(processes, pids->pids[i]);
+	if (!pids->nr)
+		remember_all(processes);
+	await_symbolizer(symbolizer);
+	*out = processes;
+	return 0;
+}
+
+void trace_processes__free(struct trace_processes *processes)
+{
+	if (!processes)
+		return;
+	process_records__close(processes->records);
+	process_history__free(processes->history);
+	free(processes);
+}
+
+/* ---- meanwhile ---- */
+
+static bool is_wanted(const struct trace_processes *processes, const struct process_record *record)
+{
+	const struct pid_list *pids = processes->pids;
+	size_t i = 0;
+
+	while (i < pids->nr && pids->pids[i] != record->pid)
+		i++;
+	return i < pids->nr || !pids->nr || record->deed == PROCESS_UNKNOWN;
+}
+
+/* Opened as what the process has mapped, if that is still there, or else by its path. */
+static void hold(struct trace_processes *processes, uint32_t part)
+{
+	struct sym_mapping mapping;
+	const struct sym_image image = process_history__image(processes->history, part, &mapping);
+
+	(void)symbolizer__remember_soon(processes->symbolizer, trace_processes__part_pid(part),
+					&image);
+}
+
+/* Those that had been written when the records were read the time before: in the right order. */
+static int take_records(struct trace_processes *processes)
+{
+	uint64_t now = monotonic_now();
+	int err = process_records__read(processes->records);
+	const struct process_record *record;
+
+	while ((record = process_records__next(processes->records, processes->looked))) {
+		uint32_t part = 0;
+
+		if (is_wanted(processes, record))
+			part = process_history__take(processes->history, record);
+		if (part)
+			hold(processes, part);
+	}
+	processes->looked = now;
+	return err;
+}
+
+int trace_processes__settle(struct trace_processes *processes)
+{
+	int err = take_records(processes);
+
+	return err ? err : take_records(processes);
+}
+
+/* Until something is to be done, or left has passed; 0: there is no end. */
+static enum session_end wait_for_round(struct trace_processes *processes, struct session *session,
+				       uint64_t left, uint64_t nap)
+{
+	struct pollfd watched[SESSION_WATCHED] = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
+	int soon = symbolizer__poll(processes->symbolizer, &watched[0]);
+	uint64_t wait = left;
+
+	if (soon >= 0 && (!wait || wait > (uint64_t)soon * 1000000))
+		wait = (uint64_t)soon * 1000000;
+	if (!nap)
+		watched[1] = process_records__poll(processes->records);
+	else if (!wait || wait > nap)
+		wait = nap;
+	session__watch(session, watched);
+	return session__wait(session, wait);
+}
+
+enum session_end trace_processes__wait(struct trace_processes *processes, struct session *session,
+				       uint64_t timeout)
+{
+	uint64_t now = monotonic_now(), deadline = now + timeout, awake = 0;
+
+	while (!timeout || now < deadline) {
+		bool naps = awake > now;
+		enum session_end end = wait_for_round(
+			processes, session, timeout ? deadline - now : 0, naps ? awake - now : 0);
+
+		if (end != SESSION_TIMEOUT && end != SESSION_READY)
+			return end;
+		(void)symbolizer__attend(processes->symbolizer);
+		now = monotonic_now();
+		if (naps || end != SESSION_READY)
+			continue;
+		/* What is lost for want of memory is not known, and has no names. */
+		(void)trace_processes__settle(processes);
+		awake = now + NAP;
+	}
+	return SESSION_TIMEOUT;
+}
+
+/* ---- at the end ---- */
+
+size_t trace_processes__date(const struct trace_processes *processes, struct stack_counts *counts)
+{
+	size_t forgotten = 0;
+
+	for (size_t i = 0; i < counts->nr; i++) {
+		struct counted_stack *item = &counts->items[i];
+
+		if (!item->user->nr)
+			continue;
+		item->since = process_history__since(processes->history, (pid_t)item->key.tgid,
+						     item->time);
+		forgotten += item->since == PROGRAM_FORGOTTEN;
+	}
+	return forgotten;
+}
+
+const struct process_history *trace_processes__history(const struct trace_processes *processes)
+{
+	return processes->history;
+}

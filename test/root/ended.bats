@@ -1,0 +1,195 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Names of what is gone when they are asked for: processes that have ended, programs that were
+# replaced, libraries that were unloaded, files that were deleted.
+
+load helpers
+load ../refute
+
+# counted PATTERN: how many events out, which is folded, has of stacks that match it.
+counted() {
+	awk -v pattern="$1" '$0 ~ pattern { n += $NF } END { print n + 0 }' out
+}
+
+# another: a program with other names at the same addresses.
+another() {
+	objcopy --redefine-sym asks=asks_more "$LIVES" "${1:-./another}"
+}
+
+getppid=t:syscalls:sys_enter_getppid
+
+@test "profile: programs that live for some hundredths of a second" {
+	local all named
+	start_profile -U -F 199
+	for _ in {1..25}; do
+		"$LIVES" burn
+	done
+	kill -INT "$pid"
+	wait "$pid"
+	all=$(grep -c '^    works$' out)
+	[ "$all" -gt 20 ]
+	# Each of them, but for samples of its start and its end.
+	start "$TRACEKIT" profile -f -U -F 199 >out
+	pause 0.5
+	for _ in {1..25}; do
+		"$LIVES" burn
+	done
+	kill -INT "$pid"
+	wait "$pid"
+	named=$(counted '^lives;.*main;burn;works [0-9]+$')
+	all=$(counted '^lives[; ]')
+	echo "$named of $all"
+	[ "$named" -ge 50 ]
+	[ $((named * 100)) -ge $((all * 90)) ]
+}
+
+@test "stackcount: programs, and children, that live for a moment" {
+	start_stackcount -U -f $getppid
+	for _ in {1..30}; do
+		"$LIVES" once
+	done
+	"$LIVES" forks 30
+	stop_stackcount
+	[ "$(counted ';main;once;asks;syscall [0-9]+$')" -eq 30 ]
+	[ "$(counted ';main;forks;once;asks;syscall [0-9]+$')" -eq 30 ]
+}
+
+@test "stackcount at intervals: each names those that have ended in it" {
+	start_stackcount -U -f -i 0.3 $getppid
+	for _ in {1..20}; do
+		"$LIVES" once
+		pause 0.05
+	done
+	stop_stackcount
+	[ "$(counted ';main;once;asks;syscall [0-9]+$')" -eq 20 ]
+}
+
+@test "a process that becomes another program of the same name, with other functions at the same addresses" {
+	mkdir other
+	another other/lives
+	start_stackcount -U -f $getppid
+	for _ in {1..10}; do
+		"$LIVES" exec other/lives exec "$LIVES" once
+	done
+	stop_stackcount
+	[ "$(counted ';asks;syscall [0-9]+$')" -eq 20 ]
+	[ "$(counted ';asks_more;syscall [0-9]+$')" -eq 10 ]
+}
+
+@test "a PID that becomes another process, with other functions at the same addresses" {
+	local unused=31000
+	another
+	while [ -e "/proc/$unused" ]; do
+		unused=$((unused + 1))
+	done
+	try "$LIVES" as "$unused" "$LIVES" once
+	[ "$status" -ne 77 ] || skip "no process can be given its PID here"
+	start_stackcount -U -f $getppid
+	for _ in {1..10}; do
+		"$LIVES" as "$unused" "$LIVES" once
+		"$LIVES" as "$unused" ./another once
+	done
+	stop_stackcount
+	[ "$(counted ';asks;syscall [0-9]+$')" -eq 10 ]
+	[ "$(counted ';asks_more;syscall [0-9]+$')" -eq 10 ]
+}
+
+@test "a process that was there before, and ends" {
+	spin names
+	start "$TRACEKIT" profile -f -U -F 199 >out
+	profile=$pid
+	pause 1
+	end=${started[0]}
+	kill -KILL "$end"
+	wait "$end" || true
+	kill -INT "$profile"
+	wait "$profile"
+	[ "$(counted '^spin;.*main;outer;middle;spin_leaf [0-9]+$')" -gt 20 ]
+}
+
+@test "a process that was there before, and becomes another program, which still runs" {
+	another
+	mkfifo line
+	exec 7<>line
+	start bash -c 'exec "$0" waits ./another waits /bin/true <line' "$LIVES"
+	wait_for is_called "$pid" lives
+	start_stackcount -U -f $getppid
+	echo >&7
+	pause 0.5
+	echo >&7
+	pause 0.5
+	stop_stackcount
+	exec 7>&-
+	[ "$(counted ';main;become;asks;syscall 1$')" -eq 1 ]
+	[ "$(counted ';main;become;asks_more;syscall 1$')" -eq 1 ]
+}
+
+@test "a library that was unloaded" {
+	cp "$(dirname "$CALLS")/libcounted.so" ./libloaded.so
+	calls loaded 100 ./libloaded.so
+	start_stackcount -U -f ./libloaded.so:library_function
+	go "$pid"
+	refute grep -q libloaded "/proc/$pid/maps"
+	stop_stackcount
+	[ "$(counted ';main;loaded;library_function [0-9]+$')" -eq 100 ]
+}
+
+@test "programs that are deleted as soon as they have run" {
+	start "$TRACEKIT" profile -f -U -F 199 >out
+	pause 0.5
+	for i in {1..10}; do
+		cp "$LIVES" "./gone$i"
+		"./gone$i" burn
+		rm "./gone$i"
+	done
+	kill -INT "$pid"
+	wait "$pid"
+	for i in {1..10}; do
+		[ "$(counted "^gone$i;.*main;burn;works [0-9]+$")" -gt 0 ]
+	done
+}
+
+@test "programs of a mount namespace that is gone" {
+	unshare --mount true || skip "cannot make a mount namespace"
+	mkdir inner
+	start "$TRACEKIT" profile -f -U -F 199 >out
+	pause 0.5
+	unshare --mount bash -c 'mount -t tmpfs none inner && cp "$1" inner/inside &&
+		for i in 1 2 3 4 5; do inner/inside burn; done' bash "$LIVES"
+	[ ! -e inner/inside ]
+	kill -INT "$pid"
+	wait "$pid"
+	[ "$(counted '^inside;.*main;burn;works [0-9]+$')" -gt 10 ]
+}
+
+@test "-p: the program that a process was, and the one that it became, which has ended" {
+	another
+	mkfifo line
+	exec 7<>line
+	start bash -c 'exec "$0" waits ./another once <line' "$LIVES"
+	wait_for is_called "$pid" lives
+	start_stackcount -U -f -p "$pid" $getppid
+	echo >&7
+	ends_well
+	exec 7>&-
+	[ "$(counted ';main;become;asks;syscall 1$')" -eq 1 ]
+	[ "$(counted ';main;once;asks_more;syscall 1$')" -eq 1 ]
+}
+
+@test "where it cannot be seen what ends that is said, and what is there has names" {
+	local limit
+	calls getppids 10
+	# Descriptors for all but an event of each CPU.
+	for limit in {10..60}; do
+		(ulimit -n "$limit" && exec "$TRACEKIT" stackcount -U -f -D 1 -p "$pid" $getppid) >out 2>err &
+		tracer=$!
+		until polls "$tracer" || ! kill -0 "$tracer" 2>/dev/null; do
+			pause
+		done
+		kill -USR1 "$pid"
+		! wait "$tracer" || break
+	done
+	cat err out
+	grep -q 'cannot watch what processes map: .*; processes that end' err
+	[ "$(counted '^calls;.*;main;getppids [0-9]+$')" -gt 0 ]
+}
