@@ -34,8 +34,8 @@ int kernel_namer__new(struct kernel_namer **out)
 	if (!namer->skeleton)
 		return -errno;
 	namer->shared_size = (sizeof(struct kernel_names) + page - 1) / page * page;
-	shared = mmap(NULL, namer->shared_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		      bpf_map__fd(namer->skeleton->maps.kernel_names), 0);
+	shared = page_map(bpf_map__fd(namer->skeleton->maps.kernel_names), namer->shared_size,
+			  PROT_READ | PROT_WRITE, 0);
 	if (shared == MAP_FAILED)
 		return -errno;
 	namer->shared = shared;

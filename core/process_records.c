@@ -77,7 +77,7 @@ static int open_buffer(struct buffer *buffer, unsigned int cpu, uint32_t wakeup,
 
 	if (fd < 0)
 		return fd;
-	mapped = mmap(NULL, page_size() + BUFFER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	mapped = page_map(fd, page_size() + BUFFER_SIZE, PROT_READ | PROT_WRITE, 0);
 	if (mapped == MAP_FAILED)
 		return -errno;
 	if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event)) {

@@ -23,12 +23,11 @@ int ring__open(struct ring *ring, const struct bpf_map *map, struct error *error
 {
 	int fd = bpf_map__fd(map);
 	uint64_t size = bpf_map__max_entries(map);
-	void *consumed = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *consumed = page_map(fd, page_size(), PROT_READ | PROT_WRITE, 0);
 	void *produced = MAP_FAILED;
 
 	if (consumed != MAP_FAILED)
-		produced = mmap(NULL, page_size() + size, PROT_READ, MAP_SHARED, fd,
-				(off_t)page_size());
+		produced = page_map(fd, page_size() + size, PROT_READ, page_size());
 	if (produced == MAP_FAILED) {
 		int err = -errno;
 

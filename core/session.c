@@ -122,8 +122,7 @@ static int watch_thread(pid_t tid, void **page, struct error *error)
 	if (fd < 0 && errno == ESRCH)
 		return error__set(error, -errno,
 				  "-L %d: no such thread; give the TID of a running one", tid);
-	mapped = fd < 0 ? MAP_FAILED :
-			  mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	mapped = fd < 0 ? MAP_FAILED : page_map(fd, page_size(), PROT_READ | PROT_WRITE, 0);
 	if (mapped == MAP_FAILED)
 		return error__set(error, -errno, "-L %d: cannot watch the thread: %s%s", tid,
 				  strerror(errno),

@@ -276,8 +276,7 @@ int stream__read(struct stream *stream, stream_visit visit, void *context, bool 
 
 static int map_lost(struct stream *stream, struct error *error)
 {
-	void *mapped = mmap(NULL, page_size(), PROT_READ, MAP_SHARED,
-			    bpf_map__fd(stream->maps->lost_events), 0);
+	void *mapped = page_map(bpf_map__fd(stream->maps->lost_events), page_size(), PROT_READ, 0);
 
 	if (mapped == MAP_FAILED)
 		return error__set(error, -errno, "cannot map the count of lost events: %s",

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -265,6 +266,8 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 	/* stderr, too: a child that never ends would keep a pipe behind it open. */
 	if (dup2(socket, 0) < 0 || close_from(1))
 		_exit(1);
+	/* What reads debug data for us is not to be believed, and need not see it. */
+	(void)madvise(progress, sizeof(*progress), MADV_DONTFORK);
 	child.out = fdopen(0, "w");
 	if (!child.out || setvbuf(child.out, answers, _IOFBF, sizeof(answers)) ||
 	    user_namer__new(&child.namer, &names, avoided, progress, settings))

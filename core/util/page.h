@@ -3,12 +3,27 @@
 #define TRACEKIT_CORE_UTIL_PAGE_H
 
 #include <stddef.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* What the kernel maps memory by, in bytes. */
 static inline size_t page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * Memory that is shared with the kernel: size bytes at offset of what fd stands for. No child
+ * of ours has it, since some read what anyone may have written. MAP_FAILED on failure.
+ */
+static inline void *page_map(int fd, size_t size, int protection, size_t offset)
+{
+	void *mapped = mmap(NULL, size, protection, MAP_SHARED, fd, (off_t)offset);
+
+	/* Refused by no kernel for what is mapped. */
+	if (mapped != MAP_FAILED)
+		(void)madvise(mapped, size, MADV_DONTFORK);
+	return mapped;
 }
 
 #endif
