@@ -65,7 +65,7 @@ static struct wish wish_for_process(const struct frame_place *place)
 }
 
 /* From what is known of a program. */
-static struct wish wish_for_program(const struct process_place *found)
+static struct wish wish_for_program(const struct naming_job *job, const struct process_place *found)
 {
 	struct wish wish = {.address = found->address};
 
@@ -73,7 +73,7 @@ static struct wish wish_for_program(const struct process_place *found)
 	if (found->part)
 		wish.pid = trace_processes__part_pid(found->part);
 	else if (found->snapshot)
-		wish.pid = trace_processes__snapshot_pid(found->snapshot);
+		wish.pid = trace_processes__snapshot_pid(job->processes, found->snapshot);
 	return wish;
 }
 
@@ -103,7 +103,7 @@ static void wish_first(struct naming_job *job, size_t nr)
 		if (found.current || place->since == PROGRAM_UNKNOWN)
 			add(job, i, wish_for_process(place));
 		else
-			add(job, i, wish_for_program(&found));
+			add(job, i, wish_for_program(job, &found));
 	}
 }
 
@@ -125,7 +125,7 @@ static void wish_again(struct naming_job *job, const struct wish *asked, size_t 
 		*query = (struct sym_query){.pid = query->pid,
 					    .address = query->address,
 					    .return_address = query->return_address};
-		add(job, index, wish_for_program(&found));
+		add(job, index, wish_for_program(job, &found));
 	}
 }
 

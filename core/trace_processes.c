@@ -12,6 +12,7 @@
 #include "core/process_history.h"
 #include "core/process_records.h"
 #include "core/stacks.h"
+#include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
@@ -29,7 +30,13 @@ struct trace_processes {
 	struct process_records *records;
 	struct process_history *history;
 	uint64_t looked; /* when the records were read last: those before have come */
-	uint32_t snapshots;
+	/*
+	 * Of which process each snapshot is, by its number less 1; 0: perhaps of what that has
+	 * become since.
+	 */
+	pid_t *snapshots;
+	size_t nr_snapshots, snapshots_capacity;
+	uint64_t taken; /* a time by which all of them had been taken; 0: not yet */
 };
 
 pid_t trace_processes__part_pid(uint32_t part)
@@ -37,9 +44,14 @@ pid_t trace_processes__part_pid(uint32_t part)
 	return -(pid_t)part;
 }
 
-pid_t trace_processes__snapshot_pid(uint32_t snapshot)
+static pid_t snapshot_pid(size_t snapshot)
 {
 	return -(pid_t)(PROCESS_PARTS_MAX + snapshot);
+}
+
+pid_t trace_processes__snapshot_pid(const struct trace_processes *processes, uint32_t snapshot)
+{
+	return processes->snapshots[snapshot - 1] ? snapshot_pid(snapshot) : 0;
 }
 
 /* ---- the start ---- */
@@ -57,11 +69,14 @@ static bool has_program(pid_t pid)
 static void remember(struct trace_processes *processes, pid_t pid)
 {
 	const struct sym_image as_it_is = {.parent = pid};
-	uint32_t snapshot = ++processes->snapshots;
+	size_t snapshot = processes->nr_snapshots + 1;
 
-	if (!symbolizer__remember_soon(processes->symbolizer,
-				       trace_processes__snapshot_pid(snapshot), &as_it_is))
-		process_history__begin(processes->history, pid, snapshot);
+	if (ARRAY_GROW(processes->snapshots, processes->nr_snapshots,
+		       processes->snapshots_capacity) ||
+	    symbolizer__remember_soon(processes->symbolizer, snapshot_pid(snapshot), &as_it_is))
+		return;
+	processes->snapshots[processes->nr_snapshots++] = pid;
+	process_history__begin(processes->history, pid, (uint32_t)snapshot);
 }
 
 static void remember_all(struct trace_processes *processes)
@@ -75,17 +90,6 @@ static void remember_all(struct trace_processes *processes)
 		if (pid > 0 && pid != getpid() && has_program(pid))
 			remember(processes, pid);
 	}
-}
-
-/* What is read later could be another program already. */
-static void await_symbolizer(struct symbolizer *symbolizer)
-{
-	struct pollfd polled;
-	int timeout;
-
-	while (symbolizer__attend(symbolizer),
-	       (timeout = symbolizer__poll(symbolizer, &polled)) >= 0)
-		poll(&polled, 1, timeout);
 }
 
 static int open_all(struct trace_processes *processes, struct error *error)
@@ -117,7 +121,6 @@ int trace_processes__new(struct trace_processes **out, struct symbolizer *symbol
 		remember(processes, pids->pids[i]);
 	if (!pids->nr)
 		remember_all(processes);
-	await_symbolizer(symbolizer);
 	*out = processes;
 	return 0;
 }
@@ -128,6 +131,7 @@ void trace_processes__free(struct trace_processes *processes)
 		return;
 	process_records__close(processes->records);
 	process_history__free(processes->history);
+	free(processes->snapshots);
 	free(processes);
 }
 
@@ -153,6 +157,27 @@ static void hold(struct trace_processes *processes, uint32_t part)
 					&image);
 }
 
+/* They are taken while the trace goes on: nobody waits for a process that does not answer. */
+static void attend_symbolizer(struct trace_processes *processes)
+{
+	struct pollfd polled;
+
+	(void)symbolizer__attend(processes->symbolizer);
+	if (!processes->taken && symbolizer__poll(processes->symbolizer, &polled) < 0)
+		processes->taken = monotonic_now();
+}
+
+/* What became another program before that can be in its snapshot as that already. */
+static void doubt_snapshot(struct trace_processes *processes, const struct process_record *record)
+{
+	if ((record->deed != PROCESS_EXECUTED && record->deed != PROCESS_ENDED) ||
+	    (processes->taken && record->time > processes->taken))
+		return;
+	for (size_t i = 0; i < processes->nr_snapshots; i++)
+		if (processes->snapshots[i] == record->pid)
+			processes->snapshots[i] = 0;
+}
+
 /* Those that had been written when the records were read the time before: in the right order. */
 static int take_records(struct trace_processes *processes)
 {
@@ -163,6 +188,7 @@ static int take_records(struct trace_processes *processes)
 	while ((record = process_records__next(processes->records, processes->looked))) {
 		uint32_t part = 0;
 
+		doubt_snapshot(processes, record);
 		if (is_wanted(processes, record))
 			part = process_history__take(processes->history, record);
 		if (part)
@@ -209,7 +235,7 @@ enum session_end trace_processes__wait(struct trace_processes *processes, struct
 
 		if (end != SESSION_TIMEOUT && end != SESSION_READY)
 			return end;
-		(void)symbolizer__attend(processes->symbolizer);
+		attend_symbolizer(processes);
 		now = monotonic_now();
 		if (naps || end != SESSION_READY)
 			continue;

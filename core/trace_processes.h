@@ -49,8 +49,8 @@ size_t trace_processes__date(const struct trace_processes *processes, struct sta
 /* Valid until the next call of another function here. */
 const struct process_history *trace_processes__history(const struct trace_processes *processes);
 
-/* By which PID, of no process, the symbolizer is asked for these. */
+/* By which PID, of no process, the symbolizer is asked for these. 0: it is not to be asked. */
 pid_t trace_processes__part_pid(uint32_t part);
-pid_t trace_processes__snapshot_pid(uint32_t snapshot);
+pid_t trace_processes__snapshot_pid(const struct trace_processes *processes, uint32_t snapshot);
 
 #endif
