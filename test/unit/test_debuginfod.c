@@ -20,9 +20,9 @@
 #include "sym/debug_file.h"
 #include "sym/elf_symbols.h"
 #include "sym/patience.h"
+#include "sym/sym.h"
 #include "sym/watched.h"
 #include "test/unit/elf_image.h"
-#include "sym/sym.h"
 #include "test/unit/tap.h"
 
 #define CLEANUP_SERVER CLEANUP(debuginfod__release)
@@ -280,9 +280,7 @@ static int find_file(bool asks, unsigned int places, struct debug_file *found)
 		.elf = &elf, .places = places, .wanted = DEBUG_SYMBOLS, .work = &work};
 
 	CHECK_INT(elf_symbols__open(&elf, fd), 0);
-	CHECK_INT(
-		debug_files__open(&files, &(struct sym_settings){.debuginfod = asks}, NULL),
-		0);
+	CHECK_INT(debug_files__open(&files, &(struct sym_settings){.debuginfod = asks}, NULL), 0);
 	return debug_files__find(&files, &search, found);
 }
 
