@@ -9,7 +9,8 @@ BUILD_PACKAGES=(
 )
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
-	bats binutils clang-format dwz fish g++ libclang-rt-14-dev mandoc procps shellcheck xz-utils zsh
+	bats binutils clang-format dwz fish g++ libclang-rt-14-dev llvm mandoc perl-base procps
+	shellcheck xz-utils zsh
 )
 # shellcheck disable=SC2034
 VM_PACKAGES=(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * symbolize [-a] [-i] [-l COMMON] FILE < ADDRESSES: what addr2line -f [-a] [-i] prints for
- * addresses of the file itself, in hexadecimal, one to a line. -l: the file of dwz. What it
- * has it keeps until it ends.
+ * addresses of the file itself, in hexadecimal, one to a line. -l: the file of dwz.
+ * symbolize -s FILE < ADDRESSES: "START NAME" for each, from the tables of symbols alone.
+ * What it has it keeps until it ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,6 +80,20 @@ static void print_all(const struct wanted *wanted, bool addresses, bool inlines)
 	}
 }
 
+static void print_symbols(const struct wanted *wanted)
+{
+	for (size_t i = 0; i < wanted->nr; i++) {
+		size_t at = array__lower_bound(wanted->lookups, wanted->nr,
+					       sizeof(*wanted->lookups), wanted->addresses[i]);
+		const struct elf_lookup *lookup = &wanted->lookups[at];
+
+		if (lookup->name)
+			printf("%llx %s\n", (unsigned long long)lookup->start, lookup->name);
+		else
+			puts("??");
+	}
+}
+
 /* Any file: this is a tool for those who trust what they give it. */
 static int open_file(void *context, const char *path)
 {
@@ -95,16 +110,22 @@ static int open_elf(struct elf_symbols *elf, const char *path)
 	return fd < 0 ? fd : elf_symbols__open(elf, fd);
 }
 
+static int find_symbols(const struct elf_symbols *elf, struct wanted *wanted, struct arena *arena)
+{
+	uint64_t work = ELF_SYMBOLS_WORK;
+
+	return elf_symbols__find(elf, wanted->lookups, wanted->nr, arena, &work);
+}
+
 static int find(const struct elf_symbols *elf, const struct elf_symbols *alternate,
 		struct wanted *wanted, struct arena *arena)
 {
 	const struct debug_reader_caller caller = {.open_file = open_file};
 	struct debug_reader *reader;
-	uint64_t work = ELF_SYMBOLS_WORK;
 	int err = debug_reader__start(&reader, elf, alternate, &caller);
 
 	/* While the child reads, so that both use a CPU. */
-	if (elf_symbols__find(elf, wanted->lookups, wanted->nr, arena, &work))
+	if (find_symbols(elf, wanted, arena) == -ENOMEM)
 		return -ENOMEM;
 	if (!err)
 		err = debug_reader__find(reader, wanted->chains, wanted->nr, arena);
@@ -116,23 +137,28 @@ int main(int argc, char **argv)
 	struct elf_symbols elf, alternate;
 	struct wanted wanted = {0};
 	struct arena arena = {0};
-	bool addresses = false, inlines = false, has_alternate = false;
+	bool addresses = false, inlines = false, symbols = false, has_alternate = false;
 	int option, err;
 
-	while ((option = getopt(argc, argv, "ail:")) != -1) {
+	while ((option = getopt(argc, argv, "ail:s")) != -1) {
 		addresses |= option == 'a';
 		inlines |= option == 'i';
+		symbols |= option == 's';
 		if (option == 'l')
 			has_alternate = open_elf(&alternate, optarg) == 0;
 	}
 	if (optind + 1 != argc || open_elf(&elf, argv[optind])) {
-		fprintf(stderr, "usage: symbolize [-a] [-i] [-l COMMON] FILE < ADDRESSES\n");
+		fprintf(stderr, "usage: symbolize [-a] [-i] [-l COMMON] | -s FILE < ADDRESSES\n");
 		return 1;
 	}
 	err = read_addresses(&wanted);
-	if (!err)
+	if (!err && symbols) {
+		err = find_symbols(&elf, &wanted, &arena);
+		print_symbols(&wanted);
+	} else if (!err) {
 		err = find(&elf, has_alternate ? &alternate : NULL, &wanted, &arena);
-	print_all(&wanted, addresses, inlines);
+		print_all(&wanted, addresses, inlines);
+	}
 	if (err)
 		fprintf(stderr, "symbolize: %s\n", strerror(-err));
 	return err != 0;
