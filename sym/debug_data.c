@@ -102,11 +102,21 @@ static bool unit_die(const struct debug_data *data, const struct unit *unit, Dwa
 	return dwarf_offdie(data->image->dwarf, unit->entry, die) != NULL;
 }
 
+/*
+ * From the number of a unit to the owner of its ranges, and back. Units that have the same inline
+ * function all claim it, although the linker has kept that of the first unit: of ranges
+ * that are the same the last owner is found, so the numbers descend.
+ */
+static uint32_t owner_of(uint32_t unit)
+{
+	return DEBUG_RANGES_NONE - 1 - unit;
+}
+
 static int add_unit_range(void *context, uint64_t start, uint64_t end)
 {
 	struct debug_data *data = context;
 
-	return debug_ranges__add(&data->ranges, start, end, (uint32_t)data->nr_units - 1);
+	return debug_ranges__add(&data->ranges, start, end, owner_of((uint32_t)data->nr_units - 1));
 }
 
 /* What a unit does not say of itself its inside does. */
@@ -183,10 +193,11 @@ static int find_places(const struct debug_data *data, const uint64_t *addresses,
 	if (debug_sweep__begin(&sweep, &data->ranges))
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		uint32_t unit = debug_sweep__find(&sweep, addresses[i]);
+		uint32_t owner = debug_sweep__find(&sweep, addresses[i]);
 
-		if (unit != DEBUG_RANGES_NONE)
-			places[(*nr_places)++] = (struct place){.unit = unit, .index = (uint32_t)i};
+		if (owner != DEBUG_RANGES_NONE)
+			places[(*nr_places)++] =
+				(struct place){.unit = owner_of(owner), .index = (uint32_t)i};
 	}
 	array__sort(places, *nr_places, sizeof(*places), compare_places);
 	return 0;
