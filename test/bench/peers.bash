@@ -116,6 +116,8 @@ version_of() {
 	libbpf-tools) version=$(package_version libbpf-tools) ;;
 	bcc) version=$(package_version bpfcc-tools) ;;
 	bpftrace) version=$("${peers[@]}" bpftrace --version | sed 's/^bpftrace v//') ;;
+	addr2line) version=$(package_version binutils) ;;
+	llvm-symbolizer) version=$("${peers[@]}" llvm-symbolizer --version | sed -n 's/.*LLVM version //p') ;;
 	perf) version=$("${peers[@]}" perf --version | sed 's/^perf version //') ;;
 	esac || version=
 	printf '%s %s' "$1" "${version:-(version unknown)}"

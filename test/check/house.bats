@@ -90,7 +90,7 @@ only() {
 	shellcheck -x scripts/quickstart scripts/test scripts/packages.sh .ci/run test/vm/* \
 		test/unit/make_debug_files.sh \
 		test/bench/profile-peers test/bench/stackcount-peers test/bench/stacksnoop-peers \
-		test/bench/kernel-functions
+		test/bench/symbolize-peers test/bench/kernel-functions
 }
 
 @test "the binary is one static-pie file of at most 2.4 MB, stripped" {

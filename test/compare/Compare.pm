@@ -9,7 +9,7 @@ use Exporter 'import';
 use File::Temp 'tempdir';
 
 our @EXPORT = qw(case_is skip_case diagnose end_cases random_number output_of has_tool
-	write_addresses text_sections read_symbols symbol_at);
+	write_addresses text_sections random_addresses read_symbols symbol_at);
 
 $ENV{LC_ALL} = 'C';
 my $scratch = tempdir(CLEANUP => 1);
@@ -101,6 +101,27 @@ sub text_sections
 		push @sections, [hex $2, hex($2) + hex($3), $1] if hex $3;
 	}
 	return @sections;
+}
+
+# So many addresses in the sections, sorted; fewer if some come up twice.
+sub random_addresses
+{
+	my ($sections, $wanted) = @_;
+	my ($state, $total, %seen) = (1, 0);
+
+	$total += $_->[1] - $_->[0] for @$sections;
+	for (1 .. $wanted) {
+		my $at = random_number(\$state, $total);
+		for (@$sections) {
+			my $size = $_->[1] - $_->[0];
+			if ($at < $size) {
+				$seen{$_->[0] + $at} = 1;
+				last;
+			}
+			$at -= $size;
+		}
+	}
+	return sort { $a <=> $b } keys %seen;
 }
 
 my %rank = (GLOBAL => 3, UNIQUE => 3, WEAK => 2);
