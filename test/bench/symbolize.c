@@ -118,23 +118,23 @@ static int find_symbols(const struct elf_symbols *elf, struct wanted *wanted, st
 }
 
 static int find(const struct elf_symbols *elf, const struct elf_symbols *alternate,
-		struct wanted *wanted, struct arena *arena)
+		struct wanted *wanted, struct arena *arena, struct debug_reader **reader)
 {
 	const struct debug_reader_caller caller = {.open_file = open_file};
-	struct debug_reader *reader;
-	int err = debug_reader__start(&reader, elf, alternate, &caller);
+	int err = debug_reader__start(reader, elf, alternate, &caller);
 
 	/* While the child reads, so that both use a CPU. */
 	if (find_symbols(elf, wanted, arena) == -ENOMEM)
 		return -ENOMEM;
 	if (!err)
-		err = debug_reader__find(reader, wanted->chains, wanted->nr, arena);
+		err = debug_reader__find(*reader, wanted->chains, wanted->nr, arena);
 	return err;
 }
 
 int main(int argc, char **argv)
 {
 	struct elf_symbols elf, alternate;
+	struct debug_reader *reader = NULL;
 	struct wanted wanted = {0};
 	struct arena arena = {0};
 	bool addresses = false, inlines = false, symbols = false, has_alternate = false;
@@ -156,8 +156,10 @@ int main(int argc, char **argv)
 		err = find_symbols(&elf, &wanted, &arena);
 		print_symbols(&wanted);
 	} else if (!err) {
-		err = find(&elf, has_alternate ? &alternate : NULL, &wanted, &arena);
+		err = find(&elf, has_alternate ? &alternate : NULL, &wanted, &arena, &reader);
 		print_all(&wanted, addresses, inlines);
+		/* What its child has cost is then ours, for those who measure. */
+		debug_reader__stop(reader);
 	}
 	if (err)
 		fprintf(stderr, "symbolize: %s\n", strerror(-err));
