@@ -295,6 +295,7 @@ static size_t fill_frames(struct answering *answering, const struct debug_row *r
 		const struct debug_scope *call = debug_unit__name(inside, scope, answering->work);
 
 		frames[nr].name = call->name;
+		frames[nr].start = call->start;
 		frames[nr++].is_linkage_name = call->is_linkage_name;
 		if (call->parent == DEBUG_RANGES_NONE || nr == DEBUG_FRAMES_MAX)
 			return nr;

@@ -16,6 +16,7 @@ struct debug_frame {
 	const char *name;
 	const char *file; /* with its folders, or NULL */
 	uint32_t line;	  /* 0: unknown */
+	uint64_t start;	  /* of its instructions; 0: unknown */
 	/* If not, a symbol of the function itself says more: of a clone, or what is local in C++.
 	 */
 	bool is_linkage_name;

@@ -33,6 +33,7 @@ struct reply {
 
 /* Strings by number, from 1 on in the order in which they were sent; 0: none. */
 struct sent_frame {
+	uint64_t start;
 	uint32_t name, file, line;
 	uint32_t is_linkage_name;
 };

@@ -196,6 +196,7 @@ static int take_frames(struct question *question, const struct reply *reply,
 		frames[i] = (struct debug_frame){.name = string_of(reader, sent.name),
 						 .file = string_of(reader, sent.file),
 						 .line = sent.line,
+						 .start = sent.start,
 						 .is_linkage_name = sent.is_linkage_name};
 	}
 	chain->frames = frames;

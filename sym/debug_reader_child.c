@@ -164,6 +164,7 @@ static int send_frames(void *context, size_t index, const struct debug_frame *fr
 		sent[i] = (struct sent_frame){.name = number_of(child, frames[i].name),
 					      .file = number_of(child, frames[i].file),
 					      .line = frames[i].line,
+					      .start = frames[i].start,
 					      .is_linkage_name = frames[i].is_linkage_name};
 	put(child, &reply, sizeof(reply));
 	put(child, sent, nr * sizeof(sent[0]));

@@ -144,9 +144,11 @@ struct walk {
 static int add_scope_range(void *context, uint64_t start, uint64_t end)
 {
 	struct walk *walk = context;
+	uint32_t scope = (uint32_t)walk->unit->nr_scopes - 1;
 
-	return debug_ranges__add(&walk->unit->ranges, start, end,
-				 (uint32_t)walk->unit->nr_scopes - 1);
+	if (!walk->unit->scopes[scope].start)
+		walk->unit->scopes[scope].start = start;
+	return debug_ranges__add(&walk->unit->ranges, start, end, scope);
 }
 
 static int push_scope(struct walk *walk, Dwarf_Die *die, struct wanted *wanted, bool is_inlined)

@@ -21,6 +21,7 @@ struct debug_scope {
 	uint32_t
 		parent; /* the scope that it is inlined into; DEBUG_RANGES_NONE: it is a function */
 	uint32_t depth;
+	uint64_t start;	    /* of its first range; 0: it has none */
 	uint32_t call_line; /* 0: unknown */
 	uint64_t call_file;
 	bool is_named; /* the name has been looked up */

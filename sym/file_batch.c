@@ -129,6 +129,11 @@ static int find_places(struct file_places *places, const struct sym_file *file,
 		query->source = found[i].source;
 		query->inlined = found[i].inlined;
 		query->nr_inlined = found[i].nr_inlined;
+		/* Where there are debug data but no symbols. */
+		if (!query->name && found[i].function && found[i].start) {
+			query->name = found[i].function;
+			query->offset = query->module_offset - found[i].start;
+		}
 	}
 	return err;
 }

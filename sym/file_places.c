@@ -221,6 +221,7 @@ static int take_chain(struct file_places *places, const struct debug_chain *chai
 	for (size_t i = 0; i < nr_inlined && !err; i++)
 		err = take_frame(places, &frames[i], &inlined[i]);
 	*place = (struct file_place){.function = function.name,
+				     .start = frames[chain->nr - 1].start,
 				     .inlined = inlined,
 				     .nr_inlined = (uint32_t)nr_inlined,
 				     .source = function.source};

@@ -18,6 +18,7 @@ struct sym_file;
 /* As in struct sym_query; in the arena of the names. */
 struct file_place {
 	const char *function; /* NULL: not known, or nothing is */
+	uint64_t start;	      /* of that, in the file's own address space */
 	const struct sym_inlined *inlined;
 	uint32_t nr_inlined;
 	struct sym_source source;

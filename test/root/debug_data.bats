@@ -134,6 +134,18 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	mostly ';\[unknown\] [0-9]+$'
 }
 
+@test "debug data without symbols" {
+	command -v objcopy >/dev/null || skip "no objcopy"
+	make_program
+	# Symbols without a size name what is behind them, too.
+	objcopy -N main -N work -N frame_dummy -N register_tm_clones -N __do_global_dtors_aux -N _start \
+		-N deregister_tm_clones program
+	sample -s
+	mostly ';\[unknown\] [0-9]+$'
+	sample -s --lines
+	mostly ';main\+0x[0-9a-f]:program.c:16;work\+0x[0-9a-f]+:program.c:10 [0-9]+$'
+}
+
 @test "a program that was deleted, or replaced, since it was started" {
 	make_program
 	start ./program
