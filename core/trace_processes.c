@@ -24,6 +24,9 @@
  */
 #define NAP (2 * 1000000ULL)
 
+/* The most that the start of a trace waits for what processes have mapped by then. */
+#define SNAPSHOTS_WAIT (100 * 1000000ULL)
+
 struct trace_processes {
 	struct symbolizer *symbolizer;
 	const struct pid_list *pids;
@@ -92,6 +95,32 @@ static void remember_all(struct trace_processes *processes)
 	}
 }
 
+static void attend_symbolizer(struct trace_processes *processes)
+{
+	struct pollfd polled;
+
+	(void)symbolizer__attend(processes->symbolizer);
+	if (!processes->taken && symbolizer__poll(processes->symbolizer, &polled) < 0)
+		processes->taken = monotonic_now();
+}
+
+/*
+ * For a moment: what becomes another program before its snapshot has been taken lacks names.
+ * But the trace does not wait for a process that does not answer, or for thousands.
+ */
+static void await_snapshots(struct trace_processes *processes)
+{
+	uint64_t end = monotonic_now() + SNAPSHOTS_WAIT;
+
+	for (attend_symbolizer(processes); !processes->taken && monotonic_now() < end;
+	     attend_symbolizer(processes)) {
+		struct pollfd polled;
+
+		(void)symbolizer__poll(processes->symbolizer, &polled);
+		poll(&polled, 1, 1);
+	}
+}
+
 static int open_all(struct trace_processes *processes, struct error *error)
 {
 	int err = process_history__new(&processes->history, PROCESS_HISTORY_PROGRAMS,
@@ -121,6 +150,7 @@ int trace_processes__new(struct trace_processes **out, struct symbolizer *symbol
 		remember(processes, pids->pids[i]);
 	if (!pids->nr)
 		remember_all(processes);
+	await_snapshots(processes);
 	*out = processes;
 	return 0;
 }
@@ -155,16 +185,6 @@ static void hold(struct trace_processes *processes, uint32_t part)
 
 	(void)symbolizer__remember_soon(processes->symbolizer, trace_processes__part_pid(part),
 					&image);
-}
-
-/* They are taken while the trace goes on: nobody waits for a process that does not answer. */
-static void attend_symbolizer(struct trace_processes *processes)
-{
-	struct pollfd polled;
-
-	(void)symbolizer__attend(processes->symbolizer);
-	if (!processes->taken && symbolizer__poll(processes->symbolizer, &polled) < 0)
-		processes->taken = monotonic_now();
 }
 
 /* What became another program before that can be in its snapshot as that already. */
