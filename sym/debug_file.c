@@ -256,9 +256,10 @@ static int offer_links(struct hunt *hunt)
 static int offer_from_server(struct hunt *hunt)
 {
 	char path[PATH_MAX];
+	int err = debuginfod__find(&hunt->files->server, &hunt->id, path);
 
-	if (debuginfod__find(&hunt->files->server, &hunt->id, path))
-		return -ENOENT;
+	if (err)
+		return err == -ETIME ? err : -ENOENT;
 	return offer(hunt, path, PROOF_ID, 0);
 }
 

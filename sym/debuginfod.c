@@ -24,7 +24,12 @@
 #define TICK_MS 50
 
 /* Build IDs that are remembered; more are asked for again. */
-#define MISSING_MAX 4096
+#define ANSWERS_MAX 4096
+
+struct debuginfod_answer {
+	struct debug_id id;
+	char *path; /* NULL: there is none */
+};
 
 /* The command while it runs. */
 struct run {
@@ -71,7 +76,9 @@ int debuginfod__check(struct error *error)
 
 void debuginfod__release(struct debuginfod *debuginfod)
 {
-	free(debuginfod->missing);
+	for (size_t i = 0; i < debuginfod->nr_answers; i++)
+		free(debuginfod->answers[i].path);
+	free(debuginfod->answers);
 	*debuginfod = (struct debuginfod){0};
 }
 
@@ -208,20 +215,31 @@ static int take_path(const struct run *run, char path[PATH_MAX])
 
 /* ---- what is asked for ---- */
 
-static bool is_known_missing(const struct debuginfod *debuginfod, const struct debug_id *id)
+static const struct debuginfod_answer *find_answer(const struct debuginfod *debuginfod,
+						   const struct debug_id *id)
 {
-	for (size_t i = 0; i < debuginfod->nr_missing; i++)
-		if (debuginfod->missing[i].size == id->size &&
-		    !memcmp(debuginfod->missing[i].bytes, id->bytes, (size_t)id->size))
-			return true;
-	return false;
+	for (size_t i = 0; i < debuginfod->nr_answers; i++) {
+		const struct debuginfod_answer *answer = &debuginfod->answers[i];
+
+		if (answer->id.size == id->size &&
+		    !memcmp(answer->id.bytes, id->bytes, (size_t)id->size))
+			return answer;
+	}
+	return NULL;
 }
 
-static void note_missing(struct debuginfod *debuginfod, const struct debug_id *id)
+/* path: NULL if there is none. What finds no memory is asked for again. */
+static void note_answer(struct debuginfod *debuginfod, const struct debug_id *id, const char *path)
 {
-	if (debuginfod->nr_missing < MISSING_MAX &&
-	    !ARRAY_GROW(debuginfod->missing, debuginfod->nr_missing, debuginfod->missing_capacity))
-		debuginfod->missing[debuginfod->nr_missing++] = *id;
+	char *copy = path ? strdup(path) : NULL;
+
+	if ((path && !copy) || debuginfod->nr_answers >= ANSWERS_MAX ||
+	    ARRAY_GROW(debuginfod->answers, debuginfod->nr_answers, debuginfod->answers_capacity)) {
+		free(copy);
+		return;
+	}
+	debuginfod->answers[debuginfod->nr_answers++] =
+		(struct debuginfod_answer){.id = *id, .path = copy};
 }
 
 static int ask(struct debuginfod *debuginfod, const struct debug_id *id, char path[PATH_MAX])
@@ -241,14 +259,20 @@ static int ask(struct debuginfod *debuginfod, const struct debug_id *id, char pa
 
 int debuginfod__find(struct debuginfod *debuginfod, const struct debug_id *id, char path[PATH_MAX])
 {
+	const struct debuginfod_answer *known = find_answer(debuginfod, id);
 	int err;
 
+	if (id->size == 0 || (known && !known->path))
+		return -ENOENT;
+	if (known) {
+		strcpy(path, known->path);
+		return 0;
+	}
 	if (waited_ms(debuginfod) >= DEBUGINFOD_MS)
 		return -ETIME;
-	if (id->size == 0 || is_known_missing(debuginfod, id))
-		return -ENOENT;
 	err = ask(debuginfod, id, path);
-	if (err)
-		note_missing(debuginfod, id);
+	/* That there was no time does not say that there is no file. */
+	if (err != -ETIME)
+		note_answer(debuginfod, id, err ? NULL : path);
 	return err;
 }

@@ -20,12 +20,14 @@ struct watched;
 /* How long a run of the program waits for it, in all, in milliseconds. */
 #define DEBUGINFOD_MS 30000
 
+struct debuginfod_answer;
+
 struct debuginfod {
 	const struct watched *watched; /* or NULL: nobody watches */
 	uint64_t waited_ms; /* of a run that nobody watches; else it is in the progress */
-	/* What has been asked for in vain. */
-	struct debug_id *missing;
-	size_t nr_missing, missing_capacity;
+	/* What has been asked for, found or not. */
+	struct debuginfod_answer *answers;
+	size_t nr_answers, answers_capacity;
 };
 
 /* Begins as {.watched = ...}. */
@@ -33,8 +35,9 @@ void debuginfod__release(struct debuginfod *debuginfod);
 
 /*
  * The path of the file with symbols and debug data of what has that build ID, waiting for
- * it to be fetched. Returns 0, -ENOENT if there is none, or if it was asked for before,
- * -ETIME if there is no time left, or another negative errno.
+ * it to be fetched. Each is asked for once: later the answer is the same, and takes no time.
+ * Returns 0, -ENOENT if there is none, -ETIME if there is no time left, or another negative
+ * errno.
  */
 int debuginfod__find(struct debuginfod *debuginfod, const struct debug_id *id, char path[PATH_MAX]);
 

@@ -161,6 +161,31 @@ static void asked_once(void)
 	CHECK_LOG("debuginfo ab01cd\ndebuginfo ab01\n");
 }
 
+/* Nor is what was found, even if there is no time left: that takes none. */
+static void found_once(void)
+{
+	const struct avoid_list avoided = {.nr = 0};
+	struct progress progress = {.server_ms = 0};
+	const struct watched watched = {.avoided = &avoided, .progress = &progress};
+	CLEANUP_SERVER struct debuginfod server = {.watched = &watched};
+	const struct debug_id missing = {.bytes = {0xab, 0x01}, .size = 2};
+	const struct debug_id new = {.bytes = {0xab, 0x02}, .size = 2};
+	char path[PATH_MAX] = "";
+
+	make_command("test $2 = ab01cd && echo /cache/$2");
+	CHECK_INT(debuginfod__find(&server, &some_id, path), 0);
+	CHECK_INT(debuginfod__find(&server, &missing, path), -ENOENT);
+	progress.server_ms = DEBUGINFOD_MS;
+	path[0] = '\0';
+	CHECK_INT(debuginfod__find(&server, &some_id, path), 0);
+	CHECK_STR(path, "/cache/ab01cd");
+	CHECK_INT(debuginfod__find(&server, &missing, path), -ENOENT);
+	CHECK_INT(debuginfod__find(&server, &new, path), -ETIME);
+	CHECK_INT(debuginfod__find(&server, &new, path), -ETIME);
+	CHECK_INT(progress.server_ms, DEBUGINFOD_MS);
+	CHECK_LOG("debuginfo ab01cd\ndebuginfo ab01\n");
+}
+
 static void slow_server(void)
 {
 	const struct avoid_list avoided = {.nr = 0};
@@ -270,6 +295,8 @@ static void write_elf(const char *name, unsigned char last, bool symbols)
 	write_elf_of_class(name, last, symbols, false);
 }
 
+static uint64_t waited_ms; /* by those who look for a file */
+
 static int find_file(bool asks, unsigned int places, struct debug_file *found)
 {
 	CLEANUP_CLOSE int fd = open(in_folder("program"), O_RDONLY | O_CLOEXEC);
@@ -281,6 +308,7 @@ static int find_file(bool asks, unsigned int places, struct debug_file *found)
 
 	CHECK_INT(elf_symbols__open(&elf, fd), 0);
 	CHECK_INT(debug_files__open(&files, &(struct sym_settings){.debuginfod = asks}, NULL), 0);
+	files.server.waited_ms = waited_ms;
 	return debug_files__find(&files, &search, found);
 }
 
@@ -298,6 +326,10 @@ static void file_that_is_served(void)
 	CHECK_INT(found.place, DEBUG_SERVER);
 	CHECK(found.fd >= 0 && close(found.fd) == 0);
 	CHECK_LOG("debuginfo ab01cd\n");
+	/* That there is no time is not that there is no file. */
+	waited_ms = DEBUGINFOD_MS;
+	CHECK_INT(find_file(true, ~0U, &found), -ETIME);
+	waited_ms = 0;
 	/* A server is not believed. */
 	write_elf("served", 0xce, true);
 	CHECK_INT(find_file(true, ~0U, &found), -ENOENT);
@@ -360,6 +392,7 @@ static const struct tap_test tests[] = {
 	{"the command has nothing of ours", what_it_inherits},
 	{"what is no path, or no success", what_is_no_path},
 	{"what was not found is not asked for again", asked_once},
+	{"nor what was found", found_once},
 	{"a slow server has its time, and no more", slow_server},
 	{"the command ends with us", killed_with_us},
 	{"a program without standard descriptors runs it, too", without_standard_descriptors},
