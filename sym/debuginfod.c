@@ -109,6 +109,9 @@ static _Noreturn void exec_command(int output, pid_t parent, const char *id)
 	const char *const arguments[] = {COMMAND, "debuginfo", id, NULL};
 	int null = open("/dev/null", O_RDWR);
 
+	/* What we ignore it would ignore, too. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 ||
 	    dup2(null, 2) < 0)

@@ -245,6 +245,21 @@ static void killed_with_us(void)
 	unlink(in_folder("debuginfod-find.pid"));
 }
 
+/* As the child of sym/worker.h does. */
+static void while_we_ignore_signals(void)
+{
+	char path[PATH_MAX];
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	make_command("kill -INT $$; echo /path");
+	CHECK_INT(find_once(NULL, path), -ENOENT);
+	make_command("kill -TERM $$; echo /path");
+	CHECK_INT(find_once(NULL, path), -ENOENT);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+}
+
 /* What has none of the three standard descriptors, as the child of sym/worker.h. */
 static void without_standard_descriptors(void)
 {
@@ -395,6 +410,7 @@ static const struct tap_test tests[] = {
 	{"nor what was found", found_once},
 	{"a slow server has its time, and no more", slow_server},
 	{"the command ends with us", killed_with_us},
+	{"the command can be interrupted, even if we cannot", while_we_ignore_signals},
 	{"a program without standard descriptors runs it, too", without_standard_descriptors},
 	{"a file that a server has is taken if it is the right one", file_that_is_served},
 	{"who waits for us gives a server its time", time_of_a_server},
