@@ -25,6 +25,9 @@
 #define MEMORY	     ((uint64_t)256 * 1024 * 1024)
 #define ENTRY_FAILED 100
 
+/* Of the child that makes an attempt: inside it may not ask for it. */
+static pid_t own_pid;
+
 /* The status of a child in which attempt ran, inside, as wait() has it. */
 static int run_inside(int (*attempt)(int fd), unsigned int cpu_seconds)
 {
@@ -40,6 +43,7 @@ static int run_inside(int (*attempt)(int fd), unsigned int cpu_seconds)
 					  .memory = MEMORY,
 					  .cpu_seconds = cpu_seconds};
 
+		own_pid = getpid();
 		/* Not _exit(): a sanitizer looks for leaks then, and may not. */
 		syscall(SYS_exit_group, sandbox__enter(&sandbox) ? ENTRY_FAILED : attempt(zero));
 	}
@@ -55,7 +59,12 @@ static void check_inside(int (*attempt)(int fd), const char *what)
 		  "%s: the child ended with status %#x", what, (unsigned int)status);
 }
 
-/* 0 if the result says that this was not allowed. */
+/*
+ * Attempts are such as anyone may make outside: what is refused to a user without rights says
+ * nothing of what is refused to this process.
+ *
+ * 0 if the result says that this was not allowed.
+ */
 static int refused(long result)
 {
 	return result == -1 && errno == EPERM ? 0 : 1;
@@ -73,11 +82,10 @@ static int fork_child(int fd)
 	return refused(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
 }
 
-static int kill_parent(int fd)
+static int send_signal(int fd)
 {
 	(void)fd;
-	/* Not getppid(), which is refused, too. */
-	return refused(kill(1, 0)) || refused(syscall(SYS_tgkill, 1, 1, 0));
+	return refused(kill(own_pid, 0)) || refused(syscall(SYS_tgkill, own_pid, own_pid, 0));
 }
 
 static int make_socket(int fd)
@@ -92,7 +100,8 @@ static int make_socket(int fd)
 
 static int run_program(int fd)
 {
-	char *const arguments[] = {(char *)"/bin/true", NULL};
+	/* Of which the status is that of a failure. */
+	char *const arguments[] = {(char *)"/bin/false", NULL};
 
 	(void)fd;
 	return refused(execve(arguments[0], arguments, arguments));
@@ -113,24 +122,26 @@ static int map_code(int fd)
 	return refused(mapped == MAP_FAILED ? -1 : 0);
 }
 
-static int trace_parent(int fd)
+static int be_traced(int fd)
 {
 	(void)fd;
-	return refused(ptrace(PTRACE_ATTACH, 1, NULL, NULL));
+	return refused(ptrace(PTRACE_TRACEME, 0, NULL, NULL));
 }
 
-static int get_rights(int fd)
+/* To what they are. */
+static int change_ids(int fd)
 {
 	(void)fd;
-	return refused(setuid(0)) || refused(syscall(SYS_setgroups, 0, NULL));
+	return refused(syscall(SYS_setresuid, -1, -1, -1)) ||
+	       refused(syscall(SYS_setresgid, -1, -1, -1));
 }
 
-static int lift_limits(int fd)
+static int change_limits(int fd)
 {
-	const struct rlimit limit = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+	const struct rlimit none = {0};
 
 	(void)fd;
-	return refused(setrlimit(RLIMIT_AS, &limit));
+	return refused(setrlimit(RLIMIT_CORE, &none));
 }
 
 static void what_is_refused(void)
@@ -140,10 +151,10 @@ static void what_is_refused(void)
 		const char *what;
 	} attempts[] = {
 		{open_file, "to open a file"},	   {fork_child, "to fork"},
-		{kill_parent, "to send a signal"}, {make_socket, "to make a socket"},
+		{send_signal, "to send a signal"}, {make_socket, "to make a socket"},
 		{run_program, "to run a program"}, {map_file, "to map a file"},
-		{map_code, "to map code"},	   {trace_parent, "to trace a process"},
-		{get_rights, "to get rights"},	   {lift_limits, "to lift limits"},
+		{map_code, "to map code"},	   {be_traced, "to be traced"},
+		{change_ids, "to change users"},   {change_limits, "to change limits"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
