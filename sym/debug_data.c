@@ -39,6 +39,7 @@ struct debug_data {
 	size_t nr_units, units_capacity;
 	struct debug_ranges ranges; /* owners are units; sorted */
 	bool is_indexed;
+	int incomplete; /* why units may be missing of those, or 0 */
 	size_t nr_missing, kept_scopes;
 };
 
@@ -366,18 +367,18 @@ int debug_data__find(struct debug_data *data, const uint64_t *addresses, size_t 
 {
 	CLEANUP_FREE struct place *places = calloc(nr + 1, sizeof(*places));
 	const struct work work = work__share(left, DEBUG_DATA_WORK);
-	int err, incomplete = 0;
 	size_t nr_places = 0;
+	int err;
 
 	if (!places)
 		return -ENOMEM;
 	if (!data->is_indexed) {
-		incomplete = index_units(data, &work);
+		data->incomplete = index_units(data, &work);
 		debug_ranges__sort(&data->ranges);
 		data->is_indexed = true;
 	}
 	err = find_places(data, addresses, nr, places, &nr_places);
 	if (!err)
 		err = answer_places(data, addresses, places, nr_places, caller, &work);
-	return err ? err : incomplete;
+	return err ? err : data->incomplete;
 }

@@ -44,7 +44,7 @@ void debug_data__free(struct debug_data *data);
 
 /*
  * Answer for addresses, which are sorted. Returns 0, -EFBIG if no work was left (what was
- * found by then has been told), or -ENOMEM.
+ * found by then has been told), also if that was when the units were read, or -ENOMEM.
  */
 int debug_data__find(struct debug_data *data, const uint64_t *addresses, size_t nr,
 		     const struct debug_data_caller *caller, uint64_t *work);

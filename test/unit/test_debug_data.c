@@ -439,6 +439,31 @@ static void many_ranges(void)
 	CHECK_INT(ask(subject, TEXT + TEXT_SIZE - 1, 0), -EFBIG);
 }
 
+/* Units that are not known stay unknown: that is said each time. */
+static void many_units(void)
+{
+	CLEANUP(release) struct subject *subject = new_subject();
+	struct info *info = &subject->info;
+
+	begin_unit(info, UNIT);
+	put_function(info, "outer", TEXT, 0x100);
+	end_children(info);
+	end_children(info);
+	end_unit(info);
+	for (int i = 0; i < 1000; i++) {
+		begin_unit(info, BARE_UNIT);
+		end_children(info);
+		end_unit(info);
+	}
+	if (!load(subject))
+		return;
+	CHECK_INT(ask(subject, TEXT, 500), -EFBIG);
+	CHECK_INT(ask(subject, TEXT, 1000000), -EFBIG);
+	CHECK_INT(subject->answer.nr, 1);
+	check_frame(subject, 0, "outer", false, 0);
+	CHECK_INT(ask(subject, TEXT, 1000000), -EFBIG);
+}
+
 static void count_tick(void *context)
 {
 	++*(int *)context;
@@ -508,6 +533,7 @@ int main(void)
 		{"references in a circle", circles},
 		{"entries 100,000 levels deep", deep_trees},
 		{"ranges without end", many_ranges},
+		{"units without end", many_units},
 		{"a reader of ranges without end", reader_of_many_ranges},
 		{"entries that are spoilt", spoilt_entries},
 	};
