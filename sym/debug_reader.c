@@ -92,6 +92,8 @@ static int start(struct debug_reader *reader, const struct debug_plan *plan,
 	start_child(reader, sockets, plan, alternate);
 	if (reader->child < 0)
 		err = -errno;
+	/* It is nothing to the children that follow, of which each may be anyone's. */
+	madvise(shared, sizeof(*reader->progress), MADV_DONTFORK);
 	close(sockets[1]);
 	reader->socket = sockets[0];
 	return err;

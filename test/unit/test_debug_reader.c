@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
@@ -316,6 +318,36 @@ static void reader_that_dies(void)
 	CHECK(child_of_ours() < 0);
 }
 
+/* How many mappings this process shares with others. */
+static int count_shared(void)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/self/maps", "re");
+	char line[512];
+	int nr = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		nr += strstr(line, " rw-s ") != NULL;
+	return nr;
+}
+
+/* As it cannot be looked at, another child tells what a second one would have. */
+static void what_the_next_one_sees(void)
+{
+	CLEANUP(close_program) struct program program = {.elf.fd = -1};
+	int before = count_shared(), status = -1;
+	pid_t child;
+
+	if (!open_program(&program, "gcc_5", NULL))
+		return;
+	CHECK_INT(count_shared(), before + 1);
+	child = fork();
+	if (child == 0)
+		_exit(count_shared() == before ? 0 : 1);
+	CHECK_INT(waitpid(child, &status, 0), child);
+	CHECK_INT(status, 0);
+	check_calls(&program, "gcc_5");
+}
+
 /* A reader that does not get on, as one that waits for a file, is given up in time. */
 static void reader_that_stops(void)
 {
@@ -352,6 +384,7 @@ int main(void)
 		{"addresses without code have no frames", addresses_without_code},
 		{"a reader that dies is an error, from then on", reader_that_dies},
 		{"a reader that does not get on is given up", reader_that_stops},
+		{"what it shares with us no other child has", what_the_next_one_sees},
 		{"no reader stays behind", nothing_stays_behind},
 	};
 
