@@ -31,8 +31,11 @@
 #define END_MS		       100
 /* What one file may have us keep. */
 #define STRINGS_MAX ((size_t)256 * 1024 * 1024)
-#define INBOX_SIZE  ((size_t)256 * 1024)
-#define MB	    ((uint64_t)1024 * 1024)
+/* Of one question: so many bytes of frames, or, if that is more, frames of each address. */
+#define FRAMES_SIZE_MAX	   ((size_t)64 * 1024 * 1024)
+#define FRAMES_PER_ADDRESS 8
+#define INBOX_SIZE	   ((size_t)256 * 1024)
+#define MB		   ((uint64_t)1024 * 1024)
 
 struct debug_reader {
 	struct debug_reader_caller caller;
@@ -57,7 +60,8 @@ struct question {
 	struct arena *arena;
 	unsigned char *out; /* to be sent */
 	size_t out_size, sent;
-	bool is_done;
+	size_t nr_frames, nr_frames_max;
+	bool is_done, is_cut;
 	int result;
 };
 
@@ -187,6 +191,12 @@ static int take_frames(struct question *question, const struct reply *reply,
 
 	if (reply->value >= question->nr || question->chains[reply->value].frames)
 		return -EPROTO;
+	/* Up to the end of the answer, so that there may be a next one. */
+	if (reply->nr > question->nr_frames_max - question->nr_frames) {
+		question->is_cut = true;
+		return 0;
+	}
+	question->nr_frames += reply->nr;
 	chain = &question->chains[reply->value];
 	frames = arena__alloc(question->arena, reply->nr * sizeof(*frames));
 	if (!frames)
@@ -418,10 +428,21 @@ static int exit_reason(struct debug_reader *reader)
 	return -EPIPE;
 }
 
+static size_t nr_frames_max(size_t nr)
+{
+	size_t most = FRAMES_SIZE_MAX / sizeof(struct debug_frame);
+
+	return nr > most / FRAMES_PER_ADDRESS ? nr * FRAMES_PER_ADDRESS : most;
+}
+
 static int ask(struct debug_reader *reader, struct debug_chain *chains, size_t nr,
 	       struct arena *arena)
 {
-	struct question question = {.reader = reader, .chains = chains, .nr = nr, .arena = arena};
+	struct question question = {.reader = reader,
+				    .chains = chains,
+				    .nr = nr,
+				    .nr_frames_max = nr_frames_max(nr),
+				    .arena = arena};
 	int err = write_question(&question);
 
 	if (!err)
@@ -431,7 +452,7 @@ static int ask(struct debug_reader *reader, struct debug_chain *chains, size_t n
 		err = exit_reason(reader);
 	if (!err)
 		err = question.result;
-	return err;
+	return !err && question.is_cut ? -EFBIG : err;
 }
 
 int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, size_t nr,

@@ -51,10 +51,10 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *
 /*
  * Fill in the frames of chains, which are sorted by address, as far as they are found: those go
  * into the arena, strings stay valid until the reader is stopped. It takes 9 seconds at most.
- * Returns 0, -EFBIG if the file would cost more, -ETIMEDOUT if it took too long, -EPIPE if the
- * child has died, -EPROTO if it sent nonsense, or another negative errno. What was
- * found by then is there all the same. After other than 0 and -EFBIG the reader is of no
- * more use: all that it is asked it refuses.
+ * Returns 0, -EFBIG if the file would cost more work or memory, -ETIMEDOUT if it took too
+ * long, -EPIPE if the child has died, -EPROTO if it sent nonsense, or another negative errno.
+ * What was found by then is there all the same. After other than 0 and -EFBIG the reader is of
+ * no more use: all that it is asked it refuses.
  */
 int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, size_t nr,
 		       struct arena *arena);

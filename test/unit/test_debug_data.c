@@ -493,6 +493,39 @@ static void reader_of_many_ranges(void)
 	arena__release(&arena);
 }
 
+#define ASKED 10000
+
+/* As many frames as there can be for each address. */
+static void reader_of_many_frames(void)
+{
+	static const struct debug_reader_caller caller = {0};
+	CLEANUP(release) struct subject *subject = new_subject();
+	CLEANUP_FREE struct debug_chain *chains = calloc(ASKED, sizeof(*chains));
+	CLEANUP(arena__release) struct arena arena = {0};
+	struct info *info = &subject->info;
+	struct debug_reader *reader;
+	size_t found = 0;
+
+	begin_unit(info, UNIT);
+	put_function(info, "outer", TEXT, TEXT_SIZE);
+	for (int i = 0; i < DEBUG_FRAMES_MAX; i++)
+		put_call(info, 0, TEXT, TEXT_SIZE, 7);
+	end_unit(info);
+	for (size_t i = 0; i < ASKED; i++)
+		chains[i].address = TEXT + i * TEXT_SIZE / ASKED;
+	if (!load(subject) ||
+	    !CHECK_INT(debug_reader__start(&reader, &subject->file.elf, NULL, &caller), 0))
+		return;
+	CHECK_INT(debug_reader__find(reader, chains, ASKED, &arena), -EFBIG);
+	for (size_t i = 0; i < ASKED; i++)
+		found += chains[i].nr;
+	CHECK(found > 1000000 && found * sizeof(struct debug_frame) <= 64 * 1024 * 1024);
+	/* There is a next answer. */
+	CHECK_INT(debug_reader__find(reader, chains, 10, &arena), 0);
+	CHECK_INT(chains[9].nr, DEBUG_FRAMES_MAX);
+	debug_reader__stop(reader);
+}
+
 /* However it is cut off, and whatever a byte is: it ends. */
 static void spoilt_entries(void)
 {
@@ -535,6 +568,7 @@ int main(void)
 		{"ranges without end", many_ranges},
 		{"units without end", many_units},
 		{"a reader of ranges without end", reader_of_many_ranges},
+		{"a reader of frames without end", reader_of_many_frames},
 		{"entries that are spoilt", spoilt_entries},
 	};
 
