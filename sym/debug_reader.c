@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/util/array.h"
@@ -29,6 +30,13 @@
 #define TICK_MS		       50
 #define TICK_NS		       (TICK_MS * (NANOSECONDS / 1000))
 #define END_MS		       100
+/* In all questions. */
+#define CPU_SECONDS 60
+/*
+ * The clock by which RLIMIT_CPU is kept, which counts ticks (posix_cpu_timers: CPUCLOCK_PROF):
+ * that of clock_getcpuclockid() is more precise, and goes differently.
+ */
+#define LIMIT_CLOCK(pid) ((clockid_t)(~(unsigned int)(pid) << 3))
 /* What one file may have us keep. */
 #define STRINGS_MAX ((size_t)256 * 1024 * 1024)
 /* Of one question: so many bytes of frames, or, if that is more, frames of each address. */
@@ -41,7 +49,7 @@ struct debug_reader {
 	struct debug_reader_caller caller;
 	pid_t child;
 	int socket;
-	int err; /* why it is of no more use */
+	bool has_failed;
 	struct debug_progress *progress;
 	uint64_t image_size;
 	size_t files, missing;
@@ -72,6 +80,7 @@ static void start_child(struct debug_reader *reader, const int sockets[2],
 					     .socket = sockets[1],
 					     .plan = plan,
 					     .alternate = alternate,
+					     .cpu_seconds = reader->caller.cpu_seconds,
 					     .progress = reader->progress};
 
 	reader->child = fork();
@@ -120,6 +129,8 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *
 	if (!made)
 		return -ENOMEM;
 	made->caller = *caller;
+	if (!made->caller.cpu_seconds)
+		made->caller.cpu_seconds = CPU_SECONDS;
 	made->child = -1;
 	made->socket = -1;
 	err = start(made, &plan, alternate ? &alternate_plan : NULL);
@@ -159,6 +170,16 @@ void debug_reader__stop(struct debug_reader *reader)
 size_t debug_reader__nr_missing(const struct debug_reader *reader)
 {
 	return reader->missing;
+}
+
+bool debug_reader__is_worn(const struct debug_reader *reader)
+{
+	struct timespec used;
+
+	if (reader->child < 0 || clock_gettime(LIMIT_CLOCK(reader->child), &used))
+		return false;
+	return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000 >=
+	       (uint64_t)reader->caller.cpu_seconds * 1000 / 2;
 }
 
 /* Returns 0, -EPROTO or -ENOMEM, as the takers of the other replies. */
@@ -464,15 +485,15 @@ int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, 
 		chains[i].frames = NULL;
 		chains[i].nr = 0;
 	}
-	for (size_t done = 0; done < nr && !reader->err && !err;) {
+	for (size_t done = 0; done < nr && !reader->has_failed && !err;) {
 		size_t some = nr - done < DEBUG_ADDRESSES_MAX ? nr - done : DEBUG_ADDRESSES_MAX;
 
 		err = ask(reader, chains + done, some, arena);
 		done += some;
 	}
 	if (err && err != -EFBIG) {
-		reader->err = err;
+		reader->has_failed = true;
 		end_child(reader);
 	}
-	return reader->err ? reader->err : err;
+	return err;
 }

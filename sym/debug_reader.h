@@ -27,6 +27,7 @@ struct debug_reader_caller {
 	int (*open_file)(void *context, const char *path);
 	/* Called every 100 ms at least as long as the reader gets on. May be NULL. */
 	void (*tick)(void *context);
+	unsigned int cpu_seconds; /* that the child may use in its life; 0: a minute */
 };
 
 /* Files of split units that one reader is given. */
@@ -53,14 +54,20 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *
  * into the arena, strings stay valid until the reader is stopped. It takes 9 seconds at most.
  * Returns 0, -EFBIG if the file would cost more work or memory, -ETIMEDOUT if it took too
  * long, -EPIPE if the child has died, -EPROTO if it sent nonsense, or another negative errno.
- * What was found by then is there all the same. After other than 0 and -EFBIG the reader is of
- * no more use: all that it is asked it refuses.
+ * What was found by then is there all the same. After other than 0 and -EFBIG the child has
+ * ended: from then on nothing is found, and 0 is returned, so that each reader fails once.
  */
 int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, size_t nr,
 		       struct arena *arena);
 
 /* Units whose own file could not be had, so far: only their lines are known. */
 size_t debug_reader__nr_missing(const struct debug_reader *reader);
+
+/*
+ * Whether the child has used half of the time of a CPU that it may use: before it has used
+ * all of that and is ended another reader should take its place. Not after it has failed.
+ */
+bool debug_reader__is_worn(const struct debug_reader *reader);
 
 /* End the child, and forget all strings. NULL is allowed. */
 void debug_reader__stop(struct debug_reader *reader);

@@ -22,9 +22,7 @@
  * files of split units.
  */
 #define MEMORY_SLACK ((uint64_t)1024 * 1024 * 1024)
-/* In all questions: each has its own limit, which the parent keeps. */
-#define CPU_SECONDS 60
-#define OUT_SIZE    ((size_t)64 * 1024)
+#define OUT_SIZE     ((size_t)64 * 1024)
 
 /* Strings that have been sent: their numbers by their hash, in a table with open addressing. */
 struct sent_strings {
@@ -257,7 +255,7 @@ static int enter_sandbox(const struct debug_reader_job *job, struct child *child
 				  .nr_fds = 2,
 				  .received_fds = 1,
 				  .memory = 3 * images + MEMORY_SLACK,
-				  .cpu_seconds = CPU_SECONDS};
+				  .cpu_seconds = job->cpu_seconds};
 	int err;
 
 	if (job->alternate)

@@ -13,6 +13,7 @@ struct debug_reader_job {
 	int socket;
 	const struct debug_plan *plan;
 	const struct debug_plan *alternate; /* or NULL */
+	unsigned int cpu_seconds;	    /* in all questions: each has its own limit */
 	struct debug_progress *progress;
 };
 

@@ -35,6 +35,7 @@ struct program {
 	struct arena arena;
 	int files; /* that were asked for */
 	bool refuses_files;
+	unsigned int cpu_seconds;
 };
 
 static void close_program(struct program *program)
@@ -70,7 +71,8 @@ static int open_file(void *context, const char *path)
 
 static bool open_program(struct program *program, const char *name, const char *alternate)
 {
-	const struct debug_reader_caller caller = {.context = program, .open_file = open_file};
+	const struct debug_reader_caller caller = {
+		.context = program, .open_file = open_file, .cpu_seconds = program->cpu_seconds};
 
 	if (!CHECK_INT(open_fixture(&program->elf, name), 0))
 		return false;
@@ -314,8 +316,10 @@ static void reader_that_dies(void)
 	}
 	kill(child, SIGKILL);
 	CHECK_INT(look_up(&program, &plain), -EPIPE);
-	CHECK_INT(look_up(&program, &plain), -EPIPE);
 	CHECK(child_of_ours() < 0);
+	CHECK_INT(look_up(&program, &plain), 0);
+	CHECK(plain.chains[0].frames == NULL && plain.chains[0].nr == 0);
+	CHECK(!debug_reader__is_worn(program.reader));
 }
 
 /* How many mappings this process shares with others. */
@@ -346,6 +350,32 @@ static void what_the_next_one_sees(void)
 	CHECK_INT(waitpid(child, &status, 0), child);
 	CHECK_INT(status, 0);
 	check_calls(&program, "gcc_5");
+}
+
+/* The time of a CPU that it has is used up by many small questions. */
+static void reader_that_is_used(void)
+{
+	CLEANUP(close_program) struct program program = {.elf.fd = -1, .cpu_seconds = 1};
+	struct debug_chain chains[BYTES_MAX];
+	struct function plain = {.name = "plain_function"};
+	int err = 0, asked = 0, worn = 0;
+
+	if (!open_program(&program, "gcc_5", NULL))
+		return;
+	CHECK_INT(look_up(&program, &plain), 0);
+	CHECK(!debug_reader__is_worn(program.reader));
+	for (size_t i = 0; i < ARRAY_SIZE(chains); i++)
+		chains[i].address = plain.start + i * plain.size / ARRAY_SIZE(chains);
+	for (; asked < 1000000 && !err; asked++) {
+		CLEANUP(arena__release) struct arena arena = {0};
+
+		err = debug_reader__find(program.reader, chains, ARRAY_SIZE(chains), &arena);
+		if (!worn && debug_reader__is_worn(program.reader))
+			worn = asked;
+	}
+	CHECK_INT(err, -EPIPE);
+	tap_check(worn > asked / 4 && worn < asked * 3 / 4, __FILE__, __LINE__,
+		  "worn after %d questions of %d", worn, asked);
 }
 
 /* A reader that does not get on, as one that waits for a file, is given up in time. */
@@ -382,7 +412,8 @@ int main(void)
 		{"without that file, calls are known", common_part_missing},
 		{"a file without such data is none", no_such_data},
 		{"addresses without code have no frames", addresses_without_code},
-		{"a reader that dies is an error, from then on", reader_that_dies},
+		{"a reader that dies is an error, once", reader_that_dies},
+		{"a reader says in time that it has used much", reader_that_is_used},
 		{"a reader that does not get on is given up", reader_that_stops},
 		{"what it shares with us no other child has", what_the_next_one_sees},
 		{"no reader stays behind", nothing_stays_behind},
