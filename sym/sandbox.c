@@ -71,6 +71,15 @@ static uint64_t mapped_bytes(void)
 	return file && fscanf(file, "%llu", &pages) == 1 ? pages * page_size() : 0;
 }
 
+/* Without /proc nothing is known of this one. */
+static void volunteer_to_end(void)
+{
+	CLEANUP_CLOSE int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)!write(fd, "1000", 4);
+}
+
 static int limit(int resource, uint64_t value)
 {
 	const struct rlimit both = {.rlim_cur = value, .rlim_max = value};
@@ -171,9 +180,11 @@ static bool refuse_calls(void)
 int sandbox__enter(struct sandbox *sandbox)
 {
 	uint64_t mapped = mapped_bytes();
-	int err = keep_descriptors(sandbox);
 	bool changed, refused;
+	int err;
 
+	volunteer_to_end();
+	err = keep_descriptors(sandbox);
 	if (err)
 		return err;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process that gives up what it could do harm with, before it reads what anyone may
- * have written: it computes, reads and writes what it has open, and ends.
+ * have written: it computes, reads and writes what it has open, and ends. When memory runs out
+ * it is the first that the kernel ends.
  */
 #ifndef TRACEKIT_SYM_SANDBOX_H
 #define TRACEKIT_SYM_SANDBOX_H

@@ -262,6 +262,30 @@ static void users(void)
 	CHECK(strstr(status, "\nSeccomp:\t2\n"));
 }
 
+/* What the kernel would do is asked for in front of the sandbox, and read inside. */
+static void shortage_of_memory(void)
+{
+	pid_t parent = getpid(), child = fork();
+	int status = -1;
+
+	if (child == 0) {
+		int fd = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
+		struct sandbox sandbox = {.parent = parent,
+					  .fds = &fd,
+					  .nr_fds = 1,
+					  .memory = MEMORY,
+					  .cpu_seconds = 9};
+		char score[16] = "";
+
+		/* Not _exit(): see above. */
+		if (sandbox__enter(&sandbox) || read(fd, score, sizeof(score) - 1) < 0)
+			syscall(SYS_exit_group, ENTRY_FAILED);
+		syscall(SYS_exit_group, strcmp(score, "1000\n") != 0);
+	}
+	waitpid(child, &status, 0);
+	CHECK_INT(status, 0);
+}
+
 static int nothing(int fd)
 {
 	(void)fd;
@@ -293,6 +317,7 @@ int main(void)
 		{"what is needed to read is allowed", what_is_allowed},
 		{"memory has a limit", limit_of_memory},
 		{"time has a limit", limit_of_time},
+		{"when memory runs out it ends first", shortage_of_memory},
 		{"root becomes nobody, without groups and capabilities", users},
 		{"without its parent it is not entered", parent_that_has_gone},
 	};
