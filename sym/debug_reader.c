@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,6 +38,13 @@
  * that of clock_getcpuclockid() is more precise, and goes differently.
  */
 #define LIMIT_CLOCK(pid) ((clockid_t)(~(unsigned int)(pid) << 3))
+/*
+ * Of the memory that is available at its start, the share of a reader's images, and that of all
+ * that it may map: indices of units, those of the largest unit, files of split units.
+ */
+#define IMAGES_SHARE 4
+#define MEMORY_SHARE 2
+#define MEMORY_SLACK ((uint64_t)1024 * 1024 * 1024)
 /* What one file may have us keep. */
 #define STRINGS_MAX ((size_t)256 * 1024 * 1024)
 /* Of one question: so many bytes of frames, or, if that is more, frames of each address. */
@@ -51,7 +59,7 @@ struct debug_reader {
 	int socket;
 	bool has_failed;
 	struct debug_progress *progress;
-	uint64_t image_size;
+	uint64_t image_size, memory;
 	size_t files, missing;
 	struct arena arena;
 	const char **strings; /* by their number, less 1 */
@@ -73,6 +81,26 @@ struct question {
 	int result;
 };
 
+/* In bytes; without /proc as much as one likes. */
+static uint64_t available_memory(void)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/meminfo", "re");
+	unsigned long long kilobytes;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
+			return kilobytes * 1024;
+	return UINT64_MAX;
+}
+
+static uint64_t memory_limit(uint64_t images, uint64_t available)
+{
+	uint64_t wanted = 3 * images + MEMORY_SLACK, share = available / MEMORY_SHARE;
+
+	return wanted < share ? wanted : share;
+}
+
 static void start_child(struct debug_reader *reader, const int sockets[2],
 			const struct debug_plan *plan, const struct debug_plan *alternate)
 {
@@ -80,6 +108,7 @@ static void start_child(struct debug_reader *reader, const int sockets[2],
 					     .socket = sockets[1],
 					     .plan = plan,
 					     .alternate = alternate,
+					     .memory = reader->memory,
 					     .cpu_seconds = reader->caller.cpu_seconds,
 					     .progress = reader->progress};
 
@@ -99,7 +128,6 @@ static int start(struct debug_reader *reader, const struct debug_plan *plan,
 	if (shared == MAP_FAILED || !reader->inbox)
 		return -ENOMEM;
 	reader->progress = shared;
-	reader->image_size = plan->size + (alternate ? alternate->size : 0);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
 	start_child(reader, sockets, plan, alternate);
@@ -116,14 +144,18 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *
 			const struct elf_symbols *alternate,
 			const struct debug_reader_caller *caller)
 {
+	uint64_t available = available_memory(), most = available / IMAGES_SHARE;
 	struct debug_plan plan, alternate_plan;
 	struct debug_reader *made;
 	int err = debug_plan__make(&plan, elf, false);
 
+	if (!err && plan.size > most)
+		err = -EFBIG;
 	if (err)
 		return err;
 	/* Without the other file most names are there all the same. */
-	if (alternate && debug_plan__make(&alternate_plan, alternate, false))
+	if (alternate && (debug_plan__make(&alternate_plan, alternate, false) ||
+			  alternate_plan.size > most - plan.size))
 		alternate = NULL;
 	made = calloc(1, sizeof(*made));
 	if (!made)
@@ -131,6 +163,8 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *
 	made->caller = *caller;
 	if (!made->caller.cpu_seconds)
 		made->caller.cpu_seconds = CPU_SECONDS;
+	made->image_size = plan.size + (alternate ? alternate_plan.size : 0);
+	made->memory = memory_limit(made->image_size, available);
 	made->child = -1;
 	made->socket = -1;
 	err = start(made, &plan, alternate ? &alternate_plan : NULL);
@@ -170,6 +204,11 @@ void debug_reader__stop(struct debug_reader *reader)
 size_t debug_reader__nr_missing(const struct debug_reader *reader)
 {
 	return reader->missing;
+}
+
+uint64_t debug_reader__size(const struct debug_reader *reader)
+{
+	return reader->child < 0 ? 0 : reader->image_size;
 }
 
 bool debug_reader__is_worn(const struct debug_reader *reader)

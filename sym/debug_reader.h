@@ -43,7 +43,8 @@ struct debug_chain {
  * Start a child for the file of elf, whose part common to several files is in alternate, if
  * that is not NULL. Both are needed, with their descriptors, only during this call.
  * Returns 0, -ENOENT if the file has no such data, -EPERM if there can be no sandbox (known
- * at the first question), or another negative errno, as those of debug_plan__make().
+ * at the first question), -EFBIG also if there is too little memory for what is to be read, or
+ * another negative errno, as those of debug_plan__make().
  */
 int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *elf,
 			const struct elf_symbols *alternate,
@@ -68,6 +69,12 @@ size_t debug_reader__nr_missing(const struct debug_reader *reader);
  * all of that and is ended another reader should take its place. Not after it has failed.
  */
 bool debug_reader__is_worn(const struct debug_reader *reader);
+
+/*
+ * Bytes of the images that the child has in its memory, of the files that it was started for;
+ * what it computes from them comes on top. 0 after it has failed.
+ */
+uint64_t debug_reader__size(const struct debug_reader *reader);
 
 /* End the child, and forget all strings. NULL is allowed. */
 void debug_reader__stop(struct debug_reader *reader);

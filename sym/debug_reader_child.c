@@ -17,12 +17,7 @@
 #include "sym/elf_symbols.h"
 #include "sym/sandbox.h"
 
-/*
- * What may be mapped beyond the images: indices of units, those of the largest unit, and
- * files of split units.
- */
-#define MEMORY_SLACK ((uint64_t)1024 * 1024 * 1024)
-#define OUT_SIZE     ((size_t)64 * 1024)
+#define OUT_SIZE ((size_t)64 * 1024)
 
 /* Strings that have been sent: their numbers by their hash, in a table with open addressing. */
 struct sent_strings {
@@ -248,13 +243,12 @@ static void receive_question(struct child *child)
 
 static int enter_sandbox(const struct debug_reader_job *job, struct child *child)
 {
-	uint64_t images = job->plan->size + (job->alternate ? job->alternate->size : 0);
 	int fds[3] = {job->socket, job->plan->elf->fd};
 	struct sandbox sandbox = {.parent = job->parent,
 				  .fds = fds,
 				  .nr_fds = 2,
 				  .received_fds = 1,
-				  .memory = 3 * images + MEMORY_SLACK,
+				  .memory = job->memory,
 				  .cpu_seconds = job->cpu_seconds};
 	int err;
 

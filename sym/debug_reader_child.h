@@ -3,6 +3,7 @@
 #ifndef TRACEKIT_SYM_DEBUG_READER_CHILD_H
 #define TRACEKIT_SYM_DEBUG_READER_CHILD_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct debug_plan;
@@ -13,6 +14,7 @@ struct debug_reader_job {
 	int socket;
 	const struct debug_plan *plan;
 	const struct debug_plan *alternate; /* or NULL */
+	uint64_t memory;		    /* bytes that it may map */
 	unsigned int cpu_seconds;	    /* in all questions: each has its own limit */
 	struct debug_progress *progress;
 };

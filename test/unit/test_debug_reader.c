@@ -315,7 +315,9 @@ static void reader_that_dies(void)
 		return;
 	}
 	kill(child, SIGKILL);
+	CHECK(debug_reader__size(program.reader) > 0);
 	CHECK_INT(look_up(&program, &plain), -EPIPE);
+	CHECK_INT(debug_reader__size(program.reader), 0);
 	CHECK(child_of_ours() < 0);
 	CHECK_INT(look_up(&program, &plain), 0);
 	CHECK(plain.chains[0].frames == NULL && plain.chains[0].nr == 0);
