@@ -3,95 +3,227 @@
 
 #include <errno.h>
 #include <lzma.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
+#include "core/util/clock.h"
 #include "sym/elf_symbols.h"
+#include "sym/patience.h"
+#include "sym/sandbox.h"
 #include "sym/work.h"
 
 /*
- * The symbols of the largest browsers have some 40 MB. The dictionary of "xz -9" has 64 MB;
- * only what is written to of it is memory.
+ * The symbols of the largest browsers have some 40 MB, a quarter of that compressed. The
+ * dictionary of "xz -9" has 64 MB; only what is written to of it is memory.
  */
-#define OUTPUT_MAX (64 * 1024 * 1024)
-#define MEMORY_MAX (80 * 1024 * 1024)
+#define OUTPUT_MAX   (64 * 1024 * 1024)
+#define INPUT_MAX    (OUTPUT_MAX / 2)
+#define MEMORY_MAX   (80 * 1024 * 1024)
+#define MEMORY_SLACK (16 * 1024 * 1024)
 
 /* A unit of work takes as long as so many bytes of output; input is about as costly. */
 #define BYTES_PER_WORK 16
 
+/* What a child may take, and how long it may take to end once it has been killed. */
+#define BUDGET_SECONDS 2
+#define TICK_MS	       50
+#define END_MS	       1000
+
 #define PIECE (32 * 1024)
 
-struct inflation {
-	const struct elf_symbols *elf;
-	const struct elf_section *section;
-	uint64_t taken; /* bytes of the section that were read */
-	struct work work;
-	lzma_stream stream;
-	uint8_t input[PIECE], output[PIECE];
+/* What the child sends: bytes, as many as the message has, until there is a result. */
+#define MORE 1
+struct message {
+	int32_t result; /* MORE; or, without bytes, 0 at the end or a negative errno */
+	uint8_t bytes[PIECE];
 };
 
-/* The next bytes of the section; none at its end, or where the file ends before. */
-static void refill(struct inflation *inflation)
-{
-	uint64_t left = inflation->section->size - inflation->taken;
-	size_t wanted = left < PIECE ? (size_t)left : PIECE;
-	size_t got = elf_symbols__read(inflation->elf, inflation->input, wanted,
-				       inflation->section->offset + inflation->taken);
+/* ---- the child ---- */
 
-	inflation->taken += got;
-	inflation->stream.next_in = inflation->input;
-	inflation->stream.avail_in = got;
-	work__charge(&inflation->work, 1 + got / BYTES_PER_WORK);
+static int outcome_of(lzma_ret ret)
+{
+	switch (ret) {
+	case LZMA_STREAM_END:
+	case LZMA_OK:
+		return 0;
+	case LZMA_MEM_ERROR:
+	case LZMA_MEMLIMIT_ERROR:
+		return -EFBIG;
+	default:
+		return -EBADMSG;
+	}
 }
 
-/* What has been inflated goes into the file. */
-static int drain(struct inflation *inflation, int fd)
+int mini_symbols__inflate(const uint8_t *bytes, size_t size, mini_symbols_take take, void *context)
 {
-	size_t size = PIECE - inflation->stream.avail_out;
+	lzma_stream stream = LZMA_STREAM_INIT;
+	lzma_ret ret = lzma_stream_decoder(&stream, MEMORY_MAX, 0);
+	uint8_t output[PIECE];
+	int err = outcome_of(ret);
 
-	work__charge(&inflation->work, 1 + size / BYTES_PER_WORK);
-	if (inflation->stream.total_out > OUTPUT_MAX || !work__is_left(&inflation->work))
-		return -EFBIG;
+	stream.next_in = bytes;
+	stream.avail_in = size;
+	while (!err && ret != LZMA_STREAM_END) {
+		stream.next_out = output;
+		stream.avail_out = sizeof(output);
+		/* With room for output it makes progress or is done for. */
+		ret = lzma_code(&stream, LZMA_FINISH);
+		err = outcome_of(ret);
+		if (!err && stream.total_out > OUTPUT_MAX)
+			err = -EFBIG;
+		if (!err && stream.avail_out < sizeof(output))
+			err = take(context, output, sizeof(output) - stream.avail_out);
+	}
+	lzma_end(&stream);
+	return err;
+}
+
+static void send_message(int socket, int32_t result, const uint8_t *bytes, size_t size)
+{
+	struct message message = {.result = result};
+	ssize_t sent;
+
+	if (size)
+		memcpy(message.bytes, bytes, size);
+	do
+		sent = send(socket, &message, offsetof(struct message, bytes) + size, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	if (sent < 0)
+		_exit(1); /* the parent wants no more */
+}
+
+/* Of mini_symbols__inflate(). */
+static int send_piece(void *context, const uint8_t *bytes, size_t size)
+{
+	const int *socket = context;
+
+	send_message(*socket, MORE, bytes, size);
+	return 0;
+}
+
+static _Noreturn void run_child(pid_t parent, int socket, const uint8_t *bytes, size_t size)
+{
+	struct sandbox sandbox = {.parent = parent,
+				  .fds = &socket,
+				  .nr_fds = 1,
+				  .memory = MEMORY_MAX + MEMORY_SLACK,
+				  .cpu_seconds = BUDGET_SECONDS};
+	int err;
+
+	/* Ctrl-C is for the parent; without it, this ends. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	err = sandbox__enter(&sandbox) ? -EPERM :
+					 mini_symbols__inflate(bytes, size, send_piece, &socket);
+	send_message(socket, err, NULL, 0);
+	_exit(0);
+}
+
+/* ---- the parent ---- */
+
+static int write_all(int fd, const uint8_t *bytes, size_t size)
+{
 	for (size_t done = 0; done < size;) {
-		ssize_t put = write(fd, inflation->output + done, size - done);
+		ssize_t put = write(fd, bytes + done, size - done);
 
 		if (put < 0 && errno != EINTR)
 			return -errno;
 		done += put > 0 ? (size_t)put : 0;
 	}
-	inflation->stream.next_out = inflation->output;
-	inflation->stream.avail_out = PIECE;
 	return 0;
 }
 
-static int inflate_into(struct inflation *inflation, int fd)
+/* The child may have become anyone's: it says nothing that could not be. */
+static int take_result(int32_t result)
 {
+	return result == 0 || result == -EFBIG || result == -EPERM ? result : -EBADMSG;
+}
+
+/*
+ * What the child sends goes into the file, until it says that this is all. Waiting is
+ * charged, too: whoever watches the work sees that we have not come to a halt.
+ */
+static int take_messages(int socket, int fd, const struct work *work)
+{
+	uint64_t deadline = monotonic_now() + BUDGET_SECONDS * NANOSECONDS, total = 0;
+	struct message message;
 	int err = 0;
 
-	inflation->stream.next_out = inflation->output;
-	inflation->stream.avail_out = PIECE;
 	while (!err) {
-		lzma_ret ret;
+		struct pollfd poll_fd = {.fd = socket, .events = POLLIN};
+		size_t size;
+		ssize_t got;
 
-		if (inflation->stream.avail_in == 0)
-			refill(inflation);
-		/* Without input, and with room for output, it makes progress or is done for. */
-		ret = lzma_code(&inflation->stream,
-				inflation->stream.avail_in ? LZMA_RUN : LZMA_FINISH);
-		if (ret == LZMA_MEM_ERROR)
-			return -ENOMEM;
-		if (ret == LZMA_MEMLIMIT_ERROR)
+		poll(&poll_fd, 1, TICK_MS);
+		work__charge(work, 1);
+		if (monotonic_now() > deadline || !work__is_left(work))
 			return -EFBIG;
-		if (ret != LZMA_OK && ret != LZMA_STREAM_END)
-			return -EBADMSG;
-		err = drain(inflation, fd);
-		if (ret == LZMA_STREAM_END)
-			break;
+		got = recv(socket, &message, sizeof(message), MSG_DONTWAIT);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got < (ssize_t)offsetof(struct message, bytes))
+			return -EPIPE;
+		if (message.result != MORE)
+			return take_result(message.result);
+		size = (size_t)got - offsetof(struct message, bytes);
+		total += size;
+		work__charge(work, size / BYTES_PER_WORK);
+		err = total > OUTPUT_MAX ? -EFBIG : write_all(fd, message.bytes, size);
 	}
 	return err;
+}
+
+static int inflate_into(int fd, const uint8_t *bytes, size_t size, const struct work *work)
+{
+	pid_t parent = getpid(), child;
+	int sockets[2], err;
+
+	/* Messages arrive as they were sent, or not at all. */
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		return -errno;
+	child = fork();
+	if (child == 0)
+		run_child(parent, sockets[1], bytes, size);
+	err = child < 0 ? -errno : 0;
+	close(sockets[1]);
+	if (!err)
+		err = take_messages(sockets[0], fd, work);
+	close(sockets[0]);
+	if (child > 0) {
+		kill(child, SIGKILL);
+		patience__await_end(child, END_MS);
+	}
+	return err;
+}
+
+/*
+ * All of the section that the file has. It is read here and not by the child: that waits for
+ * nothing but us, so that it ends when it is killed, wherever the file lies.
+ */
+static int read_section(const struct elf_symbols *elf, const struct elf_section *section,
+			uint8_t *bytes, size_t *size, const struct work *work)
+{
+	size_t got = PIECE;
+
+	for (*size = 0; *size < section->size && got == PIECE; *size += got) {
+		uint64_t left = section->size - *size;
+
+		got = elf_symbols__read(elf, bytes + *size, left < PIECE ? (size_t)left : PIECE,
+					section->offset + *size);
+		work__charge(work, 1 + got / BYTES_PER_WORK);
+		if (!work__is_left(work))
+			return -EFBIG;
+	}
+	return 0;
 }
 
 static bool is_of_same_kind(const struct elf_symbols *elf, int fd)
@@ -105,25 +237,25 @@ static bool is_of_same_kind(const struct elf_symbols *elf, int fd)
 int mini_symbols__open(const struct elf_symbols *elf, uint64_t *work)
 {
 	const struct elf_section *section = elf_symbols__find_section(elf, ".gnu_debugdata", false);
-	CLEANUP_FREE struct inflation *inflation = NULL;
+	const struct work share = work__share(work, 2 * (OUTPUT_MAX / BYTES_PER_WORK));
+	CLEANUP_FREE uint8_t *bytes = NULL;
 	CLEANUP_CLOSE int fd = -1;
-	int err = 0;
+	size_t size = 0;
+	int err;
 
 	if (!section)
 		return -ENOENT;
-	inflation = calloc(1, sizeof(*inflation));
-	if (!inflation)
+	if (section->size > INPUT_MAX)
+		return -EFBIG;
+	bytes = malloc(section->size + 1);
+	if (!bytes)
 		return -ENOMEM;
 	fd = memfd_create("gnu_debugdata", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	inflation->elf = elf;
-	inflation->section = section;
-	inflation->work = work__share(work, 2 * (OUTPUT_MAX / BYTES_PER_WORK));
-	if (lzma_stream_decoder(&inflation->stream, MEMORY_MAX, 0) != LZMA_OK)
-		return -ENOMEM;
-	err = inflate_into(inflation, fd);
-	lzma_end(&inflation->stream);
+	err = read_section(elf, section, bytes, &size, &share);
+	if (!err)
+		err = inflate_into(fd, bytes, size, &share);
 	if (!err && !is_of_same_kind(elf, fd))
 		err = -EBADMSG;
 	return err ? err : TAKE_FD(fd);

@@ -6,6 +6,7 @@
  */
 #include "sym/debug_file.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <ftw.h>
@@ -16,11 +17,13 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "core/util/clock.h"
 #include "sym/elf_symbols.h"
 #include "sym/mini_symbols.h"
 #include "sym/process.h"
@@ -802,6 +805,169 @@ static void bad_symbols_in_the_file(void)
 	CHECK(tap_cpu_seconds() - began < 5);
 }
 
+/* ---- the child that inflates ---- */
+
+#define BOMB_WORK (16 * WORK) /* as much as it may take */
+
+/* The child that is there while the timer runs gets this signal, once it is in its sandbox. */
+static volatile sig_atomic_t signal_for_child, signalled;
+
+/* In a handler: no stdio. text: "" if it cannot be read. */
+static void read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : read(fd, text, size - 1);
+
+	text[got > 0 ? got : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+static void signal_child(int number)
+{
+	char path[64] = "/proc/", text[4096];
+	int saved = errno;
+
+	(void)number;
+	read_text("/proc/thread-self/children", text, sizeof(text));
+	if (!signalled && text[0]) {
+		pid_t child = (pid_t)strtol(text, NULL, 10);
+
+		strcat(strncat(path, text, strcspn(text, " ")), "/status");
+		read_text(path, text, sizeof(text));
+		if (strstr(text, "\nSeccomp:\t2\n"))
+			signalled = kill(child, signal_for_child) == 0;
+	}
+	errno = saved;
+}
+
+/* Once in a millisecond, or not any more. */
+static void set_timer(bool on)
+{
+	const struct sigaction action = {.sa_handler = on ? signal_child : SIG_IGN,
+					 .sa_flags = SA_RESTART};
+	const struct timeval every = {.tv_usec = on ? 1000 : 0};
+	const struct itimerval timer = {.it_interval = every, .it_value = every};
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static int nr_open(void)
+{
+	CLEANUP_CLOSEDIR DIR *folder = opendir("/proc/self/fd");
+	int nr = 0;
+
+	while (folder && readdir(folder))
+		nr++;
+	return nr;
+}
+
+/* What comes of a bomb whose child gets a signal. */
+static int inflate_with_signal(int number, double *seconds)
+{
+	uint64_t began = monotonic_now();
+	int result;
+
+	signal_for_child = number;
+	signalled = 0;
+	set_timer(true);
+	result = inflate("/made/mini.bomb", BOMB_WORK);
+	set_timer(false);
+	*seconds = (double)(monotonic_now() - began) / (double)NANOSECONDS;
+	CHECK(signalled);
+	return result;
+}
+
+static void child_that_is_disturbed(void)
+{
+	double seconds;
+	int before;
+
+	if (!makes_mini_symbols())
+		return;
+	if (access("/proc/thread-self/children", R_OK)) {
+		tap_skip("the kernel does not list children");
+		return;
+	}
+	before = nr_open();
+	CHECK_INT(inflate_with_signal(SIGKILL, &seconds), -EPIPE);
+	CHECK(seconds < 2);
+	CHECK_INT(inflate_with_signal(SIGSTOP, &seconds), -EFBIG);
+	CHECK(seconds >= 1.9 && seconds < 4);
+	/* Of Ctrl-C it takes no notice: that is for us. */
+	CHECK_INT(inflate_with_signal(SIGINT, &seconds), -EFBIG);
+	CHECK(seconds < 1.9);
+	CHECK_INT(waitpid(-1, NULL, WNOHANG), -1);
+	CHECK_INT(nr_open(), before);
+}
+
+static void what_the_child_leaves(void)
+{
+	static const char *const paths[] = {"/made/mini.good", "/made/mini.cut", "/made/mini.text",
+					    "/made/mini.bomb", "/made/a.stripped"};
+	siginfo_t info;
+	pid_t other;
+	int before;
+
+	if (!makes_mini_symbols())
+		return;
+	other = fork();
+	if (other == 0)
+		_exit(7);
+	CHECK_INT(waitid(P_PID, (id_t)other, &info, WEXITED | WNOWAIT), 0);
+	before = nr_open();
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		CLEANUP_CLOSE int fd = inflate(paths[i], BOMB_WORK);
+
+		CHECK_INT(nr_open(), before + (fd >= 0));
+	}
+	/* Another child has been left alone; there are no more. */
+	CHECK_INT(waitpid(-1, NULL, WNOHANG), other);
+	CHECK_INT(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* A program that ignores SIGCHLD hands that down to those it starts. */
+static void children_that_are_not_waited_for(void)
+{
+	if (!makes_mini_symbols())
+		return;
+	signal(SIGCHLD, SIG_IGN);
+	for (int i = 0; i < 2; i++) {
+		CLEANUP_CLOSE int fd = inflate("/made/mini.good", WORK);
+
+		CHECK(fd >= 0);
+	}
+	signal(SIGCHLD, SIG_DFL);
+}
+
+/* The section of /made/mini.good, if its header said that it has that size. */
+static int inflate_size(uint64_t size, uint64_t *work)
+{
+	CLEANUP(close_program) struct program program = open_program("/made/mini.good");
+	const struct elf_section *section =
+		elf_symbols__find_section(&program.elf, ".gnu_debugdata", false);
+
+	if (!CHECK(section))
+		return -ENOENT;
+	program.elf.sections[section - program.elf.sections].size = size;
+	return mini_symbols__open(&program.elf, work);
+}
+
+static void sections_of_other_sizes(void)
+{
+	uint64_t work = BOMB_WORK;
+
+	if (!makes_mini_symbols())
+		return;
+	CHECK_INT(inflate_size(UINT64_MAX, &work), -EFBIG);
+	CHECK_INT(inflate_size(0, &work), -EBADMSG);
+	/* Longer than the file: what follows the stream does not matter. */
+	CLEANUP_CLOSE int fd = inflate_size(10 * 1000 * 1000, &work);
+	CHECK(fd >= 0);
+	CHECK(work < BOMB_WORK && work > BOMB_WORK / 2);
+}
+
 /* ---- what did not answer ---- */
 
 static void places_that_did_not_answer(void)
@@ -849,6 +1015,11 @@ static const struct tap_test tests[] = {
 	{"dwz names one that is found", what_dwz_makes},
 	{"symbols that are in the file are inflated", symbols_in_the_file},
 	{"bad ones cost little", bad_symbols_in_the_file},
+	{"the child that inflates is in a sandbox, and costs two seconds at most",
+	 child_that_is_disturbed},
+	{"it leaves nothing behind, and other children alone", what_the_child_leaves},
+	{"whoever started us may have ignored SIGCHLD", children_that_are_not_waited_for},
+	{"a section is read as far as the file goes", sections_of_other_sizes},
 	{"a place that did not answer is left out", places_that_did_not_answer},
 };
 
