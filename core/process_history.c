@@ -327,6 +327,15 @@ static bool is_running(const struct process_history *history, uint32_t number)
 	return !program->ended && history->newest[program->pid] == number;
 }
 
+/* What it has mapped is not known any more. */
+static void make_unknown(struct process_history *history, struct program *program)
+{
+	put_mappings(history, program->mappings);
+	program->mappings = NULL;
+	program->snapshot = 0;
+	program->unknown = true;
+}
+
 /* The oldest one goes; or, if it still runs and may_stay, becomes the newest. */
 static void drop_first(struct process_history *history, bool may_stay)
 {
@@ -426,6 +435,8 @@ static bool append(struct process_history *history, struct program *program, uin
 	uint32_t nr = mappings ? mappings->nr : 0;
 	size_t before = mappings ? mappings_bytes(nr) : 0;
 
+	if (nr >= MAPPINGS_MAX)
+		return false;
 	if (!mappings || room_for(nr + 1) != room_for(nr)) {
 		mappings = realloc(mappings, mappings_bytes(nr + 1));
 		if (!mappings)
@@ -466,9 +477,9 @@ static bool is_vdso(const struct sym_mapping *mapping)
 	       mapping->start >= ADDRESS_32_MAX;
 }
 
-/* Map it, in the place of whatever was there. Returns the part if it is new, or 0. */
-static uint32_t map(struct process_history *history, struct program *program,
-		    const struct sym_mapping *mapping)
+/* Map it, in the place of whatever was there. *new_part: if it is new, or 0. */
+static bool map(struct process_history *history, struct program *program,
+		const struct sym_mapping *mapping, uint32_t *new_part)
 {
 	const struct part wanted = {.offset = mapping->offset,
 				    .length = mapping->end - mapping->start,
@@ -481,22 +492,24 @@ static uint32_t map(struct process_history *history, struct program *program,
 	uint32_t part = find_or_add_part(history, &wanted, &added);
 
 	if (!part)
-		return 0;
+		return false;
 	history->parts[part].users++;
 	if ((program->mappings && program->mappings->users > 1 &&
 	     !own_mappings(history, program, mapping->start, mapping->end)) ||
 	    !append(history, program, mapping->start >> PAGE_BITS << PART_BITS | part)) {
 		put_part(history, part);
-		return 0;
+		return false;
 	}
-	return added && mapping->inode ? part : 0;
+	*new_part = added && mapping->inode ? part : 0;
+	return true;
 }
 
 static uint32_t take_mapping(struct process_history *history, const struct process_record *record)
 {
 	const struct sym_mapping *mapping = &record->mapping;
 	struct program *program = known(history, record->pid);
-	bool hides;
+	uint32_t new_part = 0;
+	bool hides, replaces;
 
 	if (!program || !has_bytes(mapping) || is_there(history, program->mappings, mapping))
 		return 0;
@@ -505,16 +518,18 @@ static uint32_t take_mapping(struct process_history *history, const struct proce
 	if (!hides && !mapping->inode && !is_vdso(mapping))
 		return 0;
 	/* What a snapshot has there is not known here. */
-	if (hides || program->snapshot) {
+	replaces = hides || program->snapshot;
+	if (replaces) {
 		const struct program before = *program;
 
 		program = add(history, before.pid, record->time, before.snapshot,
 			      get_mappings(before.mappings));
 		program->goes_on = true;
 	}
-	if (program->mappings && program->mappings->nr >= MAPPINGS_MAX)
-		return 0;
-	return map(history, program, mapping);
+	/* One without room hides all the same what it was to take the place of. */
+	if (!map(history, program, mapping, &new_part) && replaces)
+		make_unknown(history, program);
+	return new_part;
 }
 
 static void take_gap(struct process_history *history, const struct process_record *record)
@@ -627,13 +642,14 @@ struct process_place process_history__find(const struct process_history *history
 {
 	struct process_place place = {0};
 	const struct program *program = find_program(history, pid, since, &place.current);
+	const struct program *now = newest(history, pid);
 	uint64_t item;
 
 	if (!program)
 		return (struct process_place){0};
 	item = find_item(history, program->mappings, address);
-	if (place.current)
-		place.current = item == find_item(history, newest(history, pid)->mappings, address);
+	if (place.current && program != now)
+		place.current = !now->unknown && item == find_item(history, now->mappings, address);
 	if (item) {
 		place.part = part_of(item);
 		place.address = history->parts[place.part].start + (address - start_of(item));

@@ -297,6 +297,37 @@ static void odd_mappings_test(void)
 	with_history(64, BYTES, odd_mappings);
 }
 
+static void no_room_for_mappings(void)
+{
+	exec_at(10, 5);
+	map_at(11, 5, 0x10000, "/bin/a");
+	map_at(11, 5, 0x20000, "/lib/old");
+	for (uint64_t i = 0; i < 2000; i++)
+		map_at(20, 5, 0x100000 + i * 0x10000, "/lib/many");
+	/* In the place of a whole one, whose room it takes. */
+	map_at(30, 5, 0x20000, "/lib/new");
+	CHECK_STR(show(5, 35, 0x20000), "/lib/new+0*");
+	/* Beside the others it is missing only. */
+	map_at(31, 5, 0x80000000, "/lib/more");
+	CHECK_STR(show(5, 35, 0x80000000), "nothing*");
+	CHECK_STR(show(5, 35, 0x10000), "/bin/a+0*");
+	/* In a piece of one there is no room: nothing is said of it, or of what is left. */
+	map_at(40, 5, 0x21000, "//anon");
+	CHECK_STR(show(5, 45, 0x21000), "unknown");
+	CHECK_STR(show(5, 45, 0x10000), "unknown");
+	CHECK_STR(show(5, 35, 0x21000), "/lib/new+1000");
+	exec_at(50, 5);
+	CHECK_STR(show(5, 45, 0x10000), "gone");
+	CHECK_STR(show(5, 35, 0x10000), "/bin/a+0");
+	map_at(51, 5, 0x10000, "/bin/b");
+	CHECK_STR(show(5, 55, 0x10000), "/bin/b+0*");
+}
+
+static void no_room_for_mappings_test(void)
+{
+	with_history(64, BYTES, no_room_for_mappings);
+}
+
 static void lost_records(void)
 {
 	process_history__begin(history, 4, 1);
@@ -447,6 +478,7 @@ static const struct tap_test tests[] = {
 	{"libraries that a process loads which was there before", libraries_of_old_processes_test},
 	{"parts of files are numbered once", new_parts_test},
 	{"odd mappings and PIDs", odd_mappings_test},
+	{"a mapping without room hides what was there", no_room_for_mappings_test},
 	{"where records are lost nothing is known", lost_records_test},
 	{"what runs is kept, and what ended last", many_programs_test},
 	{"a long build is kept", long_build_test},
