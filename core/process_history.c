@@ -2,11 +2,13 @@
 /*
  * A long build runs 100,000 programs, each with some ten mappings, nearly all of the same
  * few files. So a mapping is one word: the page where it starts, and the number of a part of
- * a file, which all who have mapped that share. A child shares the list of its parent.
+ * a file, which all who have mapped that share. A child shares the list of its parent. The
+ * parts of a file share its path.
  *
  * Programs lie in a ring, by their numbers. Each knows the one that its process was before,
  * by its number as well: a number below those in the ring says that it has been forgotten.
- * When there is no more room the oldest goes, but what is still running is put in again.
+ * When there is no more room the oldest goes, but what is still running is put in again. If
+ * all that runs is too much, what has the most mapped is left with nothing that is known of it.
  */
 #include "core/process_history.h"
 
@@ -29,21 +31,32 @@
 #define PAGE_BITS    12 /* of all addresses of mappings, at least, these are 0 */
 #define PART_BITS    19
 #define PART_BUCKETS 4096
+#define FILE_BUCKETS 4096
+
+/* Of all bytes one program has so many at most. */
+#define PROGRAM_SHARE 16
 
 /* 32-bit programs reach no further. */
 #define ADDRESS_32_MAX ((uint64_t)1 << 32)
 
 _Static_assert(PROCESS_PARTS_MAX == (uint32_t)1 << PART_BITS, "what a mapping has room for");
 
-struct part {
-	uint64_t offset, length;
+struct file {
+	struct file *next; /* in its bucket */
 	dev_t device;
 	ino_t inode;
-	pid_t pid;	/* who had it first, */
-	uint64_t start; /* and where */
-	char *path;	/* NULL: the slot is free */
-	uint32_t users; /* lists that have it; each of them once for each mapping */
-	uint32_t next;	/* in its bucket, or of those that are free; 0: none */
+	size_t bytes;	/* of this, with its path */
+	uint32_t users; /* parts */
+	char path[];
+};
+
+struct part {
+	uint64_t offset, length;
+	struct file *file; /* NULL: the slot is free */
+	uint64_t start;	   /* where that process had it */
+	pid_t pid;	   /* that had it first */
+	uint32_t users;	   /* lists that have it; each of them once for each mapping */
+	uint32_t next;	   /* in its bucket, or of those that are free; 0: none */
 };
 
 /* What a program has mapped, by when: a later one hides those before. */
@@ -67,10 +80,16 @@ struct gap {
 	uint64_t from, to;
 };
 
+/* In the place of a number: the program was running when it was forgotten, and still is. */
+#define STILL_RUNNING UINT32_MAX
+#define FORGOTTEN     1 /* and ended: the first one that there was went first */
+
 struct process_history {
 	struct program *programs; /* a ring: numbers [first, next) */
 	uint32_t capacity, first, next;
-	uint32_t *newest; /* of each PID, the number; 0: none */
+	uint32_t *newest;  /* of each PID, the number; 0: none */
+	uint64_t left_out; /* each that is STILL_RUNNING was what it is by this time */
+	struct file *files[FILE_BUCKETS];
 	struct part *parts;
 	uint32_t nr_parts, free_part;
 	size_t parts_capacity;
@@ -101,21 +120,72 @@ int process_history__new(struct process_history **out, uint32_t programs, size_t
 	return 0;
 }
 
-/* ---- parts of files ---- */
+/* ---- files ---- */
 
-static uint32_t *bucket_of(struct process_history *history, const struct part *part)
+static uint64_t mix(uint64_t hash)
 {
-	uint64_t hash = (part->inode ^ part->offset << 20 ^ (uint64_t)part->device << 40) *
-			0x9e3779b97f4a7c15;
-
-	return &history->buckets[hash >> 32 & (PART_BUCKETS - 1)];
+	return hash * 0x9e3779b97f4a7c15;
 }
 
-static bool is_part(const struct part *part, const struct part *wanted)
+static struct file **file_bucket(struct process_history *history, dev_t device, ino_t inode,
+				 const char *path)
 {
-	return part->inode == wanted->inode && part->device == wanted->device &&
-	       part->offset == wanted->offset && part->length == wanted->length &&
-	       !strcmp(part->path, wanted->path);
+	uint64_t hash = mix(inode ^ (uint64_t)device << 40);
+
+	for (; *path; path++)
+		hash = mix(hash ^ (unsigned char)*path);
+	return &history->files[hash >> 32 & (FILE_BUCKETS - 1)];
+}
+
+/* NULL without memory. */
+static struct file *find_or_add_file(struct process_history *history,
+				     const struct sym_mapping *mapping)
+{
+	struct file **bucket = file_bucket(history, mapping->device, mapping->inode, mapping->path);
+	size_t length = strlen(mapping->path) + 1, bytes = sizeof(struct file) + length;
+	struct file *file = *bucket;
+
+	while (file && (file->inode != mapping->inode || file->device != mapping->device ||
+			strcmp(file->path, mapping->path)))
+		file = file->next;
+	if (file)
+		return file;
+	file = malloc(bytes);
+	if (!file)
+		return NULL;
+	*file = (struct file){.next = *bucket,
+			      .device = mapping->device,
+			      .inode = mapping->inode,
+			      .bytes = bytes};
+	memcpy(file->path, mapping->path, length);
+	*bucket = file;
+	history->bytes += bytes;
+	return file;
+}
+
+/* It goes if no part has it. */
+static void trim_file(struct process_history *history, struct file *file)
+{
+	struct file **link;
+
+	if (file->users)
+		return;
+	link = file_bucket(history, file->device, file->inode, file->path);
+	while (*link != file)
+		link = &(*link)->next;
+	*link = file->next;
+	history->bytes -= file->bytes;
+	free(file);
+}
+
+/* ---- parts of files ---- */
+
+static uint32_t *part_bucket(struct process_history *history, const struct file *file,
+			     uint64_t offset)
+{
+	uint64_t hash = mix((uintptr_t)file ^ offset << 20);
+
+	return &history->buckets[hash >> 32 & (PART_BUCKETS - 1)];
 }
 
 /* A slot for a new part; 0 without one. */
@@ -133,34 +203,47 @@ static uint32_t take_slot(struct process_history *history)
 	return history->nr_parts++;
 }
 
-static size_t part_bytes(const struct part *part)
+static uint32_t find_part(struct process_history *history, const struct file *file, uint64_t offset,
+			  uint64_t length)
 {
-	return sizeof(*part) + strlen(part->path) + 1;
+	uint32_t found = *part_bucket(history, file, offset);
+
+	while (found &&
+	       (history->parts[found].file != file || history->parts[found].offset != offset ||
+		history->parts[found].length != length))
+		found = history->parts[found].next;
+	return found;
 }
 
-/* The number of a part like wanted, whose path is copied; 0 without memory. */
-static uint32_t find_or_add_part(struct process_history *history, const struct part *wanted,
-				 bool *added)
+/* The number of the part that pid has mapped; 0 without memory. */
+static uint32_t find_or_add_part(struct process_history *history, pid_t pid,
+				 const struct sym_mapping *mapping, bool *added)
 {
-	uint32_t *bucket = bucket_of(history, wanted), found = *bucket;
-	char *path;
+	struct file *file = find_or_add_file(history, mapping);
+	uint64_t length = mapping->end - mapping->start;
+	uint32_t *bucket, found;
 
 	*added = false;
-	while (found && !is_part(&history->parts[found], wanted))
-		found = history->parts[found].next;
+	if (!file)
+		return 0;
+	found = find_part(history, file, mapping->offset, length);
 	if (found)
 		return found;
-	path = strdup(wanted->path);
-	found = path ? take_slot(history) : 0;
+	found = take_slot(history);
 	if (!found) {
-		free(path);
+		trim_file(history, file);
 		return 0;
 	}
-	history->parts[found] = *wanted;
-	history->parts[found].path = path;
-	history->parts[found].next = *bucket;
+	bucket = part_bucket(history, file, mapping->offset);
+	history->parts[found] = (struct part){.offset = mapping->offset,
+					      .length = length,
+					      .file = file,
+					      .start = mapping->start,
+					      .pid = pid,
+					      .next = *bucket};
 	*bucket = found;
-	history->bytes += part_bytes(wanted);
+	file->users++;
+	history->bytes += sizeof(struct part);
 	*added = true;
 	return found;
 }
@@ -172,11 +255,12 @@ static void put_part(struct process_history *history, uint32_t number)
 
 	if (part->users && --part->users)
 		return;
-	for (link = bucket_of(history, part); *link != number;)
+	for (link = part_bucket(history, part->file, part->offset); *link != number;)
 		link = &history->parts[*link].next;
 	*link = part->next;
-	history->bytes -= part_bytes(part);
-	free(part->path);
+	history->bytes -= sizeof(*part);
+	part->file->users--;
+	trim_file(history, part->file);
 	*part = (struct part){.next = history->free_part};
 	history->free_part = number;
 }
@@ -189,9 +273,9 @@ struct sym_image process_history__image(const struct process_history *history, u
 	*mapping = (struct sym_mapping){.start = part->start,
 					.end = part->start + part->length,
 					.offset = part->offset,
-					.device = part->device,
-					.inode = part->inode,
-					.path = part->path};
+					.device = part->file->device,
+					.inode = part->file->inode,
+					.path = part->file->path};
 	return (struct sym_image){.parent = part->pid, .mappings = mapping, .nr = 1};
 }
 
@@ -230,6 +314,19 @@ static void put_mappings(struct process_history *history, struct mappings *mappi
 		put_part(history, part_of(mappings->items[i]));
 	history->bytes -= mappings_bytes(mappings->nr);
 	free(mappings);
+}
+
+/* The bytes of a list, with its shares of what others have, too. */
+static size_t share_of(const struct process_history *history, const struct mappings *mappings)
+{
+	size_t bytes = mappings ? mappings_bytes(mappings->nr) : 0;
+
+	for (uint32_t i = 0; mappings && i < mappings->nr; i++) {
+		const struct part *part = &history->parts[part_of(mappings->items[i])];
+
+		bytes += (sizeof(*part) + part->file->bytes / part->file->users) / part->users;
+	}
+	return bytes;
 }
 
 static struct mappings *get_mappings(struct mappings *mappings)
@@ -290,8 +387,8 @@ static bool is_there(const struct process_history *history, const struct mapping
 	uint64_t item = find_item(history, mappings, mapping->start);
 	const struct part *part = &history->parts[part_of(item)];
 
-	return item && mapping->inode && part->inode == mapping->inode &&
-	       part->device == mapping->device && mapping->end <= end_of(history, item) &&
+	return item && mapping->inode && part->file->inode == mapping->inode &&
+	       part->file->device == mapping->device && mapping->end <= end_of(history, item) &&
 	       mapping->offset - part->offset == mapping->start - start_of(item);
 }
 
@@ -336,32 +433,78 @@ static void make_unknown(struct process_history *history, struct program *progra
 	program->unknown = true;
 }
 
-/* The oldest one goes; or, if it still runs and may_stay, becomes the newest. */
-static void drop_first(struct process_history *history, bool may_stay)
+static void put_first(struct process_history *history)
 {
-	uint32_t number = history->first++;
+	const struct program *program = program_at(history, history->first++);
+
+	put_mappings(history, program->mappings);
+}
+
+/* The oldest one becomes the newest if it still runs, or else goes. */
+static void turn(struct process_history *history)
+{
+	uint32_t number = history->first;
 	struct program program = *program_at(history, number);
 
-	if (may_stay && is_running(history, number)) {
-		history->newest[program.pid] = history->next;
-		*program_at(history, history->next++) = program;
+	if (!is_running(history, number)) {
+		put_first(history);
 		return;
 	}
-	put_mappings(history, program.mappings);
+	history->first++;
+	history->newest[program.pid] = history->next;
+	*program_at(history, history->next++) = program;
 }
 
-static bool is_full(const struct process_history *history)
+/* The oldest one goes, though it may run. */
+static void leave_out(struct process_history *history)
 {
-	return history->next - history->first == history->capacity ||
-	       (history->bytes > history->bytes_max && history->next != history->first);
+	const struct program *program = program_at(history, history->first);
+
+	if (is_running(history, history->first)) {
+		history->newest[program->pid] = STILL_RUNNING;
+		if (program->since > history->left_out)
+			history->left_out = program->since;
+	}
+	put_first(history);
 }
 
+/* Each of them runs: what has the most mapped is asked for that itself while it does. */
+static void drop_largest(struct process_history *history)
+{
+	size_t enough = history->bytes_max / 4 * 3;
+
+	for (size_t most = history->bytes_max / PROGRAM_SHARE; most && history->bytes > enough;
+	     most /= 2)
+		for (uint32_t number = history->first; number != history->next; number++) {
+			struct program *program = program_at(history, number);
+
+			if (share_of(history, program->mappings) >= most)
+				make_unknown(history, program);
+		}
+}
+
+static bool has_all_programs(const struct process_history *history)
+{
+	return history->next - history->first == history->capacity;
+}
+
+static bool has_all_bytes(const struct process_history *history)
+{
+	return history->bytes > history->bytes_max;
+}
+
+/* By a part of the whole at least where all of them run: it is not to be searched each time. */
 static void make_room(struct process_history *history)
 {
-	uint32_t looked = 0;
+	uint32_t nr = history->next - history->first;
 
-	while (is_full(history))
-		drop_first(history, looked++ < history->capacity);
+	while (nr-- && (has_all_programs(history) || has_all_bytes(history)))
+		turn(history);
+	if (has_all_bytes(history))
+		drop_largest(history);
+	if (has_all_programs(history))
+		for (uint32_t i = 0; i <= history->capacity / 16; i++)
+			leave_out(history);
 }
 
 /* Another program of a process, as of since; mappings are handed over. */
@@ -423,9 +566,12 @@ static void take_fork(struct process_history *history, const struct process_reco
 static void take_end(struct process_history *history, pid_t pid)
 {
 	struct program *program = newest(history, pid);
+	uint32_t *number = newest_of(history, pid);
 
 	if (program)
 		program->ended = true;
+	else if (number && *number == STILL_RUNNING)
+		*number = FORGOTTEN;
 }
 
 /* Append to a list that is the program's own. */
@@ -435,7 +581,7 @@ static bool append(struct process_history *history, struct program *program, uin
 	uint32_t nr = mappings ? mappings->nr : 0;
 	size_t before = mappings ? mappings_bytes(nr) : 0;
 
-	if (nr >= MAPPINGS_MAX)
+	if (nr >= MAPPINGS_MAX || share_of(history, mappings) > history->bytes_max / PROGRAM_SHARE)
 		return false;
 	if (!mappings || room_for(nr + 1) != room_for(nr)) {
 		mappings = realloc(mappings, mappings_bytes(nr + 1));
@@ -481,15 +627,8 @@ static bool is_vdso(const struct sym_mapping *mapping)
 static bool map(struct process_history *history, struct program *program,
 		const struct sym_mapping *mapping, uint32_t *new_part)
 {
-	const struct part wanted = {.offset = mapping->offset,
-				    .length = mapping->end - mapping->start,
-				    .device = mapping->device,
-				    .inode = mapping->inode,
-				    .pid = program->pid,
-				    .start = mapping->start,
-				    .path = (char *)mapping->path};
 	bool added;
-	uint32_t part = find_or_add_part(history, &wanted, &added);
+	uint32_t part = find_or_add_part(history, program->pid, mapping, &added);
 
 	if (!part)
 		return false;
@@ -507,10 +646,12 @@ static bool map(struct process_history *history, struct program *program,
 static uint32_t take_mapping(struct process_history *history, const struct process_record *record)
 {
 	const struct sym_mapping *mapping = &record->mapping;
-	struct program *program = known(history, record->pid);
+	struct program *program;
 	uint32_t new_part = 0;
 	bool hides, replaces;
 
+	make_room(history);
+	program = known(history, record->pid);
 	if (!program || !has_bytes(mapping) || is_there(history, program->mappings, mapping))
 		return 0;
 	hides = overlaps(history, program->mappings, mapping->start, mapping->end);
@@ -568,7 +709,7 @@ void process_history__free(struct process_history *history)
 	if (!history)
 		return;
 	while (history->first != history->next)
-		drop_first(history, false);
+		put_first(history);
 	free(history->programs);
 	free(history->newest);
 	free(history->parts);
@@ -610,6 +751,8 @@ uint64_t process_history__since(const struct process_history *history, pid_t pid
 		else
 			return program->since;
 	}
+	if (number == STILL_RUNNING && number == *newest && time >= history->left_out)
+		return PROGRAM_UNKNOWN;
 	return number ? PROGRAM_FORGOTTEN : PROGRAM_GONE;
 }
 

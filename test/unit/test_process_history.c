@@ -52,7 +52,8 @@ static ino_t inode_of(const char *path)
 }
 
 /* Two pages of the file path, or without one if that begins with '/' twice or with '['. */
-static uint32_t map_at(uint64_t time, pid_t pid, uint64_t start, const char *path)
+static uint32_t map_from(uint64_t time, pid_t pid, uint64_t start, uint64_t offset,
+			 const char *path)
 {
 	bool is_file = path[0] == '/' && path[1] != '/';
 	const struct process_record record = {.deed = PROCESS_MAPPED,
@@ -60,12 +61,17 @@ static uint32_t map_at(uint64_t time, pid_t pid, uint64_t start, const char *pat
 					      .pid = pid,
 					      .mapping = {.start = start,
 							  .end = start + 0x2000,
-							  .offset = is_file ? 0x3000 : 0,
+							  .offset = is_file ? offset : 0,
 							  .device = is_file ? 8 : 0,
 							  .inode = is_file ? inode_of(path) : 0,
 							  .path = path}};
 
 	return process_history__take(history, &record);
+}
+
+static uint32_t map_at(uint64_t time, pid_t pid, uint64_t start, const char *path)
+{
+	return map_from(time, pid, start, 0x3000, path);
 }
 
 /* Where address was of pid at a time: "PATH+OFFSET", "snapshot N" or "nothing", "*" if it is now.
@@ -449,7 +455,7 @@ static void many_files_test(void)
 	with_history(65536, (size_t)64 * 1024, many_files);
 }
 
-/* When all of them run the oldest goes all the same. */
+/* When all of them run the oldest goes all the same, and its process can be asked. */
 static void all_running(void)
 {
 	for (pid_t pid = 1; pid <= 100; pid++) {
@@ -457,17 +463,120 @@ static void all_running(void)
 		map_at((uint64_t)pid, pid, 0x10000, "/bin/a");
 	}
 	CHECK_STR(show(100, 200, 0x10000), "/bin/a+0*");
-	CHECK_STR(show(1, 200, 0x10000), "forgotten");
+	CHECK_STR(show(1, 200, 0x10000), "unknown");
+	/* It could have been another program then. */
+	CHECK_STR(show(1, 0, 0x10000), "forgotten");
 	/* Mappings of what has been forgotten. */
 	CHECK_INT(map_at(300, 1, 0x20000, "/lib/new"), 0);
-	end_at(301, 1);
 	fork_at(302, 101, 1);
 	CHECK_STR(show(101, 303, 0x10000), "unknown");
+	end_at(304, 1);
+	CHECK_STR(show(1, 200, 0x10000), "forgotten");
+	exec_at(305, 2);
+	CHECK_STR(show(2, 200, 0x10000), "forgotten");
+	CHECK_STR(show(2, 306, 0x10000), "nothing*");
 }
 
 static void all_running_test(void)
 {
 	with_history(16, BYTES, all_running);
+}
+
+#define LONG_PATH 4000
+
+/* A path of its own of that length for each number. */
+static const char *long_path(unsigned int number)
+{
+	static char path[LONG_PATH + 16];
+
+	snprintf(path, sizeof(path), "/%0*u", LONG_PATH, number);
+	return path;
+}
+
+/* Processes from 1000 on, which run. */
+static void start_servers(pid_t nr)
+{
+	for (pid_t pid = 1000; pid < 1000 + nr; pid++) {
+		exec_at((uint64_t)pid, pid);
+		map_at((uint64_t)pid, pid, 0x10000, "/bin/server");
+	}
+}
+
+/* How many of them are known. */
+static int known_servers(pid_t nr)
+{
+	int known = 0;
+
+	for (pid_t pid = 1000; pid < 1000 + nr; pid++)
+		known += !strcmp(show(pid, 9000, 0x10000), "/bin/server+0*");
+	return known;
+}
+
+/* The path of a file is there once, however often that is mapped. */
+static void many_parts_of_a_file(void)
+{
+	start_servers(200);
+	for (pid_t pid = 1; pid <= 4; pid++) {
+		exec_at(2000, pid);
+		for (unsigned int i = 0; i < 999; i++)
+			map_from(2001, pid, 0x100000 + i * 0x10000, (pid * 999 + i) * 0x1000,
+				 long_path(0));
+	}
+	fork_at(3000, 5, 1000);
+	CHECK_INT(known_servers(200), 200);
+	CHECK(!strncmp(show(4, 9000, 0x100000 + 998 * 0x10000), "/000", 4));
+}
+
+static void many_parts_of_a_file_test(void)
+{
+	with_history(4096, BYTES, many_parts_of_a_file);
+}
+
+/* What has the most is dropped, and its process can be asked; the others stay. */
+static void large_programs(void)
+{
+	start_servers(200);
+	map_at(2000, 1000, 0x20000, "/lib/server");
+	for (pid_t pid = 1; pid <= 40; pid++) {
+		exec_at(2000, pid);
+		for (unsigned int i = 0; i < 999; i++)
+			map_at(2001, pid, 0x100000 + i * 0x10000,
+			       long_path((unsigned int)pid * 1000 + i));
+	}
+	fork_at(3000, 50, 1000);
+	CHECK_INT(known_servers(200), 200);
+	CHECK_STR(show(50, 9000, 0x20000), "/lib/server+0*");
+	CHECK_STR(show(1, 9000, 0x100000), "unknown");
+	/* It begins anew. */
+	exec_at(4000, 1);
+	map_at(4001, 1, 0x10000, "/bin/a");
+	CHECK_STR(show(1, 9000, 0x10000), "/bin/a+0*");
+	CHECK_STR(show(1, 3000, 0x100000), "gone");
+}
+
+static void large_programs_test(void)
+{
+	with_history(4096, BYTES, large_programs);
+}
+
+/* One alone does not fill it. */
+static void largest_program(void)
+{
+	exec_at(1, 1);
+	map_at(2, 1, 0x10000, "/bin/a");
+	end_at(3, 1);
+	exec_at(4, 2);
+	for (unsigned int i = 0; i < 999; i++)
+		map_at(5, 2, 0x100000 + i * 0x10000, long_path(i));
+	exec_at(6, 3);
+	CHECK_STR(show(1, 2, 0x10000), "/bin/a+0");
+	CHECK(!strncmp(show(2, 7, 0x100000), "/000", 4));
+	CHECK_STR(show(2, 7, 0x100000 + 998 * 0x10000), "nothing*");
+}
+
+static void largest_program_test(void)
+{
+	with_history(64, BYTES, largest_program);
 }
 
 static const struct tap_test tests[] = {
@@ -484,6 +593,9 @@ static const struct tap_test tests[] = {
 	{"a long build is kept", long_build_test},
 	{"memory is bounded", many_files_test},
 	{"so it is if all of them run", all_running_test},
+	{"the parts of a file share its path", many_parts_of_a_file_test},
+	{"what is too large is dropped, not what is there besides", large_programs_test},
+	{"one program has its share at most", largest_program_test},
 };
 
 int main(void)
