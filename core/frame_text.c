@@ -135,21 +135,51 @@ static void write_function(struct frame_text *frame, const struct sym_query *que
 	add_source(frame, &query->source);
 }
 
+static size_t length_of(const char *name)
+{
+	return name ? strnlen(name, FRAME_NAME_MAX) : 0;
+}
+
+uint32_t frame_text__inlined(const struct sym_query *query)
+{
+	size_t bytes = 0;
+	uint32_t nr;
+
+	for (nr = 0; nr < query->nr_inlined && nr < FRAME_INLINED_MAX; nr++) {
+		const struct sym_inlined *inlined = &query->inlined[nr];
+
+		bytes += length_of(inlined->name) + length_of(inlined->source.file);
+		if (bytes > FRAME_INLINED_BYTES)
+			break;
+	}
+	return nr;
+}
+
 uint32_t frame_text__levels(uint64_t frame, const struct sym_query *query)
 {
-	return frame_tag(frame) == FRAME_MARK ? 1 : query->nr_inlined + 1;
+	uint32_t inlined;
+
+	if (frame_tag(frame) == FRAME_MARK)
+		return 1;
+	inlined = frame_text__inlined(query);
+	return inlined + (inlined < query->nr_inlined) + 1;
 }
 
 size_t frame_text__write(const struct frame_style *style, uint64_t address,
 			 const struct sym_query *query, uint32_t level, char text[FRAME_TEXT_MAX])
 {
 	struct frame_text frame = {.style = style, .text = text};
+	uint32_t inlined;
 
 	if (frame_tag(address) == FRAME_MARK)
 		return (size_t)snprintf(text, FRAME_TEXT_MAX, "[cut at %" PRIu32 " frames]",
 					(uint32_t)address);
-	if (level < query->nr_inlined)
+	inlined = frame_text__inlined(query);
+	if (level < inlined)
 		write_inlined(&frame, &query->inlined[level]);
+	else if (level == inlined && inlined < query->nr_inlined)
+		return (size_t)snprintf(text, FRAME_TEXT_MAX, "[cut at %" PRIu32 " inlined calls]",
+					inlined);
 	else
 		write_function(&frame, query, frame_tag(address) == FRAME_KERNEL);
 	return frame.length;

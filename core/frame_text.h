@@ -26,8 +26,19 @@ struct frame_style {
 /* A name, a module and a source file, and what is put around them. */
 #define FRAME_TEXT_MAX (3 * FRAME_NAME_MAX + 128)
 
+/*
+ * So many inlined calls are shown of an address, from the innermost on, as long as their names
+ * and files have no more bytes than these; in place of the rest stands one frame more, a mark.
+ * Compilers stop at some tens, but debug data can say anything of every address.
+ */
+#define FRAME_INLINED_MAX   62
+#define FRAME_INLINED_BYTES ((size_t)4 * FRAME_NAME_MAX)
+
 /* How many frames there are to show. query is the answer for frame; not looked at for a mark. */
 uint32_t frame_text__levels(uint64_t frame, const struct sym_query *query);
+
+/* How many of them are inlined calls, the first ones; then comes the mark, if there are more. */
+uint32_t frame_text__inlined(const struct sym_query *query);
 
 /*
  * Write the text of one of them, with a NUL: level 0 is the innermost. No symbol passes for a

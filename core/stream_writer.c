@@ -75,20 +75,27 @@ static size_t json_function(const struct sym_query *query, bool in_kernel, char 
 	return length + json_source(&query->source, text + length);
 }
 
+/* That of a stack, or that of the inlined calls, behind which only the function itself comes. */
+static bool is_mark(uint64_t frame, const struct sym_query *query, uint32_t level)
+{
+	return frame_tag(frame) == FRAME_MARK ||
+	       (level == frame_text__inlined(query) && level < query->nr_inlined);
+}
+
 /* {"addr":"ffffffff81280461","name":"ext4_sync_fs","offset":18,"module":"ext4"} */
 static size_t json_level(const struct stream_writer *writer, uint64_t frame,
 			 const struct sym_query *query, uint32_t level, char *text)
 {
 	size_t length;
 
-	if (frame_tag(frame) == FRAME_MARK) {
+	if (is_mark(frame, query, level)) {
 		char mark[FRAME_TEXT_MAX];
 
-		frame_text__write(&writer->style, frame, NULL, 0, mark);
+		frame_text__write(&writer->style, frame, query, level, mark);
 		return (size_t)sprintf(text, "{\"addr\":null,\"name\":\"%s\"}", mark);
 	}
 	length = (size_t)sprintf(text, "{\"addr\":\"%" PRIx64 "\",\"name\":", frame);
-	if (level < query->nr_inlined)
+	if (level < frame_text__inlined(query))
 		length += json_inlined(&query->inlined[level], text + length);
 	else
 		length += json_function(query, frame_tag(frame) == FRAME_KERNEL, text + length);

@@ -350,6 +350,51 @@ static void inlined_calls(void)
 		  "fake (inlined? 7\n");
 }
 
+/* So many are shown, then a mark if there are more, and the function. */
+static void check_inlined(const struct sym_query *query, uint32_t nr)
+{
+	const struct frame_style style = {.folded = true};
+	bool cut = nr < query->nr_inlined;
+	char text[FRAME_TEXT_MAX], mark[64];
+
+	CHECK_INT(frame_text__inlined(query), nr);
+	CHECK_INT(frame_text__levels(0x6000, query), nr + cut + 1);
+	if (cut) {
+		snprintf(mark, sizeof(mark), "[cut at %" PRIu32 " inlined calls]", nr);
+		frame_text__write(&style, 0x6000, query, nr, text);
+		CHECK_STR(text, mark);
+	}
+	frame_text__write(&style, 0x6000, query, nr + cut, text);
+	CHECK_STR(text, "outer:outer.c:4294967295");
+}
+
+/* Debug data can say that hundreds of calls were inlined at each address, with any names. */
+static void endless_inlined_calls(void)
+{
+	static struct sym_inlined many[256];
+	static char name[FRAME_NAME_MAX + 1];
+	struct sym_query *query = &queries[9];
+	const struct sym_query kept = *query;
+
+	memset(name, 'x', FRAME_NAME_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		many[i].name = i < 4 ? NULL : "f";
+	many[0].name = name;
+	many[1].source = (struct sym_source){.file = name, .line = 1};
+	many[2].name = many[3].name = name;
+	query->inlined = many;
+	query->nr_inlined = 4;
+	check_inlined(query, 4);
+	query->nr_inlined = ARRAY_SIZE(many);
+	check_inlined(query, 4);
+	many[0].name = many[2].name = many[3].name = NULL;
+	query->nr_inlined = FRAME_INLINED_MAX;
+	check_inlined(query, FRAME_INLINED_MAX);
+	query->nr_inlined = ARRAY_SIZE(many);
+	check_inlined(query, FRAME_INLINED_MAX);
+	*query = kept;
+}
+
 static void delimiter_needs_two_sides(void)
 {
 	struct counted_stack kernel = make_stack("cat", FRAMES(KERNEL(0x10)), &no_frames);
@@ -673,6 +718,7 @@ static const struct tap_test tests[] = {
 	{"stacks in lines, with -d and -s", text_output},
 	{"folded stacks, with -d and -s", folded_output},
 	{"inlined calls and source lines", inlined_calls},
+	{"inlined calls without end", endless_inlined_calls},
 	{"a delimiter stands only between two stacks", delimiter_needs_two_sides},
 	{"a delimiter always, where an applet has it so", delimiter_always},
 	{"no line for a process that is known", without_process_lines},

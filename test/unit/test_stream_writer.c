@@ -302,6 +302,26 @@ static void inlined_calls(void)
 	}
 }
 
+/* What stands for those that are left out has no address. */
+static void endless_inlined_calls(void)
+{
+	static struct sym_inlined many[FRAME_INLINED_MAX + 1];
+	static char text[STREAM_LEVEL_MAX];
+	const struct sym_query query = {
+		.name = "draw", .inlined = many, .nr_inlined = ARRAY_SIZE(many)};
+	struct stream_writer writer = {.json = true};
+
+	stream_writer__level(&writer, USER, &query, FRAME_INLINED_MAX - 1, text);
+	CHECK_STR(text, "{\"addr\":\"7f0000001000\",\"name\":null,\"inlined\":true}");
+	stream_writer__level(&writer, USER, &query, FRAME_INLINED_MAX, text);
+	CHECK_STR(text, "{\"addr\":null,\"name\":\"[cut at 62 inlined calls]\"}");
+	stream_writer__level(&writer, USER, &query, FRAME_INLINED_MAX + 1, text);
+	CHECK_STR(text, "{\"addr\":\"7f0000001000\",\"name\":\"draw\",\"offset\":0}");
+	writer = (struct stream_writer){.style.folded = true};
+	stream_writer__level(&writer, USER, &query, 1, text);
+	CHECK_STR(text, "[cut at 62 inlined calls]");
+}
+
 /* The longest names fit. */
 static void long_names(void)
 {
@@ -372,6 +392,7 @@ static const struct tap_test tests[] = {
 	{"JSON", json},
 	{"folded lines", folded},
 	{"inlined calls and source lines", inlined_calls},
+	{"inlined calls without end", endless_inlined_calls},
 	{"the longest names fit", long_names},
 	{"gaps", gaps},
 	{"headers", headers},
