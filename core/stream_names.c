@@ -19,11 +19,16 @@
 
 #define FRAME_BUCKETS 16384
 
-/* Above this no frame is added, until all are forgotten. */
+/* Above this no frame is added, nor named, until all are forgotten. */
 #define FRAME_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
-/* So many frames are asked for together: with the longest names they stay near the bound. */
+/*
+ * So many frames are asked for together. What is answered when there is no room any more is
+ * asked for again later: all but the first, as many as a stack can have, so that the event
+ * that is to be shown next gets its names, however long they are.
+ */
 #define QUESTION_FRAMES 1024
+#define ANSWERS_TAKEN	STACK_SLOTS
 
 /*
  * Generated code is asked for again: soon, if it has no name yet, and ever less often if
@@ -434,8 +439,12 @@ static int take_answers(struct stream_names *names)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < names->nr_asked && !err; i++)
-		err = set_text(names, names->asked[i], &names->queries[i]);
+	for (size_t i = 0; i < names->nr_asked && !err; i++) {
+		if (i >= ANSWERS_TAKEN && is_full(names))
+			names->asked[i]->asked = false;
+		else
+			err = set_text(names, names->asked[i], &names->queries[i]);
+	}
 	names->nr_asked = 0;
 	symbolizer__forget_names(names->symbolizer);
 	return err;
@@ -446,11 +455,12 @@ int stream_names__attend(struct stream_names *names, struct stream_processes *pr
 	int open = symbolizer__attend(names->symbolizer);
 	int err = name_kernel_frames(names);
 
-	while (open <= 0 && (names->nr_asked || names->nr_wanted) && !err) {
+	/* What is wanted when it is full is wanted again when all has been forgotten. */
+	while (open <= 0 && (names->nr_asked || (names->nr_wanted && !is_full(names))) && !err) {
 		if (open < 0)
 			names->user_error = open;
 		err = take_answers(names);
-		open = ask(names, processes);
+		open = is_full(names) ? 0 : ask(names, processes);
 		if (!open)
 			open = symbolizer__attend(names->symbolizer);
 	}
