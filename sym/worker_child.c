@@ -50,6 +50,8 @@ struct child {
 	const struct sym_query *queries; /* while it is answered */
 	uint64_t number;
 	struct pointer_map strings; /* that have been sent in answers to it, to their numbers */
+	uint32_t nr_strings;
+	size_t string_bytes, inlined_bytes; /* see STRING_BYTES_MAX */
 };
 
 /* flags: MSG_DONTWAIT or 0. False if there is none; does not return at the end of the parent. */
@@ -74,7 +76,18 @@ static void send_answer(struct child *child, struct answer answer)
 	fwrite(&answer, sizeof(answer), 1, child->out);
 }
 
-/* The number of a string, which is sent if it has not been. */
+/* Whether the parent has room for so much more. If not, it is told at last. */
+static bool use(struct child *child, size_t *used, size_t size, size_t max)
+{
+	if (*used + size > max) {
+		child->progress->left_out = true;
+		return false;
+	}
+	*used += size;
+	return true;
+}
+
+/* The number of a string, which is sent if it has not been; 0 if there is no room for it. */
 static uint32_t send_string(struct child *child, const char *text)
 {
 	struct answer answer = {.kind = ANSWER_STRING};
@@ -86,8 +99,10 @@ static uint32_t send_string(struct child *child, const char *text)
 	if (!number)
 		_exit(1);
 	if (!*number) {
-		*number = child->strings.nr;
 		answer.length = (uint32_t)strnlen(text, STRING_LENGTH_MAX);
+		if (!use(child, &child->string_bytes, answer.length + 1, STRING_BYTES_MAX))
+			return 0;
+		*number = ++child->nr_strings;
 		send_answer(child, answer);
 		fwrite(text, answer.length, 1, child->out);
 	}
@@ -96,6 +111,7 @@ static uint32_t send_string(struct child *child, const char *text)
 
 static void send_inlined(struct child *child, const struct sym_inlined *inlined)
 {
+	size_t before = child->string_bytes;
 	const struct answer answer = {
 		.kind = ANSWER_INLINED,
 		.name = send_string(child, inlined->name),
@@ -103,7 +119,20 @@ static void send_inlined(struct child *child, const struct sym_inlined *inlined)
 		.line = inlined->source.line,
 	};
 
+	child->inlined_bytes += child->string_bytes - before;
 	send_answer(child, answer);
+}
+
+/* All, or none if the parent has no room for them. */
+static void send_all_inlined(struct child *child, const struct sym_query *query)
+{
+	uint32_t nr = query->nr_inlined < INLINED_MAX ? query->nr_inlined : INLINED_MAX;
+
+	if (!nr ||
+	    !use(child, &child->inlined_bytes, nr * sizeof(*query->inlined), INLINED_BYTES_MAX))
+		return;
+	for (uint32_t i = 0; i < nr; i++)
+		send_inlined(child, &query->inlined[i]);
 }
 
 /* Of struct user_namer_caller. */
@@ -122,8 +151,7 @@ static void send_query(void *context, const struct sym_query *query)
 		.generated = query->generated,
 	};
 
-	for (uint32_t i = 0; i < query->nr_inlined && i < INLINED_MAX; i++)
-		send_inlined(child, &query->inlined[i]);
+	send_all_inlined(child, query);
 	send_answer(child, answer);
 }
 
@@ -229,6 +257,8 @@ static void serve_name(struct child *child, const struct message *message)
 	last.exhausted = child->progress->work == 0 || child->progress->left_out;
 	child->nr = 0;
 	pointer_map__release(&child->strings);
+	child->nr_strings = 0;
+	child->string_bytes = child->inlined_bytes = 0;
 	fwrite(&last, sizeof(last), 1, child->out);
 }
 

@@ -103,8 +103,18 @@ struct answer {
 	uint64_t start_time; /* of the process that is remembered; 0: its image serves */
 };
 
-/* A child that tells of more has gone mad: compilers stop at some tens. */
-#define INLINED_MAX 1024
+/* Of an address, from the innermost on: one more than are shown, to show that there are more. */
+#define INLINED_MAX 63
+
+/*
+ * What the answers to one question may cost the parent, far above the names of any real
+ * profile: strings with their NULs, and apart from these, since any file can claim calls
+ * without end, struct sym_inlined. What is beyond is not taken. A child does not send it,
+ * and counts the strings that are sent for inlined calls on both sides: they leave room for
+ * names of functions.
+ */
+#define STRING_BYTES_MAX  ((size_t)32 * 1024 * 1024)
+#define INLINED_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
 #define STRING_LENGTH_MAX 4096
 

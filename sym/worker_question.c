@@ -10,9 +10,6 @@
 #include "sym/sym.h"
 #include "sym/worker_protocol.h"
 
-/* What a child can make its parent allocate: far above the names of any real profile. */
-#define ANSWERS_BYTES_MAX ((size_t)32 * 1024 * 1024)
-
 int worker_question__open(struct worker_question *question, struct sym_query *queries, size_t nr,
 			  struct arena *names)
 {
@@ -73,14 +70,17 @@ void worker_question__note_sent(struct worker_question *question, const struct m
 	question->sent = question->left == 0;
 }
 
-/* Memory for answers as long as there is some for them; NULL beyond. *err: -ENOMEM, or unchanged.
+/*
+ * Memory for answers as long as no more than max bytes are used; NULL beyond, from then on for
+ * all, or what has a number would get that of another. *err: -ENOMEM, or unchanged.
  */
-static void *take_memory(struct worker_question *question, size_t size, int *err)
+static void *take_memory(const struct worker_question *question, size_t size, size_t *used,
+			 size_t max, int *err)
 {
 	void *memory;
 
-	question->bytes += size;
-	if (question->bytes > ANSWERS_BYTES_MAX)
+	*used += size;
+	if (*used > max)
 		return NULL;
 	memory = arena__alloc(question->names, size);
 	if (!memory)
@@ -93,7 +93,8 @@ static int take_string(struct worker_question *question, const struct answer *an
 		       const char *string)
 {
 	int err = 0;
-	char *copy = take_memory(question, answer->length + 1, &err);
+	char *copy = take_memory(question, answer->length + 1, &question->string_bytes,
+				 STRING_BYTES_MAX, &err);
 
 	if (!copy)
 		return err;
@@ -137,7 +138,7 @@ static int keep_inlined(struct worker_question *question, struct sym_query *quer
 	query->nr_inlined = 0;
 	if (size == 0)
 		return 0;
-	inlined = take_memory(question, size, &err);
+	inlined = take_memory(question, size, &question->inlined_bytes, INLINED_BYTES_MAX, &err);
 	if (inlined) {
 		memcpy(inlined, question->inlined, size);
 		query->inlined = inlined;

@@ -20,7 +20,8 @@ struct worker_question {
 	size_t nr;
 	bool *answered;	      /* by query */
 	struct arena *names;  /* for the strings of answers */
-	size_t bytes;	      /* of them so far, and of inlined calls */
+	size_t string_bytes;  /* of them so far */
+	size_t inlined_bytes; /* and of inlined calls */
 	const char **strings; /* that the child that runs has told, by their numbers, from 1 on */
 	size_t nr_strings, strings_capacity;
 	struct sym_inlined *inlined; /* of the query that is answered next */

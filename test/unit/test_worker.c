@@ -668,6 +668,53 @@ static void child_that_is_stopped_at_the_end(void)
 	}
 }
 
+#define LONG_NAMES	 34000
+#define LONG_NAME_LENGTH 1023 /* longer ones of generated code are cut */
+
+/* 1 to LONG_NAMES, each from one byte, behind the code of this process. */
+static bool write_long_names(const char *path, const char *code)
+{
+	CLEANUP_FCLOSE FILE *file = fopen(path, "wx");
+
+	for (int i = 0; file && i < LONG_NAMES; i++)
+		fprintf(file, "%lx 1 %0*d\n", (unsigned long)(uintptr_t)code + (unsigned long)i,
+			LONG_NAME_LENGTH, i + 1);
+	return file && !ferror(file);
+}
+
+/* That names are missing is told. */
+static void answers_without_end(void)
+{
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct sym_query *queries = calloc(LONG_NAMES, sizeof(*queries));
+	char *code =
+		mmap(NULL, LONG_NAMES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char path[64];
+
+	CHECK(code != MAP_FAILED);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	unlink(path); /* of a process long ago */
+	if (write_long_names(path, code)) {
+		for (size_t i = 0; i < LONG_NAMES; i++)
+			queries[i] = (struct sym_query){.pid = getpid(),
+							.address = (uint64_t)(uintptr_t)code + i};
+		CHECK_INT(symbolizer__name_user(symbolizer, queries, LONG_NAMES / 2), 0);
+		CHECK_INT(symbolizer__unanswered(symbolizer), 0);
+		CHECK(queries[LONG_NAMES / 2 - 1].name != NULL);
+		CHECK_INT(symbolizer__name_user(symbolizer, queries, LONG_NAMES), 0);
+		CHECK_INT(symbolizer__unanswered(symbolizer), 1);
+		CHECK_INT(strlen(queries[0].name), LONG_NAME_LENGTH);
+		CHECK_STR(queries[LONG_NAMES - 1].name, NULL);
+	} else {
+		tap_skip("files cannot be made in /tmp");
+	}
+	unlink(path);
+	munmap(code, LONG_NAMES);
+	free(queries);
+	symbolizer__free(symbolizer);
+	check_no_children();
+}
+
 static const struct tap_test tests[] = {
 	{"a question is answered without waiting, and one at a time", question_without_waiting},
 	{"a question that the socket does not take at once", large_question},
@@ -686,6 +733,7 @@ static const struct tap_test tests[] = {
 	{"children that die are counted, and there is an end to them", children_that_die},
 	{"a child that does not go on is not waited for at the end",
 	 child_that_is_stopped_at_the_end},
+	{"answers without end", answers_without_end},
 };
 
 int main(void)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/frame_text.h"
 #include "core/util/arena.h"
 #include "core/util/array.h"
 #include "sym/sym.h"
@@ -159,12 +160,41 @@ static void endless_strings(void)
 	close_question(&test);
 }
 
+/* Nor do inlined calls, and they leave the names of functions their room. */
+static void endless_inlined_calls(void)
+{
+	const struct answer inlined = {.kind = ANSWER_INLINED},
+			    query = {.kind = ANSWER_QUERY, .name = 1};
+	const size_t enough = INLINED_BYTES_MAX / sizeof(struct sym_inlined) / INLINED_MAX;
+	struct test test;
+
+	open_question(&test);
+	for (size_t i = 0; i < 3 * enough; i++) {
+		for (int k = 0; k < INLINED_MAX; k++)
+			if (tell(&test, inlined))
+				CHECK(false);
+		if (tell(&test, query))
+			CHECK(false);
+		if (i == enough - 1)
+			CHECK_INT(test.queries[0].nr_inlined, INLINED_MAX);
+	}
+	CHECK_INT(test.queries[0].nr_inlined, 0);
+	CHECK_INT(tell_string(&test, "compiled"), 0);
+	CHECK_INT(tell(&test, query), 0);
+	CHECK_STR(test.queries[0].name, "compiled");
+	close_question(&test);
+}
+
+/* A child must tell that there are more than are shown. */
+_Static_assert(INLINED_MAX > FRAME_INLINED_MAX, "one more");
+
 static const struct tap_test tests[] = {
 	{"strings are told once, and by their numbers from then on", answers},
 	{"inlined calls belong to the answer behind them", inlined_calls},
 	{"a child that answers nonsense", nonsense},
 	{"another child begins anew", another_child},
 	{"strings without end", endless_strings},
+	{"inlined calls without end", endless_inlined_calls},
 };
 
 int main(void)
