@@ -61,19 +61,33 @@ static bool ends_with(const char *name, const char *mark)
 	return length >= mark_length && !strcmp(name + length - mark_length, mark);
 }
 
-static void disarm_name(char *name, bool in_kernel)
+/*
+ * What add_source() puts behind a name: " at file.c:12", or ":file.c:12". A JIT map's names end
+ * like the latter in earnest; those of files do not, whatever the language.
+ */
+static bool has_source(const struct frame_text *frame, const char *name, bool generated)
+{
+	const char *mark = frame->style->folded ? ":" : " at ", *file = strstr(name, mark);
+	const char *line = strrchr(name, ':');
+
+	if (!file || (frame->style->folded && generated))
+		return false;
+	return line > file + strlen(mark) && line[1] && !line[1 + strspn(line + 1, "0123456789")];
+}
+
+static void disarm_name(const struct frame_text *frame, char *name, bool in_kernel, bool generated)
 {
 	if (looks_like_ours(name))
 		name[0] = '?';
 	if (ends_with(name, INLINED_MARK) || ends_with(name, INLINED_MARK_FOLDED) ||
-	    (!in_kernel && ends_with(name, KERNEL_MARK)))
+	    (!in_kernel && ends_with(name, KERNEL_MARK)) || has_source(frame, name, generated))
 		name[strlen(name) - 1] = '?';
 }
 
 /* "vfs_read", with -s "vfs_read+0x9e", and with -v "ext4_sync_fs [ext4]" */
 static void add_symbol(struct frame_text *frame, const struct sym_query *query, bool in_kernel)
 {
-	disarm_name(add_clean(frame, query->name), in_kernel);
+	disarm_name(frame, add_clean(frame, query->name), in_kernel, query->generated);
 	if (frame->style->offsets)
 		add_hex(frame, "+", query->offset);
 	if (in_kernel && frame->style->verbose && query->module) {
@@ -114,7 +128,7 @@ static void add_source(struct frame_text *frame, const struct sym_source *source
 static void write_inlined(struct frame_text *frame, const struct sym_inlined *inlined)
 {
 	if (inlined->name)
-		disarm_name(add_clean(frame, inlined->name), false);
+		disarm_name(frame, add_clean(frame, inlined->name), false, false);
 	else
 		add(frame, "[unknown]");
 	if (!frame->style->folded)

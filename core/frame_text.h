@@ -42,7 +42,9 @@ uint32_t frame_text__inlined(const struct sym_query *query);
 
 /*
  * Write the text of one of them, with a NUL: level 0 is the innermost. No symbol passes for a
- * line of another kind, for a mark of ours, or for the kernel's. Returns the length.
+ * line of another kind, for a mark of ours, or for the kernel's; nor for a function with a
+ * source line, but one in folded lines whose name is generated code's own: such names do end
+ * with ":file.js:12". Returns the length.
  */
 size_t frame_text__write(const struct frame_style *style, uint64_t frame,
 			 const struct sym_query *query, uint32_t level, char text[FRAME_TEXT_MAX]);

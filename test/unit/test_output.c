@@ -610,6 +610,44 @@ static void names_like_our_own(void)
 	queries[3].name = kept;
 }
 
+static void names_with_source_lines(void)
+{
+	static const struct {
+		const char *name, *text, *folded, *generated; /* generated: folded */
+	} cases[] = {
+		{"f at a.c:10", "f at a.c:1?", "f at a.c:10", "f at a.c:10"},
+		{"f (inlined) at a.c:1", "f (inlined) at a.c:?", "f (inlined) at a.c:1",
+		 "f (inlined) at a.c:1"},
+		{"f:a.c:10", "f:a.c:10", "f:a.c:1?", "f:a.c:10"},
+		{"f_[i]:a.c:10", "f_[i]:a.c:10", "f_[i]:a.c:1?", "f_[i]:a.c:10"},
+		{"f;a.c:10", "f;a.c:10", "f:a.c:1?", "f:a.c:10"},
+		{"JS:*leaf file.js:1:14", "JS:*leaf file.js:1:14", "JS:*leaf file.js:1:1?",
+		 "JS:*leaf file.js:1:14"},
+		{"py::f:/x.py", "py::f:/x.py", "py::f:/x.py", "py::f:/x.py"},
+		{"A::operator:", "A::operator:", "A::operator:", "A::operator:"},
+		{"f at :1", "f at :1", "f at :1", "f at :1"},
+		{"at a:1 at", "at a:1 at", "at a:1 at", "at a:1 at"},
+		{"look at b::c2", "look at b::c2", "look at b::c2", "look at b::c2"},
+		{"a:1", "a:1", "a:1", "a:1"},
+	};
+	const struct sym_query kept = queries[3];
+	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x1000));
+	char expected[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		queries[3] = (struct sym_query){.name = cases[i].name};
+		snprintf(expected, sizeof(expected), "  %s\n  - cat (42)\n    7\n\n",
+			 cases[i].text);
+		CHECK_STR(print_stack(stack, ""), expected);
+		snprintf(expected, sizeof(expected), "cat;%s 7\n", cases[i].folded);
+		CHECK_STR(print_stack(stack, "f"), expected);
+		queries[3].generated = true;
+		snprintf(expected, sizeof(expected), "cat;%s 7\n", cases[i].generated);
+		CHECK_STR(print_stack(stack, "f"), expected);
+	}
+	queries[3] = kept;
+}
+
 static void cut_stacks(void)
 {
 	struct counted_stack stack =
@@ -734,6 +772,7 @@ static const struct tap_test tests[] = {
 	{"a very long name of a file is cut", very_long_modules},
 	{"-a: kernel frames end in _[k], known or not", annotated_output},
 	{"no name passes for a mark", names_like_our_own},
+	{"names that end like source lines", names_with_source_lines},
 	{"stacks that were cut say so at their root", cut_stacks},
 	{"an address is named as a leaf or as a return address", leaf_and_return_address_differ},
 	{"the same address in two processes has two names", processes_have_their_own_names},
