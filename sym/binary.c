@@ -23,6 +23,7 @@
 #include "sym/machine.h"
 #include "sym/mini_symbols.h"
 #include "sym/process.h"
+#include "sym/rooted.h"
 #include "sym/sym.h"
 
 /* Systems with thousands of libraries have caches of some 100 KB, and folders of some thousand. */
@@ -427,13 +428,15 @@ void binary__close(struct binary *binary)
 
 int binary__open_debug(const struct binary *binary, pid_t pid)
 {
-	const struct process process = {.pid = pid, .task = pid};
 	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	struct root_identity identity;
+	CLEANUP_CLOSE int root = rooted__root_of(pid, &identity);
 	CLEANUP(debug_files__close) struct debug_files files = {.symfs = -1};
 	uint64_t work = ELF_SYMBOLS_WORK;
 	const struct debug_search search = {
 		.elf = &elf,
-		.process = pid ? &process : NULL,
+		.pid = pid,
+		.root = root,
 		.places = DEBUG_HOST | DEBUG_TARGET,
 		.wanted = DEBUG_SYMBOLS,
 		.work = &work,

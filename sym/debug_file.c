@@ -11,7 +11,6 @@
 
 #include "core/util/cleanup.h"
 #include "sym/elf_symbols.h"
-#include "sym/process.h"
 #include "sym/sym.h"
 #include "sym/watched.h"
 #include "sym/work.h"
@@ -52,14 +51,12 @@ struct hunt {
 int debug_files__open(struct debug_files *files, const struct sym_settings *settings,
 		      const struct watched *watched)
 {
-	int symfs = settings->symfs ? rooted__name(ROOTED_OURS, settings->symfs, O_DIRECTORY) : -1;
+	int symfs = settings->symfs ? rooted__name_ours(settings->symfs, O_DIRECTORY) : -1;
 
 	*files = (struct debug_files){.watched = watched,
 				      .symfs = symfs < 0 ? -1 : symfs,
 				      .asks_server = settings->debuginfod,
 				      .server = {.watched = watched}};
-	/* If it is not known, a root is none of ours: then it is only looked at twice. */
-	(void)root_identity__read(&files->own_root, ROOTED_OURS);
 	return settings->symfs && symfs < 0 ? symfs : 0;
 }
 
@@ -277,29 +274,6 @@ static bool enter(struct hunt *hunt, enum debug_place place, int root, pid_t bla
 	return true;
 }
 
-/*
- * The root of the process: a descriptor, or ROOTED_OURS. What has ended, or hides its root,
- * is looked for in ours: that it belongs to the program is shown in any case.
- */
-static int open_root(const struct hunt *hunt)
-{
-	const struct process *process = hunt->search->process;
-	CLEANUP_CLOSE int root = process && process->task ? rooted__of_process(process->task) : -1;
-	struct root_identity identity;
-
-	if (root < 0)
-		return ROOTED_OURS;
-	if (!root_identity__read(&identity, root) &&
-	    root_identity__equal(&identity, &hunt->files->own_root))
-		return ROOTED_OURS;
-	return TAKE_FD(root);
-}
-
-static pid_t pid_of(const struct debug_search *search)
-{
-	return search->process ? search->process->pid : 0;
-}
-
 static bool has_place(const struct hunt *hunt, enum debug_place place)
 {
 	return hunt->search->places & place;
@@ -348,15 +322,10 @@ static int search_root(struct hunt *hunt, int root)
 
 static int search_process(struct hunt *hunt)
 {
-	int root, err;
-
 	if (!has_place(hunt, DEBUG_HOST | DEBUG_TARGET) ||
-	    !enter(hunt, DEBUG_TARGET, -1, pid_of(hunt->search)))
+	    !enter(hunt, DEBUG_TARGET, -1, hunt->search->pid))
 		return -ENOENT;
-	root = open_root(hunt);
-	err = search_root(hunt, root);
-	cleanup__close(&root);
-	return err;
+	return search_root(hunt, hunt->search->root);
 }
 
 int debug_files__find(struct debug_files *files, const struct debug_search *search,
@@ -425,19 +394,15 @@ static int search_where_named(struct hunt *hunt, enum debug_place place, const c
 			      int (*search)(struct hunt *hunt, const char *named))
 {
 	bool of_process = !place || place == DEBUG_TARGET;
-	int err;
 
 	if (!enter(hunt, place, place == DEBUG_SYMFS ? hunt->files->symfs : ROOTED_OURS,
-		   of_process ? pid_of(hunt->search) : 0))
+		   of_process ? hunt->search->pid : 0))
 		return -ENOENT;
 	if (of_process) {
-		hunt->root = open_root(hunt);
+		hunt->root = hunt->search->root;
 		hunt->place = hunt->root == ROOTED_OURS ? DEBUG_HOST : DEBUG_TARGET;
 	}
-	err = search(hunt, named);
-	if (of_process)
-		cleanup__close(&hunt->root);
-	return err;
+	return search(hunt, named);
 }
 
 int debug_files__find_alternate(struct debug_files *files, const struct debug_search *search,

@@ -34,7 +34,6 @@
 #include "sym/rooted.h"
 
 struct elf_symbols;
-struct process;
 struct sym_settings;
 struct watched;
 
@@ -58,7 +57,6 @@ struct debug_files {
 	int symfs;		       /* or -1; owned */
 	bool asks_server;
 	struct debuginfod server;
-	struct root_identity own_root;
 };
 
 /*
@@ -73,8 +71,8 @@ struct debug_search {
 	const struct elf_symbols *elf; /* the program; its descriptor is open */
 	/* As the process has it mapped, " (deleted)" and all; NULL: asked of the descriptor. */
 	const char *path;
-	/* Only pid and task are looked at; NULL: the host. */
-	const struct process *process;
+	pid_t pid; /* a process that has mapped it, to be blamed if its files do not answer; or 0 */
+	int root;  /* of that process: see rooted__root_of() */
 	unsigned int places; /* enum debug_place */
 	enum debug_content wanted;
 	uint64_t *work; /* what is read for a CRC is taken from it, see sym/work.h */

@@ -38,9 +38,4 @@ struct sent_frame {
 	uint32_t is_linkage_name;
 };
 
-/* In memory that both have: by its change the parent sees that there is progress. */
-struct debug_progress {
-	uint64_t work_left;
-};
-
 #endif

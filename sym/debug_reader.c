@@ -27,7 +27,7 @@
 #define BUDGET_MS	       1000
 #define BUDGET_MS_PER_MB       20
 #define BUDGET_MS_PER_THOUSAND 10
-#define BUDGET_MS_MAX	       9000
+#define BUDGET_MS_MAX	       4000
 #define TICK_MS		       50
 #define TICK_NS		       (TICK_MS * (NANOSECONDS / 1000))
 #define END_MS		       100
@@ -58,7 +58,6 @@ struct debug_reader {
 	pid_t child;
 	int socket;
 	bool has_failed;
-	struct debug_progress *progress;
 	uint64_t image_size, memory;
 	size_t files, missing;
 	struct arena arena;
@@ -109,8 +108,7 @@ static void start_child(struct debug_reader *reader, const int sockets[2],
 					     .plan = plan,
 					     .alternate = alternate,
 					     .memory = reader->memory,
-					     .cpu_seconds = reader->caller.cpu_seconds,
-					     .progress = reader->progress};
+					     .cpu_seconds = reader->caller.cpu_seconds};
 
 	reader->child = fork();
 	if (reader->child == 0)
@@ -120,21 +118,19 @@ static void start_child(struct debug_reader *reader, const int sockets[2],
 static int start(struct debug_reader *reader, const struct debug_plan *plan,
 		 const struct debug_plan *alternate)
 {
+	const struct timeval idle = {.tv_sec = DEBUG_READER_IDLE};
 	int sockets[2], err = 0;
-	void *shared = mmap(NULL, sizeof(*reader->progress), PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	reader->inbox = malloc(INBOX_SIZE);
-	if (shared == MAP_FAILED || !reader->inbox)
+	if (!reader->inbox)
 		return -ENOMEM;
-	reader->progress = shared;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
+	/* If we hang in a file that does not answer nobody else ends it. */
+	(void)setsockopt(sockets[1], SOL_SOCKET, SO_RCVTIMEO, &idle, sizeof(idle));
 	start_child(reader, sockets, plan, alternate);
 	if (reader->child < 0)
 		err = -errno;
-	/* It is nothing to the children that follow, of which each may be anyone's. */
-	madvise(shared, sizeof(*reader->progress), MADV_DONTFORK);
 	close(sockets[1]);
 	reader->socket = sockets[0];
 	return err;
@@ -193,8 +189,6 @@ void debug_reader__stop(struct debug_reader *reader)
 	if (!reader)
 		return;
 	end_child(reader);
-	if (reader->progress)
-		munmap(reader->progress, sizeof(*reader->progress));
 	arena__release(&reader->arena);
 	free(reader->strings);
 	free(reader->inbox);
@@ -410,21 +404,10 @@ static uint64_t budget_ns(const struct question *question)
 	return (ms < BUDGET_MS_MAX ? ms : BUDGET_MS_MAX) * (NANOSECONDS / 1000);
 }
 
-/* Tell the caller that there is progress, if there was any. */
-static void tick(const struct debug_reader *reader, uint64_t *work_left)
-{
-	const volatile struct debug_progress *progress = reader->progress;
-	uint64_t left = progress->work_left;
-
-	if (left != *work_left && reader->caller.tick)
-		reader->caller.tick(reader->caller.context);
-	*work_left = left;
-}
-
 static int converse(struct question *question)
 {
 	struct debug_reader *reader = question->reader;
-	uint64_t ticked = monotonic_now(), looked = ticked, work_left = 0;
+	uint64_t ticked = monotonic_now(), looked = ticked;
 	uint64_t deadline = ticked + budget_ns(question);
 	int err = 0;
 
@@ -448,7 +431,8 @@ static int converse(struct question *question)
 		if (!err && now >= deadline && !question->is_done)
 			return -ETIMEDOUT;
 		if (now - ticked >= TICK_NS) {
-			tick(reader, &work_left);
+			if (reader->caller.tick)
+				reader->caller.tick(reader->caller.context);
 			ticked = now;
 		}
 	}

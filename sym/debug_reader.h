@@ -25,10 +25,14 @@ struct debug_reader_caller {
 	 * of that is to be followed is for the caller to say. Or a negative errno. May be NULL.
 	 */
 	int (*open_file)(void *context, const char *path);
-	/* Called every 100 ms at least as long as the reader gets on. May be NULL. */
+	/* Called every 100 ms at least: whatever the child does, it does not last long. May be
+	 * NULL. */
 	void (*tick)(void *context);
 	unsigned int cpu_seconds; /* that the child may use in its life; 0: a minute */
 };
+
+/* Seconds without a question after which a reader ends; the next one finds it dead. */
+#define DEBUG_READER_IDLE 60
 
 /* Files of split units that one reader is given. */
 #define DEBUG_READER_FILES_MAX 4096
@@ -52,7 +56,7 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *
 
 /*
  * Fill in the frames of chains, which are sorted by address, as far as they are found: those go
- * into the arena, strings stay valid until the reader is stopped. It takes 9 seconds at most.
+ * into the arena, strings stay valid until the reader is stopped. It takes 4 seconds at most.
  * Returns 0, -EFBIG if the file would cost more work or memory, -ETIMEDOUT if it took too
  * long, -EPIPE if the child has died, -EPROTO if it sent nonsense, or another negative errno.
  * What was found by then is there all the same. After other than 0 and -EFBIG the child has

@@ -30,7 +30,7 @@ struct sent_strings {
 
 struct child {
 	int socket;
-	struct debug_progress *progress;
+	uint64_t work_left; /* of the question, or of reading the file */
 	struct debug_image image, alternate;
 	struct debug_data *data;
 	struct sent_strings strings;
@@ -48,7 +48,7 @@ static void receive_all(int socket, void *bytes, size_t size)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			_exit(0); /* the parent has no more questions */
+			_exit(0); /* the parent has no more questions, or none for long */
 		done += (size_t)got;
 	}
 }
@@ -207,7 +207,7 @@ static int ask_for_file(void *context, const char *path)
 
 static int load(struct child *child, const struct debug_reader_job *job)
 {
-	uint64_t *work = &child->progress->work_left;
+	uint64_t *work = &child->work_left;
 	bool has_alternate;
 	int err = debug_image__load(&child->image, job->plan, work);
 
@@ -225,7 +225,7 @@ static int answer(struct child *child)
 		.context = child, .emit = send_frames, .open_file = ask_for_file};
 
 	return debug_data__find(child->data, child->addresses, child->nr, &caller,
-				&child->progress->work_left);
+				&child->work_left);
 }
 
 static void receive_question(struct child *child)
@@ -261,7 +261,7 @@ static int enter_sandbox(const struct debug_reader_job *job, struct child *child
 
 _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 {
-	struct child child = {.progress = job->progress};
+	struct child child = {0};
 	struct elf_symbols elf = *job->plan->elf, alternate = {0};
 	struct debug_plan plan = *job->plan, alternate_plan = {0};
 	struct debug_reader_job own = *job;
@@ -285,13 +285,13 @@ _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 	elf.fd = 1;
 	alternate.fd = 2;
 	/* The question may still be in the making. */
-	child.progress->work_left = DEBUG_DATA_WORK;
+	child.work_left = DEBUG_DATA_WORK;
 	err = load(&child, &own);
 	for (;;) {
 		struct reply last = {.kind = REPLY_DONE};
 
 		receive_question(&child);
-		child.progress->work_left = DEBUG_DATA_WORK;
+		child.work_left = DEBUG_DATA_WORK;
 		last.result = err ? err : answer(&child);
 		last.value = child.data ? (uint32_t)debug_data__nr_missing(child.data) : 0;
 		put(&child, &last, sizeof(last));

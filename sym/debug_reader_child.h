@@ -7,7 +7,6 @@
 #include <sys/types.h>
 
 struct debug_plan;
-struct debug_progress;
 
 struct debug_reader_job {
 	pid_t parent;
@@ -16,7 +15,6 @@ struct debug_reader_job {
 	const struct debug_plan *alternate; /* or NULL */
 	uint64_t memory;		    /* bytes that it may map */
 	unsigned int cpu_seconds;	    /* in all questions: each has its own limit */
-	struct debug_progress *progress;
 };
 
 _Noreturn void debug_reader_child__run(const struct debug_reader_job *job);

@@ -24,8 +24,30 @@ static void close_files(struct file_batch *batch)
 void file_batch__release(struct file_batch *batch)
 {
 	close_files(batch);
+	for (size_t i = 0; i < batch->nr_roots; i++)
+		cleanup__close(&batch->roots[i].fd);
+	free(batch->roots);
 	free(batch->files);
 	free(batch->questions);
+}
+
+int file_batch__root(struct file_batch *batch, pid_t task, struct batch_root *root)
+{
+	struct root_identity identity;
+	CLEANUP_CLOSE int fd = rooted__root_of(task, &identity);
+
+	for (size_t i = 0; i < batch->nr_roots; i++) {
+		if (root_identity__equal(&batch->roots[i].identity, &identity)) {
+			*root = batch->roots[i];
+			return 0;
+		}
+	}
+	if (ARRAY_GROW(batch->roots, batch->nr_roots, batch->roots_capacity))
+		return -ENOMEM;
+	*root = (struct batch_root){.identity = identity, .fd = fd};
+	(void)TAKE_FD(fd);
+	batch->roots[batch->nr_roots++] = *root;
+	return 0;
 }
 
 int file_batch__add(struct file_batch *batch, const struct sym_file *file, struct arena *paths,
@@ -39,7 +61,7 @@ int file_batch__add(struct file_batch *batch, const struct sym_file *file, struc
 		return err;
 	for (size_t i = 0; i < batch->nr_files; i++) {
 		if (file_identity__equal(&batch->files[i].identity, &added.identity) &&
-		    root_identity__equal(&batch->files[i].root, &added.root)) {
+		    root_identity__equal(&batch->files[i].root_identity, &added.root_identity)) {
 			*index = i;
 			return 0;
 		}
@@ -160,17 +182,20 @@ static int answer_each(struct file_batch *batch, struct file_names *names,
 	return err;
 }
 
-int file_batch__answer(struct file_batch *batch, struct file_names *names,
-		       struct file_places *places)
+int file_batch__answer_names(struct file_batch *batch, struct file_names *names)
 {
-	int err;
-
 	array__sort(batch->questions, batch->nr_questions, sizeof(*batch->questions),
 		    compare_questions);
-	err = answer_each(batch, names, NULL);
-	if (!err && places)
-		err = answer_each(batch, names, places);
+	return answer_each(batch, names, NULL);
+}
+
+int file_batch__answer_places(struct file_batch *batch, struct file_places *places)
+{
+	return answer_each(batch, NULL, places);
+}
+
+void file_batch__clear(struct file_batch *batch)
+{
 	batch->nr_questions = 0;
 	close_files(batch);
-	return err;
 }

@@ -23,14 +23,25 @@ struct file_question {
 	struct sym_query *query;
 };
 
+/* The root of processes; open as long as files are told apart by it. */
+struct batch_root {
+	struct root_identity identity;
+	int fd; /* or ROOTED_OURS */
+};
+
 /* All zero but the caller is empty. */
 struct file_batch {
+	struct batch_root *roots;
+	size_t nr_roots, roots_capacity;
 	struct sym_file *files;
 	size_t nr_files, files_capacity;
 	struct file_question *questions;
 	size_t nr_questions, questions_capacity;
 	const struct user_namer_caller *caller; /* see sym/user_namer.h */
 };
+
+/* The root of a process, by a thread of it, or 0: see rooted__root_of(). Returns 0 or -ENOMEM. */
+int file_batch__root(struct file_batch *batch, pid_t task, struct batch_root *root);
 
 /*
  * Take over the descriptor of file, which is all filled in but its identity and what is read
@@ -48,12 +59,14 @@ bool file_batch__address(const struct file_batch *batch, size_t file, const stru
 int file_batch__ask(struct file_batch *batch, const struct file_question *question);
 
 /*
- * Answer what has been asked so far, and close the files: first the names of all files, and
- * then, with places, inlined calls and source lines, which can take long. The caller is
- * told each. Returns 0 or -ENOMEM.
+ * Answer what has been asked so far: the names, or inlined calls and source lines, which can
+ * take long. The caller is told each. Both return 0 or -ENOMEM.
  */
-int file_batch__answer(struct file_batch *batch, struct file_names *names,
-		       struct file_places *places);
+int file_batch__answer_names(struct file_batch *batch, struct file_names *names);
+int file_batch__answer_places(struct file_batch *batch, struct file_places *places);
+
+/* Forget the questions, and close the files. */
+void file_batch__clear(struct file_batch *batch);
 
 /* What has not been answered is forgotten. */
 void file_batch__release(struct file_batch *batch);

@@ -84,7 +84,8 @@ static int open_symbols(struct file_names *names, const struct sym_file *file)
 	const struct debug_search search = {
 		.elf = &file->elf,
 		.path = file->path,
-		.process = &file->process,
+		.pid = file->pid,
+		.root = file->root,
 		.places = DEBUG_SYMFS | DEBUG_HOST | DEBUG_TARGET | DEBUG_SERVER,
 		.wanted = DEBUG_SYMBOLS,
 		.work = &names->watched->progress->work,
@@ -152,7 +153,7 @@ int file_names__find(struct file_names *names, const struct sym_file *file,
 {
 	int err;
 
-	watched__touch(names->watched, file->process.pid, file->device, false);
+	watched__touch(names->watched, file->pid, file->device, false);
 	err = find_names(names, file, lookups, nr);
 	if (!err)
 		err = find_separate(names, file, lookups, nr);

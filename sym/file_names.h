@@ -13,7 +13,6 @@
 #include "sym/debug_file.h"
 #include "sym/elf_symbols.h"
 #include "sym/file_identity.h"
-#include "sym/process.h"
 
 struct sym_settings;
 struct watched;
@@ -21,12 +20,13 @@ struct watched;
 struct sym_file {
 	struct file_identity identity;
 	struct elf_symbols elf;
-	int fd;	      /* owned */
-	dev_t device; /* as its mappings show it */
-	/* A process that has mapped it, its PID and task only; and the path that it has there. */
-	struct process process;
-	const char *path;
-	struct root_identity root; /* of that process: what is found there is found for all in it */
+	int fd;		  /* owned */
+	dev_t device;	  /* as its mappings show it */
+	pid_t pid;	  /* of a process that has mapped it */
+	const char *path; /* that it has there */
+	/* The root of that process: what is found there is found for all in it. Borrowed. */
+	struct root_identity root_identity;
+	int root;
 };
 
 /* What finding names needs: all borrowed, and the same for all files. */

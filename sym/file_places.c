@@ -7,29 +7,43 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "core/util/clock.h"
 #include "core/util/pointer_map.h"
 #include "sym/debug_reader.h"
 #include "sym/file_names.h"
 #include "sym/watched.h"
 
-/* Readers that are kept: each is a process, with the debug data of a file in its memory. */
-#define READERS_MAX 4
+/*
+ * What is known of files, so that whoever asks again does not search again; and the readers of
+ * debug data among it, each a process with that in its memory.
+ */
+#define KNOWN_MAX     64
+#define READERS_MAX   8
+#define READERS_BYTES ((uint64_t)512 * 1024 * 1024)
 
-struct places_reader {
+/* Of a question: names are told by then, and others wait. */
+#define QUESTION_TIME (5 * NANOSECONDS)
+
+struct known_file {
 	struct file_places *places;
-	struct file_identity identity; /* of the file, */
-	struct root_identity root;     /* in which root it has been looked for */
-	struct debug_reader *reader;   /* NULL: there is no debug data */
-	struct elf_symbols elf;	       /* the file, as far as it is asked what files belong to it */
-	struct process process;	       /* as in struct sym_file */
-	enum debug_place place;	       /* of the debug data; 0: the file itself */
-	uint64_t used;		       /* the larger, the more recently; 0: free */
+	struct file_identity identity;
+	/* In which root its debug data has been looked for; open, so that it stays that. */
+	struct root_identity root_identity;
+	int root;
+	struct debug_reader *reader; /* NULL: there is no debug data */
+	struct elf_symbols elf;	     /* the file, as far as it is asked what files belong to it */
+	pid_t pid;		     /* as in struct sym_file */
+	enum debug_place place;	     /* of the debug data; 0: the file itself */
+	uint64_t used;		     /* the larger, the more recently; 0: free */
+	uint64_t question;	     /* in which it was used last */
+	bool is_old;		     /* the reader has been asked before */
 };
 
 struct file_places {
 	struct file_names *names;
-	struct places_reader readers[READERS_MAX];
-	uint64_t uses;
+	struct known_file known[KNOWN_MAX];
+	uint64_t uses, questions;
+	uint64_t began;		    /* the question at hand */
 	struct pointer_map strings; /* of the reader at hand, to what they became */
 };
 
@@ -42,40 +56,46 @@ int file_places__new(struct file_places **places, struct file_names *names)
 	return 0;
 }
 
+void file_places__begin(struct file_places *places)
+{
+	places->questions++;
+	places->began = monotonic_now();
+}
+
 /* ---- readers ---- */
 
 /* Of struct debug_reader_caller: a file that the debug data names. */
 static int open_split(void *context, const char *path)
 {
-	struct places_reader *reader = context;
-	struct file_names *names = reader->places->names;
-	const struct debug_search search = {.elf = &reader->elf, .process = &reader->process};
+	struct known_file *known = context;
+	const struct debug_search search = {
+		.elf = &known->elf, .pid = known->pid, .root = known->root};
 	struct debug_file found;
-	int err =
-		debug_files__find_split(&names->debug_files, &search, reader->place, path, &found);
+	int err = debug_files__find_split(&known->places->names->debug_files, &search, known->place,
+					  path, &found);
 
 	return err ? err : found.fd;
 }
 
-/* Likewise: it is at work. */
+/* Likewise: we wait for it, but not for ever. */
 static void tick(void *context)
 {
-	const struct places_reader *reader = context;
+	const struct known_file *known = context;
 
-	watched__tick(reader->places->names->watched);
+	watched__tick(known->places->names->watched);
 }
 
 /* Start it for elf, which holds the debug data, or its part that no other file shares. */
-static int start(struct places_reader *reader, const struct debug_search *search)
+static int start(struct known_file *known, const struct debug_search *search)
 {
 	const struct debug_reader_caller caller = {
-		.context = reader, .open_file = open_split, .tick = tick};
+		.context = known, .open_file = open_split, .tick = tick};
 	CLEANUP(elf_symbols__close) struct elf_symbols alternate = {.fd = -1};
-	struct debug_files *files = &reader->places->names->debug_files;
+	struct debug_files *files = &known->places->names->debug_files;
 	struct debug_file found = {.fd = -1};
-	bool has_alternate = !debug_files__find_alternate(files, search, reader->place, &found) &&
+	bool has_alternate = !debug_files__find_alternate(files, search, known->place, &found) &&
 			     !elf_symbols__open(&alternate, found.fd);
-	int err = debug_reader__start(&reader->reader, search->elf,
+	int err = debug_reader__start(&known->reader, search->elf,
 				      has_alternate ? &alternate : NULL, &caller);
 
 	cleanup__close(&found.fd);
@@ -83,83 +103,150 @@ static int start(struct places_reader *reader, const struct debug_search *search
 }
 
 /* For debug data in a file of its own. */
-static int start_separate(struct places_reader *reader, const struct debug_search *search)
+static int start_separate(struct known_file *known, const struct debug_search *search)
 {
 	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	const struct watched *watched = known->places->names->watched;
 	struct debug_search of_found = *search;
 	struct debug_file found = {.fd = -1};
-	int err = debug_files__find(&reader->places->names->debug_files, search, &found);
+	int err = debug_files__find(&known->places->names->debug_files, search, &found);
 
-	if (!err)
-		err = elf_symbols__open(&elf, found.fd);
+	if (err)
+		return err;
+	watched__touch_debug(watched, found.place == DEBUG_TARGET ? search->pid : 0, found.device);
+	err = elf_symbols__open(&elf, found.fd);
 	if (!err) {
 		of_found.elf = &elf;
-		reader->place = found.place;
-		err = start(reader, &of_found);
+		known->place = found.place;
+		err = start(known, &of_found);
 	}
 	cleanup__close(&found.fd);
 	return err;
 }
 
-/* Find the debug data of a file. It may have none: that is remembered as well. */
-static int begin_reader(struct places_reader *reader, struct file_places *places,
-			const struct sym_file *file)
+static void forget(struct known_file *known)
 {
+	if (!known->used)
+		return;
+	debug_reader__stop(known->reader);
+	cleanup__close(&known->elf.fd);
+	cleanup__close(&known->root);
+	*known = (struct known_file){0};
+}
+
+/* Find the debug data of a file. It may have none: that is known from then on as well. */
+static int learn(struct known_file *known, struct file_places *places, const struct sym_file *file)
+{
+	const struct watched *watched = places->names->watched;
 	const struct debug_search search = {
 		.elf = &file->elf,
 		.path = file->path,
-		.process = &file->process,
+		.pid = file->pid,
+		.root = file->root,
 		.places = DEBUG_SYMFS | DEBUG_HOST | DEBUG_TARGET | DEBUG_SERVER,
 		.wanted = DEBUG_DWARF,
-		.work = &places->names->watched->progress->work,
+		.work = &watched->progress->work,
 	};
-	int err;
 
-	if (reader->used) {
-		debug_reader__stop(reader->reader);
-		cleanup__close(&reader->elf.fd);
-	}
-	*reader = (struct places_reader){.places = places,
-					 .identity = file->identity,
-					 .root = file->root,
-					 .elf = {.fd = watched__copy_fd(file->fd),
-						 .machine = file->elf.machine,
-						 .is_64bit = file->elf.is_64bit},
-					 .process = file->process};
-	if (debug_content__is_in(&file->elf, DEBUG_DWARF))
-		err = start(reader, &search);
-	else
-		err = start_separate(reader, &search);
-	return err;
+	forget(known);
+	*known = (struct known_file){
+		.places = places,
+		.identity = file->identity,
+		.root_identity = file->root_identity,
+		.root = file->root < 0 ? file->root : watched__copy_fd(file->root),
+		.elf = {.fd = watched__copy_fd(file->fd),
+			.machine = file->elf.machine,
+			.is_64bit = file->elf.is_64bit},
+		.pid = file->pid,
+		.used = ++places->uses,
+	};
+	watched__touch(watched, file->pid, file->device, false);
+	return debug_content__is_in(&file->elf, DEBUG_DWARF) ? start(known, &search) :
+							       start_separate(known, &search);
 }
 
-static struct places_reader *find_reader(struct file_places *places, const struct sym_file *file)
+static bool is_of(const struct known_file *known, const struct sym_file *file)
 {
-	struct places_reader *oldest = &places->readers[0];
+	return known->used && file_identity__equal(&known->identity, &file->identity) &&
+	       root_identity__equal(&known->root_identity, &file->root_identity);
+}
 
-	for (size_t i = 0; i < READERS_MAX; i++) {
-		struct places_reader *reader = &places->readers[i];
+/* What is known of the file, or else where that is to be: the place that was used longest ago. */
+static struct known_file *find_known(struct file_places *places, const struct sym_file *file)
+{
+	struct known_file *oldest = &places->known[0];
 
-		if (reader->used && file_identity__equal(&reader->identity, &file->identity) &&
-		    root_identity__equal(&reader->root, &file->root))
-			return reader;
-		if (reader->used < oldest->used)
-			oldest = reader;
+	for (size_t i = 0; i < KNOWN_MAX; i++) {
+		struct known_file *known = &places->known[i];
+
+		if (is_of(known, file))
+			return known;
+		if (known->used < oldest->used)
+			oldest = known;
 	}
 	return oldest;
 }
 
-/* Returns 0, with *found->reader NULL if there is no debug data, or -ENOMEM. */
-static int use_reader(struct file_places *places, const struct sym_file *file,
-		      struct places_reader **found)
+/*
+ * The reader that goes first: the one that was used longest ago, or, if the question at hand has
+ * used all of them, last; those before will be asked first the next time.
+ */
+static struct known_file *victim(struct file_places *places, const struct known_file *added)
 {
-	struct places_reader *reader = find_reader(places, file);
-	bool is_new = !reader->used || !file_identity__equal(&reader->identity, &file->identity) ||
-		      !root_identity__equal(&reader->root, &file->root);
-	int err = is_new ? begin_reader(reader, places, file) : 0;
+	struct known_file *oldest = NULL, *newest = NULL;
 
-	reader->used = ++places->uses;
-	*found = reader;
+	for (size_t i = 0; i < KNOWN_MAX; i++) {
+		struct known_file *known = &places->known[i];
+
+		if (!known->reader || known == added)
+			continue;
+		if (known->question != places->questions && (!oldest || known->used < oldest->used))
+			oldest = known;
+		if (!newest || known->used > newest->used)
+			newest = known;
+	}
+	return oldest ? oldest : newest;
+}
+
+/* Room for the reader that was added; it stays in any case. */
+static void make_room(struct file_places *places, const struct known_file *added)
+{
+	for (;;) {
+		size_t readers = 0;
+		uint64_t bytes = 0;
+
+		for (size_t i = 0; i < KNOWN_MAX; i++) {
+			if (!places->known[i].reader)
+				continue;
+			readers++;
+			bytes += debug_reader__size(places->known[i].reader);
+		}
+		if (readers <= 1 || (readers <= READERS_MAX && bytes <= READERS_BYTES))
+			return;
+		forget(victim(places, added));
+	}
+}
+
+/* A reader has ended, or is near the end of what it may use: another one takes its place. */
+static bool is_used_up(const struct known_file *known)
+{
+	return known->reader && debug_reader__is_worn(known->reader);
+}
+
+/* Returns 0, with *found->reader NULL if there is no debug data, or -ENOMEM. */
+static int use_known(struct file_places *places, const struct sym_file *file,
+		     struct known_file **found)
+{
+	struct known_file *known = find_known(places, file);
+	int err = 0;
+
+	if (!is_of(known, file) || is_used_up(known)) {
+		err = learn(known, places, file);
+		make_room(places, known);
+	}
+	known->used = ++places->uses;
+	known->question = places->questions;
+	*found = known;
 	if (err && err != -ENOMEM && err != -ENOENT)
 		places->names->watched->progress->left_out = true;
 	return err == -ENOMEM ? err : 0;
@@ -241,23 +328,43 @@ static int take_chains(struct file_places *places, const struct debug_chain *cha
 	return err;
 }
 
+/* One that has not been asked for long has ended, and another one takes its place. */
+static int ask(struct file_places *places, const struct sym_file *file, struct known_file **known,
+	       struct debug_chain *chains, size_t nr, struct arena *frames)
+{
+	bool is_old = (*known)->is_old;
+	int err = debug_reader__find((*known)->reader, chains, nr, frames);
+
+	(*known)->is_old = true;
+	if (err != -EPIPE || !is_old)
+		return err;
+	forget(*known);
+	err = use_known(places, file, known);
+	return err || !(*known)->reader ? err :
+					  debug_reader__find((*known)->reader, chains, nr, frames);
+}
+
 int file_places__find(struct file_places *places, const struct sym_file *file,
 		      const struct elf_lookup *lookups, struct file_place *found, size_t nr)
 {
 	CLEANUP_FREE struct debug_chain *chains = calloc(nr + 1, sizeof(*chains));
 	CLEANUP(arena__release) struct arena frames = {0};
-	struct places_reader *reader;
+	struct known_file *known;
 	int err;
 
 	memset(found, 0, nr * sizeof(*found));
 	if (!chains)
 		return -ENOMEM;
-	err = use_reader(places, file, &reader);
-	if (err || !reader->reader)
+	if (monotonic_now() - places->began > QUESTION_TIME) {
+		places->names->watched->progress->left_out = true;
+		return 0;
+	}
+	err = use_known(places, file, &known);
+	if (err || !known->reader)
 		return err;
 	for (size_t i = 0; i < nr; i++)
 		chains[i].address = lookups[i].address;
-	if (debug_reader__find(reader->reader, chains, nr, &frames))
+	if (ask(places, file, &known, chains, nr, &frames))
 		places->names->watched->progress->left_out = true;
 	return take_chains(places, chains, found, nr);
 }

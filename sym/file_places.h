@@ -29,6 +29,9 @@ struct file_places;
 /* names is borrowed. Returns 0 or -ENOMEM. */
 int file_places__new(struct file_places **places, struct file_names *names);
 
+/* A question begins: all that is asked for until the next has some seconds. */
+void file_places__begin(struct file_places *places);
+
 /*
  * Find the places of the addresses of lookups, which are sorted. What has been read of the
  * last few files is kept, since who asks once asks again. Returns 0 or -ENOMEM; that something

@@ -198,7 +198,7 @@ static int name_program(const struct process *process)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", process->task);
-	return rooted__name(ROOTED_OURS, path, 0);
+	return rooted__name_ours(path, 0);
 }
 
 /* Where the path, which may be one in another root, leads to in ours. */
@@ -290,7 +290,7 @@ int process__open_directory(const struct process *process, const char *path)
 
 int process__open_own_path(const char *path)
 {
-	CLEANUP_CLOSE int named = rooted__name(ROOTED_OURS, path, 0);
+	CLEANUP_CLOSE int named = rooted__name_ours(path, 0);
 	struct stat st;
 
 	return named < 0 ? named : rooted__open_regular(named, &st);

@@ -11,7 +11,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "core/util/array.h"
 #include "core/util/cleanup.h"
+
+/* Of fs/configfs and fs/fuse, which linux/magic.h has not. */
+#define CONFIGFS_MAGIC	   0x62656570
+#define FUSE_CONTROL_MAGIC 0x65735543
 
 int rooted__of_process(pid_t task)
 {
@@ -25,14 +30,19 @@ int rooted__of_process(pid_t task)
 
 int rooted__name(int root, const char *path, int flags)
 {
+	/* Either way no link of /proc is followed to what a process, or we, have open. */
 	struct open_how how = {.flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
-			       .resolve = RESOLVE_IN_ROOT};
-	int named;
+			       .resolve = root == ROOTED_OURS ? RESOLVE_NO_MAGICLINKS :
+								RESOLVE_IN_ROOT};
+	int named = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 
-	if (root == ROOTED_OURS)
-		named = open(path, (int)how.flags);
-	else
-		named = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return named < 0 ? -errno : named;
+}
+
+int rooted__name_ours(const char *path, int flags)
+{
+	int named = open(path, O_PATH | O_CLOEXEC | flags);
+
 	return named < 0 ? -errno : named;
 }
 
@@ -52,10 +62,20 @@ int rooted__open_regular(int named, struct stat *st)
 
 bool rooted__is_made_by_kernel(int named)
 {
+	static const unsigned long kernels[] = {
+		PROC_SUPER_MAGIC,   SYSFS_MAGIC,	  DEBUGFS_MAGIC,    TRACEFS_MAGIC,
+		CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,  SECURITYFS_MAGIC, SELINUX_MAGIC,
+		SMACK_MAGIC,	    BPF_FS_MAGIC,	  PSTOREFS_MAGIC,   EFIVARFS_MAGIC,
+		BINFMTFS_MAGIC,	    RDTGROUP_SUPER_MAGIC, CONFIGFS_MAGIC,   FUSE_CONTROL_MAGIC,
+	};
 	struct statfs fs;
 
-	return fstatfs(named, &fs) || fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC ||
-	       fs.f_type == DEBUGFS_MAGIC || fs.f_type == TRACEFS_MAGIC;
+	if (fstatfs(named, &fs))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(kernels); i++)
+		if ((unsigned long)fs.f_type == kernels[i])
+			return true;
+	return false;
 }
 
 int rooted__open(int root, const char *path, struct stat *st)
@@ -114,4 +134,18 @@ int root_identity__read(struct root_identity *identity, int root)
 		return -ENOTSUP;
 	*identity = (struct root_identity){.mount = stx.stx_mnt_id, .inode = stx.stx_ino};
 	return 0;
+}
+
+int rooted__root_of(pid_t task, struct root_identity *identity)
+{
+	CLEANUP_CLOSE int root = task ? rooted__of_process(task) : -1;
+	struct root_identity ours = {0};
+
+	*identity = ours;
+	if (root_identity__read(&ours, ROOTED_OURS) || root < 0 ||
+	    root_identity__read(identity, root)) {
+		*identity = ours;
+		return ROOTED_OURS;
+	}
+	return root_identity__equal(identity, &ours) ? ROOTED_OURS : TAKE_FD(root);
 }

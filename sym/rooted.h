@@ -13,7 +13,10 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* In the place of a descriptor: our own root, which nothing is confined to. */
+/*
+ * In the place of a descriptor: our own root. Nothing is confined to it, but links to what
+ * processes have open, as /proc/PID/fd has them, are not followed.
+ */
 #define ROOTED_OURS AT_FDCWD
 
 /*
@@ -26,6 +29,9 @@ int rooted__of_process(pid_t task);
 
 /* What path names, and no more: flags are 0, O_DIRECTORY, or O_NOFOLLOW. */
 int rooted__name(int root, const char *path, int flags);
+
+/* The same of a path in our root that is our own, or the user's: it may lead anywhere. */
+int rooted__name_ours(const char *path, int flags);
 
 /*
  * What path names, for reading: only a regular file, and none that the kernel makes,
@@ -59,6 +65,13 @@ static inline bool root_identity__equal(const struct root_identity *a,
 {
 	return a->mount == b->mount && a->inode == b->inode;
 }
+
+/*
+ * The root of a process, and what it is told apart by: ROOTED_OURS if it is ours, or if that is
+ * not known, since the process has ended (task is 0) or hides it; else a descriptor. As long as
+ * that is open nothing else has its identity.
+ */
+int rooted__root_of(pid_t task, struct root_identity *identity);
 
 /* Returns 0 or a negative errno. */
 int root_identity__read(struct root_identity *identity, int root);

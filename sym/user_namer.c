@@ -93,7 +93,7 @@ struct jit_question {
 /* What one call of user_namer__name() collects before it asks the files. */
 struct batch {
 	struct file_batch files;
-	struct root_identity root;	    /* of the process at hand */
+	struct batch_root root;		    /* of the process at hand */
 	struct jit_question *jit_questions; /* process by process, each sorted by address */
 	size_t nr_jit_questions, jit_questions_capacity;
 	const struct user_namer_caller *caller;
@@ -184,9 +184,10 @@ static int add_file(struct user_namer *namer, struct batch *batch, const struct 
 {
 	struct sym_file added = {
 		.device = mapping->device,
-		.process = {.pid = view->process->pid, .task = view->process->task},
+		.pid = view->process->pid,
 		.path = mapping->path,
-		.root = batch->root,
+		.root_identity = batch->root.identity,
+		.root = batch->root.fd,
 	};
 
 	added.fd = vdso__is_ours(mapping) ?
@@ -194,6 +195,17 @@ static int add_file(struct user_namer *namer, struct batch *batch, const struct 
 			   process_view__open_file(view, &namer->remembered, mapping);
 	return added.fd < 0 ? added.fd :
 			      file_batch__add(&batch->files, &added, namer->of_files.names, file);
+}
+
+/* Answer what has been asked so far, and close the files. */
+static int make_room(struct user_namer *namer, struct batch *batch)
+{
+	int err = file_batch__answer_names(&batch->files, &namer->of_files);
+
+	if (!err && namer->places)
+		err = file_batch__answer_places(&batch->files, namer->places);
+	file_batch__clear(&batch->files);
+	return err;
 }
 
 /* The queries that lie in one mapping. */
@@ -207,7 +219,7 @@ static int ask_mapping(struct user_namer *namer, struct batch *batch,
 	int opened;
 
 	if (!err && batch->files.nr_files >= namer->files_max)
-		err = file_batch__answer(&batch->files, &namer->of_files, namer->places);
+		err = make_room(namer, batch);
 	if (err)
 		return err;
 	batch__pause(batch);
@@ -301,16 +313,6 @@ static int ask_view(struct user_namer *namer, struct batch *batch, const struct 
 	return err;
 }
 
-/* What has ended is taken for one in our root. */
-static void read_root(struct user_namer *namer, const struct process_view *view,
-		      struct root_identity *identity)
-{
-	CLEANUP_CLOSE int root = view->ended ? -1 : rooted__of_process(view->process->task);
-
-	if (root < 0 || root_identity__read(identity, root))
-		*identity = namer->of_files.debug_files.own_root;
-}
-
 static int ask_process(struct user_namer *namer, struct batch *batch, struct sym_query **queries,
 		       size_t nr)
 {
@@ -321,8 +323,10 @@ static int ask_process(struct user_namer *namer, struct batch *batch, struct sym
 	err = process_view__read(&view, &namer->remembered, queries[0]->pid);
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	read_root(namer, &view, &batch->root);
-	err = ask_view(namer, batch, &view, queries, nr);
+	/* What has ended is taken for one in our root. */
+	err = file_batch__root(&batch->files, view.ended ? 0 : view.process->task, &batch->root);
+	if (!err)
+		err = ask_view(namer, batch, &view, queries, nr);
 	process_view__release(&view, &namer->remembered);
 	return err;
 }
@@ -332,6 +336,8 @@ static int answer_all(struct user_namer *namer, struct batch *batch, struct sym_
 {
 	int err = 0;
 
+	if (namer->places)
+		file_places__begin(namer->places);
 	for (size_t first = 0, end; first < nr && !err; first = end) {
 		for (end = first + 1; end < nr; end++)
 			if (sorted[end]->pid != sorted[first]->pid)
@@ -339,8 +345,11 @@ static int answer_all(struct user_namer *namer, struct batch *batch, struct sym_
 		err = ask_process(namer, batch, sorted + first, end - first);
 	}
 	if (!err)
-		err = file_batch__answer(&batch->files, &namer->of_files, namer->places);
-	return err ? err : batch__answer_by_jit_maps(namer, batch);
+		err = file_batch__answer_names(&batch->files, &namer->of_files);
+	if (!err)
+		err = batch__answer_by_jit_maps(namer, batch);
+	return err || !namer->places ? err :
+				       file_batch__answer_places(&batch->files, namer->places);
 }
 
 int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t nr,

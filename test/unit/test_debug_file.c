@@ -26,7 +26,7 @@
 #include "core/util/clock.h"
 #include "sym/elf_symbols.h"
 #include "sym/mini_symbols.h"
-#include "sym/process.h"
+#include "sym/rooted.h"
 #include "sym/sym.h"
 #include "sym/watched.h"
 #include "test/unit/tap.h"
@@ -190,7 +190,8 @@ struct wish {
 static int find(const struct wish *wish, struct debug_file *found)
 {
 	CLEANUP(close_program) struct program program = open_program(wish->program);
-	const struct process process = {.pid = wish->pid, .task = wish->pid};
+	struct root_identity identity;
+	CLEANUP_CLOSE int root = rooted__root_of(wish->pid, &identity);
 	const struct sym_settings settings = {.symfs = wish->symfs};
 	struct progress progress = {0};
 	const struct watched watched = {.avoided = wish->avoided, .progress = &progress};
@@ -198,7 +199,8 @@ static int find(const struct wish *wish, struct debug_file *found)
 	const struct debug_search search = {
 		.elf = &program.elf,
 		.path = wish->mapped ? wish->mapped : wish->program,
-		.process = wish->pid ? &process : NULL,
+		.pid = wish->pid,
+		.root = root,
 		.places = wish->places ? wish->places : ~0U,
 		.wanted = wish->wanted,
 		.work = &work,

@@ -104,7 +104,7 @@ static void path_that_it_prints(void)
 /* It neither sees what we have open nor writes where we do. */
 static void what_it_inherits(void)
 {
-	CLEANUP_CLOSE int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	CLEANUP_CLOSE __attribute__((unused)) int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	char path[PATH_MAX] = "";
 
 	make_command("echo nothing of this >&2\n"
@@ -318,8 +318,11 @@ static int find_file(bool asks, unsigned int places, struct debug_file *found)
 	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
 	CLEANUP(debug_files__close) struct debug_files files = {.symfs = -1};
 	uint64_t work = 1000;
-	const struct debug_search search = {
-		.elf = &elf, .places = places, .wanted = DEBUG_SYMBOLS, .work = &work};
+	const struct debug_search search = {.elf = &elf,
+					    .root = ROOTED_OURS,
+					    .places = places,
+					    .wanted = DEBUG_SYMBOLS,
+					    .work = &work};
 
 	CHECK_INT(elf_symbols__open(&elf, fd), 0);
 	CHECK_INT(debug_files__open(&files, &(struct sym_settings){.debuginfod = asks}, NULL), 0);
