@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/process_history.h"
@@ -27,6 +28,18 @@
 /* The most that the start of a trace waits for what processes have mapped by then. */
 #define SNAPSHOTS_WAIT (100 * 1000000ULL)
 
+/* So many processes are looked after whose first thread has ended, while others run. */
+#define LEADERLESS_MAX 32
+
+/* The links of /proc/PID/task: those of any directory, and of each thread. */
+#define TASK_LINKS 2
+
+struct leaderless {
+	pid_t pid;
+	uint64_t since;
+	uint64_t seen; /* that it ran, last */
+};
+
 struct trace_processes {
 	struct symbolizer *symbolizer;
 	const struct pid_list *pids;
@@ -39,6 +52,8 @@ struct trace_processes {
 	 */
 	pid_t *snapshots;
 	size_t nr_snapshots, snapshots_capacity;
+	struct leaderless leaderless[LEADERLESS_MAX];
+	size_t nr_leaderless;
 	uint64_t taken; /* a time by which all of them had been taken; 0: not yet */
 };
 
@@ -198,6 +213,72 @@ static void doubt_snapshot(struct trace_processes *processes, const struct proce
 			processes->snapshots[i] = 0;
 }
 
+static void use(struct trace_processes *processes, const struct process_record *record)
+{
+	uint32_t part;
+
+	doubt_snapshot(processes, record);
+	part = process_history__take(processes->history, record);
+	if (part)
+		hold(processes, part);
+}
+
+/* Besides the first, which is there until its process has ended as a whole. */
+static bool has_other_threads(pid_t pid)
+{
+	struct stat task;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return !stat(path, &task) && task.st_nlink > TASK_LINKS + 1;
+}
+
+static void end_leaderless(struct trace_processes *processes, size_t i, uint64_t time)
+{
+	const struct process_record end = {
+		.deed = PROCESS_ENDED, .time = time, .pid = processes->leaderless[i].pid};
+
+	processes->leaderless[i] = processes->leaderless[--processes->nr_leaderless];
+	use(processes, &end);
+}
+
+static void look_after_leaderless(struct trace_processes *processes)
+{
+	uint64_t now = monotonic_now();
+
+	for (size_t i = processes->nr_leaderless; i-- > 0;) {
+		struct leaderless *item = &processes->leaderless[i];
+
+		if (has_other_threads(item->pid))
+			item->seen = now;
+		else
+			end_leaderless(processes, i, item->seen);
+	}
+}
+
+/* Whether an end is that of a first thread only. */
+static bool add_leaderless(struct trace_processes *processes, const struct process_record *end)
+{
+	if (processes->nr_leaderless == LEADERLESS_MAX || !has_other_threads(end->pid))
+		return false;
+	processes->leaderless[processes->nr_leaderless++] =
+		(struct leaderless){.pid = end->pid, .since = end->time, .seen = end->time};
+	return true;
+}
+
+static void take_record(struct trace_processes *processes, const struct process_record *record)
+{
+	if (!is_wanted(processes, record) ||
+	    (record->deed == PROCESS_ENDED && add_leaderless(processes, record)))
+		return;
+	/* The PID is that of another process, or its one thread has become the first. */
+	if (record->deed == PROCESS_FORKED || record->deed == PROCESS_EXECUTED)
+		for (size_t i = processes->nr_leaderless; i-- > 0;)
+			if (processes->leaderless[i].pid == record->pid)
+				end_leaderless(processes, i, processes->leaderless[i].since);
+	use(processes, record);
+}
+
 /* Those that had been written when the records were read the time before: in the right order. */
 static int take_records(struct trace_processes *processes)
 {
@@ -205,15 +286,9 @@ static int take_records(struct trace_processes *processes)
 	int err = process_records__read(processes->records);
 	const struct process_record *record;
 
-	while ((record = process_records__next(processes->records, processes->looked))) {
-		uint32_t part = 0;
-
-		doubt_snapshot(processes, record);
-		if (is_wanted(processes, record))
-			part = process_history__take(processes->history, record);
-		if (part)
-			hold(processes, part);
-	}
+	look_after_leaderless(processes);
+	while ((record = process_records__next(processes->records, processes->looked)))
+		take_record(processes, record);
 	processes->looked = now;
 	return err;
 }

@@ -162,6 +162,21 @@ getppid=t:syscalls:sys_enter_getppid
 	[ "$(counted '^inside;.*main;burn;works [0-9]+$')" -gt 10 ]
 }
 
+@test "a process whose first thread has ended, and which still runs code that it has generated" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
+	start "$TRACEKIT" profile -f -U -F 199 >out
+	profile=$pid
+	pause 0.5
+	start "$LIVES" leaderless >page
+	wait_for [ -s page ]
+	echo "$(<page) 1000 generated" >"/tmp/perf-$pid.map"
+	pause 0.5
+	kill -INT "$profile"
+	wait "$profile"
+	rm "/tmp/perf-$pid.map"
+	[ "$(counted '^lives;.*;generated [0-9]+$')" -gt 20 ]
+}
+
 @test "-p: the program that a process was, and the one that it became, which has ended" {
 	another
 	mkfifo line

@@ -5,6 +5,8 @@
  *   lives once                asks() calls counted(), a system call, and it ends at once
  *   lives forks NUMBER        so do that many children, one after the other
  *   lives burn                works() uses some hundredths of a second of a CPU, and it ends
+ *   lives leaderless          its first thread ends, and another one spins in code that it has
+ *                             generated, at the address that it says, for ten seconds (x86-64)
  *   lives exec PROGRAM ARG... asks() calls counted(), and it becomes that program
  *   lives waits PROGRAM ARG... likewise, when it has read a line
  *   lives as PID PROGRAM ARG... runs that program with that PID, and waits for it;
@@ -14,11 +16,13 @@
  * addresses: a copy with other names has them in the same places.
  */
 #include <linux/sched.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -59,6 +63,30 @@ static void burn(void)
 {
 	works();
 	end(0);
+}
+
+static void *run_code(void *code)
+{
+	((void (*)(void))(uintptr_t)code)();
+	return NULL;
+}
+
+static int leaderless(void)
+{
+	static const unsigned char loop[] = {0xeb, 0xfe}; /* a jump to itself */
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_t other;
+
+	if (code == MAP_FAILED)
+		return 1;
+	memcpy(code, loop, sizeof(loop));
+	printf("%lx\n", (unsigned long)(uintptr_t)code);
+	fflush(stdout);
+	alarm(10);
+	if (pthread_create(&other, NULL, run_code, code))
+		return 1;
+	pthread_exit(NULL);
 }
 
 static int forks(int number)
@@ -108,6 +136,8 @@ int main(int argc, char **argv)
 		once();
 	if (argc == 2 && !strcmp(argv[1], "burn"))
 		burn();
+	if (argc == 2 && !strcmp(argv[1], "leaderless"))
+		return leaderless();
 	if (argc == 3 && !strcmp(argv[1], "forks"))
 		return forks(atoi(argv[2]));
 	if (argc >= 3 && !strcmp(argv[1], "exec"))
@@ -116,7 +146,7 @@ int main(int argc, char **argv)
 		return become(argv + 2);
 	if (argc >= 4 && !strcmp(argv[1], "as"))
 		return run_as(atoi(argv[2]), argv + 3);
-	fprintf(stderr, "usage: lives once | forks NUMBER | burn | exec PROGRAM ARG... | "
-			"waits PROGRAM ARG... | as PID PROGRAM ARG...\n");
+	fprintf(stderr, "usage: lives once | forks NUMBER | burn | leaderless | "
+			"exec PROGRAM ARG... | waits PROGRAM ARG... | as PID PROGRAM ARG...\n");
 	return 2;
 }
