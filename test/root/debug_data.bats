@@ -88,13 +88,50 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 }
 
 @test "a stream of events has them, too" {
-	make_program
+	local place='"addr":"[0-9a-f]+","name"' leaf turn work main
+	command -v gcc >/dev/null || skip "no gcc"
+	# A call from turn(), which is inlined into work().
+	cat >program.c <<-'END'
+		#include <unistd.h>
+		volatile unsigned long sink;
+		__attribute__((noinline)) void leaf(void)
+		{
+			sink = getppid();
+		}
+		static inline __attribute__((always_inline)) void turn(void)
+		{
+			leaf();
+			sink++;
+		}
+		__attribute__((noinline)) void work(void)
+		{
+			turn();
+			sink = getppid();
+		}
+		int main(void)
+		{
+			for (;;)
+				work();
+		}
+	END
+	gcc -O2 -g -fno-omit-frame-pointer -fno-shrink-wrap -o program program.c
 	start ./program
 	sleep 0.2
-	"$TRACEKIT" stacksnoop -U -n 20 -p "$pid" --inline --lines --json "$PWD/program:work" >out
+	"$TRACEKIT" stacksnoop -U -n 20 -p "$pid" --inline --lines --json "$PWD/program:leaf" >json
+	"$TRACEKIT" stacksnoop -U -n 20 -p "$pid" --inline --lines "$PWD/program:leaf" >text
+	"$TRACEKIT" stacksnoop -U -n 20 -p "$pid" --lines --json "$PWD/program:leaf" >without
 	kill -KILL "$pid"
-	# The function is at its first instruction, before anything that was inlined.
-	grep -Eq '"user":\[\{"addr":"[0-9a-f]+","name":"work","offset":0,"module":"program","module_offset":[0-9]+,"file":"[^"]*/program.c","line":9\},\{"addr":"[0-9a-f]+","name":"main",.*"line":16\}' out
+	head -n 1 json
+	head -n 8 text
+	# The function is at its first instruction.
+	leaf='"user":\[\{'$place':"leaf","offset":0,"module":"program","module_offset":[0-9]+,"file":"[^"]*/program.c","line":4\}'
+	turn='\{'$place':"turn","inlined":true,"file":"[^"]*/program.c","line":9\}'
+	work='\{'$place':"work",[^}]*"file":"[^"]*/program.c","line":14\}'
+	main='\{'$place':"main",[^}]*"line":20\}'
+	grep -Eq "$leaf,$turn,$work,$main" json
+	grep -Eq "r0: [0-9a-f]+ turn \(inlined\) at program.c:9$" text
+	grep -Eq "r1: [0-9a-f]+ work at program.c:14$" text
+	refute grep -q inlined without
 }
 
 @test "debug data of every version, compressed, split or shared" {
