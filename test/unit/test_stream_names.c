@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names of the frames of events, from a symbolizer that is played here. */
+#include "core/stream_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/abi.h"
+#include "core/event_queue.h"
+#include "core/sent_stacks.h"
+#include "core/stream_processes.h"
+#include "core/stream_writer.h"
+#include "sym/sym.h"
+#include "test/unit/tap.h"
+
+/* ---- a symbolizer that answers at once, with the longest names ---- */
+
+int symbolizer__ask_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
+{
+	static char name[FRAME_NAME_MAX];
+
+	(void)symbolizer;
+	memset(name, '\1', sizeof(name) - 1);
+	for (size_t i = 0; i < nr; i++)
+		queries[i].name = queries[i].module = name;
+	return 0;
+}
+
+int symbolizer__attend(struct symbolizer *symbolizer)
+{
+	(void)symbolizer;
+	return 0;
+}
+
+int symbolizer__poll(const struct symbolizer *symbolizer, struct pollfd *pollfd)
+{
+	(void)symbolizer;
+	pollfd->fd = -1;
+	return -1;
+}
+
+void symbolizer__forget_names(struct symbolizer *symbolizer)
+{
+	(void)symbolizer;
+}
+
+int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
+{
+	(void)symbolizer;
+	(void)queries;
+	(void)nr;
+	return 0;
+}
+
+pid_t stream_processes__known_as(struct stream_processes *processes, pid_t pid, uint32_t number)
+{
+	(void)processes;
+	(void)number;
+	return pid;
+}
+
+/* ---- events ---- */
+
+#define NR_EVENTS 16
+
+static struct sent_stack *make_stack(uint64_t first, uint32_t nr)
+{
+	struct sent_stack *stack = calloc(1, sizeof(*stack) + nr * sizeof(stack->frames[0]));
+
+	stack->nr = nr;
+	for (uint32_t i = 0; i < nr; i++)
+		stack->frames[i] = first + i;
+	return stack;
+}
+
+/* How many bytes of text those have that were given any. */
+static size_t count_bytes(struct sent_stack *const *stacks)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < NR_EVENTS; i++)
+		for (uint32_t k = 0; stacks[i]->shown && k < stacks[i]->nr; k++)
+			bytes += stacks[i]->shown[k]->length;
+	return bytes;
+}
+
+/* Names without end are not kept together, but each event gets its own. */
+static void long_names(void)
+{
+	const struct stream_writer writer = {.json = true, .user = true};
+	struct sent_stack *none = make_stack(0, 0), *stacks[NR_EVENTS];
+	struct stream_event events[NR_EVENTS] = {0};
+	struct stream_names *names = NULL;
+
+	CHECK_INT(stream_names__new(&names, NULL, &writer), 0);
+	for (uint32_t i = 0; i < NR_EVENTS; i++) {
+		stacks[i] = make_stack(0x10000 * (i + 1), STACK_SLOTS);
+		events[i].kernel = none;
+		events[i].user = stacks[i];
+		events[i].tgid = events[i].process = 1;
+		CHECK_INT(stream_names__prepare(names, &events[i]), 0);
+	}
+	CHECK_INT(stream_names__attend(names, NULL), 0);
+	/* A stack's beyond the bound at most. */
+	CHECK(count_bytes(stacks) < 12 * 1024 * 1024);
+	for (uint32_t i = 0; i < NR_EVENTS; i++) {
+		int ready = stream_names__ready(names, &events[i]);
+
+		if (!ready) {
+			CHECK_INT(stream_names__attend(names, NULL), 0);
+			ready = stream_names__ready(names, &events[i]);
+		}
+		if (!CHECK_INT(ready, 1))
+			break;
+		CHECK(stacks[i]->shown[STACK_SLOTS - 1]->length > FRAME_NAME_MAX);
+	}
+	stream_names__free(names);
+	for (uint32_t i = 0; i < NR_EVENTS; i++)
+		free(stacks[i]);
+	free(none);
+}
+
+static const struct tap_test tests[] = {
+	{"events with the longest names get them, one after the other", long_names},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}
