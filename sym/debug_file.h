@@ -89,8 +89,8 @@ bool debug_content__is_in(const struct elf_symbols *elf, enum debug_content cont
 
 /*
  * Find the file that is searched for. Returns 0, -ENOENT if there is none (places that
- * did not answer earlier are left out), or another negative errno; *found is filled only if 0
- * is returned.
+ * did not answer earlier are left out), -ETIME if there was no time left to ask a server, or
+ * another negative errno; *found is filled only if 0 is returned.
  */
 int debug_files__find(struct debug_files *files, const struct debug_search *search,
 		      struct debug_file *found);

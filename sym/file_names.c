@@ -95,7 +95,9 @@ static int open_symbols(struct file_names *names, const struct sym_file *file)
 
 	if (!err)
 		return found.fd;
-	return err == -ENOENT ? mini_symbols__open(&file->elf, search.work) : err;
+	/* What a server had no time for may be here. */
+	names->watched->progress->left_out |= err == -ETIME;
+	return err == -ENOENT || err == -ETIME ? mini_symbols__open(&file->elf, search.work) : err;
 }
 
 /* Those without a name, in their order; *nr becomes how many. NULL without memory. */

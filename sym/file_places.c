@@ -93,11 +93,14 @@ static int start(struct known_file *known, const struct debug_search *search)
 	CLEANUP(elf_symbols__close) struct elf_symbols alternate = {.fd = -1};
 	struct debug_files *files = &known->places->names->debug_files;
 	struct debug_file found = {.fd = -1};
-	bool has_alternate = !debug_files__find_alternate(files, search, known->place, &found) &&
-			     !elf_symbols__open(&alternate, found.fd);
-	int err = debug_reader__start(&known->reader, search->elf,
-				      has_alternate ? &alternate : NULL, &caller);
+	int no_alternate = debug_files__find_alternate(files, search, known->place, &found);
+	int err;
 
+	known->places->names->watched->progress->left_out |= no_alternate == -ETIME;
+	if (!no_alternate)
+		no_alternate = elf_symbols__open(&alternate, found.fd);
+	err = debug_reader__start(&known->reader, search->elf, no_alternate ? NULL : &alternate,
+				  &caller);
 	cleanup__close(&found.fd);
 	return err;
 }
