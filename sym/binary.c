@@ -143,14 +143,10 @@ static bool is_exactly(const char *file, const char *name)
  */
 static void mapped_file(const char *path, bool whole, char file[PATH_MAX])
 {
-	static const char deleted[] = " (deleted)";
 	const char *slash = whole ? NULL : strrchr(path, '/');
-	size_t length;
 
 	snprintf(file, PATH_MAX, "%s", slash ? slash + 1 : path);
-	length = strlen(file);
-	if (length >= sizeof(deleted) && !strcmp(file + length - strlen(deleted), deleted))
-		file[length - strlen(deleted)] = '\0';
+	file[mapping_path__length(file)] = '\0';
 }
 
 static int search_mappings(struct search *search,

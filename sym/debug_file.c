@@ -11,6 +11,7 @@
 
 #include "core/util/cleanup.h"
 #include "sym/elf_symbols.h"
+#include "sym/maps.h"
 #include "sym/sym.h"
 #include "sym/watched.h"
 #include "sym/work.h"
@@ -211,17 +212,13 @@ static int offer_id(struct hunt *hunt)
 /* The path of the program, without what the kernel says behind it; false if it has none. */
 static bool program_path(const struct hunt *hunt, char path[PATH_MAX])
 {
-	static const char deleted[] = " (deleted)";
 	const char *given = hunt->search->path;
-	size_t length;
 
 	if (!given && rooted__path(hunt->root, hunt->search->elf->fd, path))
 		return false;
 	if (given && (given[0] != '/' || snprintf(path, PATH_MAX, "%s", given) >= PATH_MAX))
 		return false;
-	length = strlen(path);
-	if (length > strlen(deleted) && !strcmp(path + length - strlen(deleted), deleted))
-		path[length - strlen(deleted)] = '\0';
+	path[mapping_path__length(path)] = '\0';
 	return true;
 }
 

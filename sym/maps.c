@@ -219,3 +219,11 @@ bool mapping_list__shares(const struct mapping_list *list, const struct mapping 
 	}
 	return !of_files;
 }
+
+size_t mapping_path__length(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t length = strlen(path), mark = strlen(deleted);
+
+	return length > mark && !strcmp(path + length - mark, deleted) ? length - mark : length;
+}

@@ -20,6 +20,7 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "core/util/descriptors.h"
 #include "core/util/page.h"
 
 /* Whoever owns nothing: the user and the group "nobody" of all distributions. */
@@ -38,7 +39,6 @@
 static int keep_descriptors(struct sandbox *sandbox)
 {
 	int copies[SANDBOX_FDS_MAX];
-	struct rlimit limit;
 
 	if (sandbox->nr_fds > SANDBOX_FDS_MAX)
 		return -EINVAL;
@@ -53,13 +53,7 @@ static int keep_descriptors(struct sandbox *sandbox)
 			return -errno;
 		sandbox->fds[i] = (int)i;
 	}
-	if (syscall(SYS_close_range, (unsigned int)sandbox->nr_fds, ~0U, 0) == 0) /* 5.9+ */
-		return 0;
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return -EMFILE;
-	for (rlim_t fd = sandbox->nr_fds; fd < limit.rlim_cur; fd++)
-		close((int)fd);
-	return 0;
+	return descriptors__close_from((unsigned int)sandbox->nr_fds);
 }
 
 /* Bytes that are mapped now; read before there is a limit. */

@@ -130,13 +130,10 @@ static int compare_pids(const void *a, const void *b)
 static int module_name(struct arena *names, const char *path, const char **module)
 {
 	const char *slash = strrchr(path, '/');
-	const char *deleted = " (deleted)";
 	size_t length;
 
 	path = slash ? slash + 1 : path;
-	length = strlen(path);
-	if (length > strlen(deleted) && !strcmp(path + length - strlen(deleted), deleted))
-		length -= strlen(deleted);
+	length = mapping_path__length(path);
 	*module = length ? arena__copy_string(names, path, length) : NULL;
 	return length && !*module ? -ENOMEM : 0;
 }

@@ -8,14 +8,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/util/arena.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "core/util/descriptors.h"
 #include "core/util/pointer_map.h"
 #include "sym/elf_symbols.h"
 #include "sym/image.h"
@@ -262,21 +261,6 @@ static void serve_name(struct child *child, const struct message *message)
 	fwrite(&last, sizeof(last), 1, child->out);
 }
 
-/* 0, or -1 where neither way of closing all descriptors from first on works. */
-static int close_from(unsigned int first)
-{
-	struct rlimit limit;
-
-	if (syscall(SYS_close_range, first, ~0U, 0) == 0) /* 5.9+ */
-		return 0;
-	/* A container's seccomp profile can be older than that. */
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return -1;
-	for (rlim_t fd = first; fd < limit.rlim_cur; fd++)
-		close((int)fd);
-	return 0;
-}
-
 /*
  * Whatever the parent had open, BPF programs and perf events among it, must not
  * live on in a child that cannot be killed.
@@ -294,7 +278,7 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 	signal(SIGTERM, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* stderr, too: a child that never ends would keep a pipe behind it open. */
-	if (dup2(socket, 0) < 0 || close_from(1))
+	if (dup2(socket, 0) < 0 || descriptors__close_from(1))
 		_exit(1);
 	/* What reads debug data for us is not to be believed, and need not see it. */
 	(void)madvise(progress, sizeof(*progress), MADV_DONTFORK);

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TRACEKIT_CORE_UTIL_DESCRIPTORS_H
+#define TRACEKIT_CORE_UTIL_DESCRIPTORS_H
+
+/* Close all from first on. Returns 0, or -EMFILE if that cannot be done. */
+int descriptors__close_from(unsigned int first);
+
+#endif
