@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/process_parts.h"
 #include "core/process_records.h"
 #include "core/util/array.h"
 
@@ -28,10 +29,8 @@
 /* Times in which records were lost; the last one is extended when there are so many. */
 #define GAPS_MAX 256
 
-#define PAGE_BITS    12 /* of all addresses of mappings, at least, these are 0 */
-#define PART_BITS    19
-#define PART_BUCKETS 4096
-#define FILE_BUCKETS 4096
+#define PAGE_BITS 12 /* of all addresses of mappings, at least, these are 0 */
+#define PART_BITS 19
 
 /* Of all bytes one program has so many at most. */
 #define PROGRAM_SHARE 16
@@ -40,24 +39,6 @@
 #define ADDRESS_32_MAX ((uint64_t)1 << 32)
 
 _Static_assert(PROCESS_PARTS_MAX == (uint32_t)1 << PART_BITS, "what a mapping has room for");
-
-struct file {
-	struct file *next; /* in its bucket */
-	dev_t device;
-	ino_t inode;
-	size_t bytes;	/* of this, with its path */
-	uint32_t users; /* parts */
-	char path[];
-};
-
-struct part {
-	uint64_t offset, length;
-	struct file *file; /* NULL: the slot is free */
-	uint64_t start;	   /* where that process had it */
-	pid_t pid;	   /* that had it first */
-	uint32_t users;	   /* lists that have it; each of them once for each mapping */
-	uint32_t next;	   /* in its bucket, or of those that are free; 0: none */
-};
 
 /* What a program has mapped, by when: a later one hides those before. */
 struct mappings {
@@ -89,12 +70,9 @@ struct process_history {
 	uint32_t capacity, first, next;
 	uint32_t *newest;  /* of each PID, the number; 0: none */
 	uint64_t left_out; /* each that is STILL_RUNNING was what it is by this time */
-	struct file *files[FILE_BUCKETS];
-	struct part *parts;
-	uint32_t nr_parts, free_part;
-	size_t parts_capacity;
-	uint32_t buckets[PART_BUCKETS];
-	size_t bytes, bytes_max;
+	struct process_parts parts;
+	size_t bytes; /* of all mappings */
+	size_t bytes_max;
 	struct gap gaps[GAPS_MAX];
 	size_t nr_gaps;
 };
@@ -111,7 +89,7 @@ int process_history__new(struct process_history **out, uint32_t programs, size_t
 	history->capacity = programs;
 	history->first = history->next = 1;
 	history->bytes_max = bytes;
-	history->nr_parts = 1;
+	process_parts__init(&history->parts);
 	if (!history->programs || !history->newest) {
 		process_history__free(history);
 		return -ENOMEM;
@@ -120,163 +98,9 @@ int process_history__new(struct process_history **out, uint32_t programs, size_t
 	return 0;
 }
 
-/* ---- files ---- */
-
-static uint64_t mix(uint64_t hash)
+static size_t used_bytes(const struct process_history *history)
 {
-	return hash * 0x9e3779b97f4a7c15;
-}
-
-static struct file **file_bucket(struct process_history *history, dev_t device, ino_t inode,
-				 const char *path)
-{
-	uint64_t hash = mix(inode ^ (uint64_t)device << 40);
-
-	for (; *path; path++)
-		hash = mix(hash ^ (unsigned char)*path);
-	return &history->files[hash >> 32 & (FILE_BUCKETS - 1)];
-}
-
-/* NULL without memory. */
-static struct file *find_or_add_file(struct process_history *history,
-				     const struct sym_mapping *mapping)
-{
-	struct file **bucket = file_bucket(history, mapping->device, mapping->inode, mapping->path);
-	size_t length = strlen(mapping->path) + 1, bytes = sizeof(struct file) + length;
-	struct file *file = *bucket;
-
-	while (file && (file->inode != mapping->inode || file->device != mapping->device ||
-			strcmp(file->path, mapping->path)))
-		file = file->next;
-	if (file)
-		return file;
-	file = malloc(bytes);
-	if (!file)
-		return NULL;
-	*file = (struct file){.next = *bucket,
-			      .device = mapping->device,
-			      .inode = mapping->inode,
-			      .bytes = bytes};
-	memcpy(file->path, mapping->path, length);
-	*bucket = file;
-	history->bytes += bytes;
-	return file;
-}
-
-/* It goes if no part has it. */
-static void trim_file(struct process_history *history, struct file *file)
-{
-	struct file **link;
-
-	if (file->users)
-		return;
-	link = file_bucket(history, file->device, file->inode, file->path);
-	while (*link != file)
-		link = &(*link)->next;
-	*link = file->next;
-	history->bytes -= file->bytes;
-	free(file);
-}
-
-/* ---- parts of files ---- */
-
-static uint32_t *part_bucket(struct process_history *history, const struct file *file,
-			     uint64_t offset)
-{
-	uint64_t hash = mix((uintptr_t)file ^ offset << 20);
-
-	return &history->buckets[hash >> 32 & (PART_BUCKETS - 1)];
-}
-
-/* A slot for a new part; 0 without one. */
-static uint32_t take_slot(struct process_history *history)
-{
-	uint32_t slot = history->free_part;
-
-	if (slot) {
-		history->free_part = history->parts[slot].next;
-		return slot;
-	}
-	if (history->nr_parts == PROCESS_PARTS_MAX ||
-	    ARRAY_GROW(history->parts, history->nr_parts, history->parts_capacity))
-		return 0;
-	return history->nr_parts++;
-}
-
-static uint32_t find_part(struct process_history *history, const struct file *file, uint64_t offset,
-			  uint64_t length)
-{
-	uint32_t found = *part_bucket(history, file, offset);
-
-	while (found &&
-	       (history->parts[found].file != file || history->parts[found].offset != offset ||
-		history->parts[found].length != length))
-		found = history->parts[found].next;
-	return found;
-}
-
-/* The number of the part that pid has mapped; 0 without memory. */
-static uint32_t find_or_add_part(struct process_history *history, pid_t pid,
-				 const struct sym_mapping *mapping, bool *added)
-{
-	struct file *file = find_or_add_file(history, mapping);
-	uint64_t length = mapping->end - mapping->start;
-	uint32_t *bucket, found;
-
-	*added = false;
-	if (!file)
-		return 0;
-	found = find_part(history, file, mapping->offset, length);
-	if (found)
-		return found;
-	found = take_slot(history);
-	if (!found) {
-		trim_file(history, file);
-		return 0;
-	}
-	bucket = part_bucket(history, file, mapping->offset);
-	history->parts[found] = (struct part){.offset = mapping->offset,
-					      .length = length,
-					      .file = file,
-					      .start = mapping->start,
-					      .pid = pid,
-					      .next = *bucket};
-	*bucket = found;
-	file->users++;
-	history->bytes += sizeof(struct part);
-	*added = true;
-	return found;
-}
-
-static void put_part(struct process_history *history, uint32_t number)
-{
-	struct part *part = &history->parts[number];
-	uint32_t *link;
-
-	if (part->users && --part->users)
-		return;
-	for (link = part_bucket(history, part->file, part->offset); *link != number;)
-		link = &history->parts[*link].next;
-	*link = part->next;
-	history->bytes -= sizeof(*part);
-	part->file->users--;
-	trim_file(history, part->file);
-	*part = (struct part){.next = history->free_part};
-	history->free_part = number;
-}
-
-struct sym_image process_history__image(const struct process_history *history, uint32_t number,
-					struct sym_mapping *mapping)
-{
-	const struct part *part = &history->parts[number];
-
-	*mapping = (struct sym_mapping){.start = part->start,
-					.end = part->start + part->length,
-					.offset = part->offset,
-					.device = part->file->device,
-					.inode = part->file->inode,
-					.path = part->file->path};
-	return (struct sym_image){.parent = part->pid, .mappings = mapping, .nr = 1};
+	return history->bytes + history->parts.bytes;
 }
 
 /* ---- mappings ---- */
@@ -293,7 +117,7 @@ static uint64_t start_of(uint64_t item)
 
 static uint64_t end_of(const struct process_history *history, uint64_t item)
 {
-	return start_of(item) + history->parts[part_of(item)].length;
+	return start_of(item) + history->parts.items[part_of(item)].length;
 }
 
 static uint32_t room_for(uint32_t nr)
@@ -311,7 +135,7 @@ static void put_mappings(struct process_history *history, struct mappings *mappi
 	if (!mappings || --mappings->users)
 		return;
 	for (uint32_t i = 0; i < mappings->nr; i++)
-		put_part(history, part_of(mappings->items[i]));
+		process_parts__put(&history->parts, part_of(mappings->items[i]));
 	history->bytes -= mappings_bytes(mappings->nr);
 	free(mappings);
 }
@@ -322,7 +146,8 @@ static size_t share_of(const struct process_history *history, const struct mappi
 	size_t bytes = mappings ? mappings_bytes(mappings->nr) : 0;
 
 	for (uint32_t i = 0; mappings && i < mappings->nr; i++) {
-		const struct part *part = &history->parts[part_of(mappings->items[i])];
+		const struct process_part *part =
+			&history->parts.items[part_of(mappings->items[i])];
 
 		bytes += (sizeof(*part) + part->file->bytes / part->file->users) / part->users;
 	}
@@ -351,7 +176,7 @@ static struct mappings *copy_beside(struct process_history *history, const struc
 
 		if (start_of(item) >= start && end_of(history, item) <= end)
 			continue;
-		history->parts[part_of(item)].users++;
+		history->parts.items[part_of(item)].users++;
 		copy->items[copy->nr++] = item;
 	}
 	return copy;
@@ -385,7 +210,7 @@ static bool is_there(const struct process_history *history, const struct mapping
 		     const struct sym_mapping *mapping)
 {
 	uint64_t item = find_item(history, mappings, mapping->start);
-	const struct part *part = &history->parts[part_of(item)];
+	const struct process_part *part = &history->parts.items[part_of(item)];
 
 	return item && mapping->inode && part->file->inode == mapping->inode &&
 	       part->file->device == mapping->device && mapping->end <= end_of(history, item) &&
@@ -473,7 +298,7 @@ static void drop_largest(struct process_history *history)
 {
 	size_t enough = history->bytes_max / 4 * 3;
 
-	for (size_t most = history->bytes_max / PROGRAM_SHARE; most && history->bytes > enough;
+	for (size_t most = history->bytes_max / PROGRAM_SHARE; most && used_bytes(history) > enough;
 	     most /= 2)
 		for (uint32_t number = history->first; number != history->next; number++) {
 			struct program *program = program_at(history, number);
@@ -490,7 +315,7 @@ static bool has_all_programs(const struct process_history *history)
 
 static bool has_all_bytes(const struct process_history *history)
 {
-	return history->bytes > history->bytes_max;
+	return used_bytes(history) > history->bytes_max;
 }
 
 /* By a part of the whole at least where all of them run: it is not to be searched each time. */
@@ -628,15 +453,15 @@ static bool map(struct process_history *history, struct program *program,
 		const struct sym_mapping *mapping, uint32_t *new_part)
 {
 	bool added;
-	uint32_t part = find_or_add_part(history, program->pid, mapping, &added);
+	uint32_t part = process_parts__find_or_add(&history->parts, program->pid, mapping, &added);
 
 	if (!part)
 		return false;
-	history->parts[part].users++;
+	history->parts.items[part].users++;
 	if ((program->mappings && program->mappings->users > 1 &&
 	     !own_mappings(history, program, mapping->start, mapping->end)) ||
 	    !append(history, program, mapping->start >> PAGE_BITS << PART_BITS | part)) {
-		put_part(history, part);
+		process_parts__put(&history->parts, part);
 		return false;
 	}
 	*new_part = added && mapping->inode ? part : 0;
@@ -712,11 +537,25 @@ void process_history__free(struct process_history *history)
 		put_first(history);
 	free(history->programs);
 	free(history->newest);
-	free(history->parts);
+	process_parts__release(&history->parts);
 	free(history);
 }
 
 /* ---- questions ---- */
+
+struct sym_image process_history__image(const struct process_history *history, uint32_t number,
+					struct sym_mapping *mapping)
+{
+	const struct process_part *part = &history->parts.items[number];
+
+	*mapping = (struct sym_mapping){.start = part->start,
+					.end = part->start + part->length,
+					.offset = part->offset,
+					.device = part->file->device,
+					.inode = part->file->inode,
+					.path = part->file->path};
+	return (struct sym_image){.parent = part->pid, .mappings = mapping, .nr = 1};
+}
 
 /* Whether something may have happened to a program until time that nobody has told. */
 static bool is_in_doubt(const struct process_history *history, const struct program *program,
@@ -795,7 +634,7 @@ struct process_place process_history__find(const struct process_history *history
 		place.current = !now->unknown && item == find_item(history, now->mappings, address);
 	if (item) {
 		place.part = part_of(item);
-		place.address = history->parts[place.part].start + (address - start_of(item));
+		place.address = history->parts.items[place.part].start + (address - start_of(item));
 	} else {
 		place.snapshot = program->snapshot;
 		place.address = address;

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parts of files that processes have mapped, each once for all of them, and by a number: a
+ * long build runs 100,000 programs, each with some ten mappings, nearly all of the same files.
+ */
+#ifndef TRACEKIT_CORE_PROCESS_PARTS_H
+#define TRACEKIT_CORE_PROCESS_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sym/sym.h"
+
+struct process_file {
+	struct process_file *next; /* in its bucket */
+	dev_t device;
+	ino_t inode;
+	size_t bytes;	/* of this, with its path */
+	uint32_t users; /* parts */
+	char path[];
+};
+
+struct process_part {
+	uint64_t offset, length;
+	struct process_file *file; /* NULL: the slot is free */
+	uint64_t start;		   /* where that process had it */
+	pid_t pid;		   /* that had it first */
+	uint32_t users;		   /* lists that have it; each of them once for each mapping */
+	uint32_t next;		   /* in its bucket, or of those that are free; 0: none */
+};
+
+#define PROCESS_PART_BUCKETS 4096
+#define PROCESS_FILE_BUCKETS 4096
+
+struct process_parts {
+	struct process_file *files[PROCESS_FILE_BUCKETS];
+	struct process_part *items; /* by number, from 1 on */
+	uint32_t nr, free;
+	size_t capacity;
+	uint32_t buckets[PROCESS_PART_BUCKETS];
+	size_t bytes; /* of all files and parts */
+};
+
+void process_parts__init(struct process_parts *parts);
+
+/* When all parts have been put. */
+void process_parts__release(struct process_parts *parts);
+
+/*
+ * The number of the part that pid has mapped, whose users are for the caller to count; *added: it
+ * has none so far, for nobody had it. 0 without memory, or if there are PROCESS_PARTS_MAX.
+ */
+uint32_t process_parts__find_or_add(struct process_parts *parts, pid_t pid,
+				    const struct sym_mapping *mapping, bool *added);
+
+/* One user less; without one it goes. */
+void process_parts__put(struct process_parts *parts, uint32_t number);
+
+#endif
