@@ -348,12 +348,12 @@ static void files_of_others(void)
 		return;
 	}
 	CHECK_MISSING("/made/a.stripped");
-	put("a.stripped", "/work/a");
-	CHECK_MISSING("/work/a");
-	CHECK_INT(chown("/work/a", CROWD, CROWD), 0);
-	CHECK_FOUND(ID_A, DEBUG_HOST, "/work/a");
-	CHECK_INT(chown("/work/a", CROWD + 1, CROWD), 0);
-	CHECK_MISSING("/work/a");
+	put("a.stripped", "/shared/a");
+	CHECK_MISSING("/shared/a");
+	CHECK_INT(chown("/shared/a", CROWD, CROWD), 0);
+	CHECK_FOUND(ID_A, DEBUG_HOST, "/shared/a");
+	CHECK_INT(chown("/shared/a", CROWD + 1, CROWD), 0);
+	CHECK_MISSING("/shared/a");
 	clear();
 }
 
