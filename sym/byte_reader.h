@@ -67,24 +67,7 @@ static inline uint64_t byte_reader__number(struct byte_reader *reader, size_t si
 }
 
 /* LEB128 (DWARF 5, 7.6). What does not fit into 64 bits is cut off. */
-static inline uint64_t byte_reader__uleb(struct byte_reader *reader)
-{
-	uint64_t number = 0;
-
-	for (unsigned int shift = 0; reader->at < reader->end;) {
-		unsigned char byte = *reader->at++;
-
-		if (shift < 64)
-			number |= (uint64_t)(byte & 0x7f) << shift;
-		shift += shift < 64 ? 7 : 0;
-		if (!(byte & 0x80))
-			return number;
-	}
-	byte_reader__fail(reader);
-	return 0;
-}
-
-static inline int64_t byte_reader__sleb(struct byte_reader *reader)
+static inline uint64_t byte_reader__leb(struct byte_reader *reader, bool is_signed)
 {
 	uint64_t number = 0;
 
@@ -96,12 +79,22 @@ static inline int64_t byte_reader__sleb(struct byte_reader *reader)
 		shift += shift < 64 ? 7 : 0;
 		if (byte & 0x80)
 			continue;
-		if (shift < 64 && (byte & 0x40))
+		if (is_signed && shift < 64 && (byte & 0x40))
 			number |= ~(uint64_t)0 << shift;
-		return (int64_t)number;
+		return number;
 	}
 	byte_reader__fail(reader);
 	return 0;
+}
+
+static inline uint64_t byte_reader__uleb(struct byte_reader *reader)
+{
+	return byte_reader__leb(reader, false);
+}
+
+static inline int64_t byte_reader__sleb(struct byte_reader *reader)
+{
+	return (int64_t)byte_reader__leb(reader, true);
 }
 
 static inline const char *byte_reader__string(struct byte_reader *reader)

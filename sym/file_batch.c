@@ -111,6 +111,26 @@ struct part {
 	size_t nr;
 };
 
+/* The one behind part, which begins as {0}; false behind the last. */
+static bool next_part(const struct file_batch *batch, struct part *part)
+{
+	const struct file_question *end = batch->questions + batch->nr_questions;
+
+	part->questions = part->questions ? part->questions + part->nr : batch->questions;
+	part->nr = 0;
+	while (part->questions + part->nr < end &&
+	       part->questions[part->nr].file == part->questions->file)
+		part->nr++;
+	if (part->nr)
+		batch->caller->pause(batch->caller->context);
+	return part->nr;
+}
+
+static void emit(const struct file_batch *batch, const struct sym_query *query)
+{
+	batch->caller->emit(batch->caller->context, query);
+}
+
 /* Allocated, with the addresses of a part; NULL without memory. */
 static struct elf_lookup *make_lookups(const struct part *part)
 {
@@ -121,10 +141,11 @@ static struct elf_lookup *make_lookups(const struct part *part)
 	return lookups;
 }
 
-static int find_names(struct file_names *names, const struct sym_file *file,
+static int find_names(const struct file_batch *batch, struct file_names *names,
 		      const struct part *part)
 {
 	CLEANUP_FREE struct elf_lookup *lookups = make_lookups(part);
+	const struct sym_file *file = &batch->files[part->questions->file];
 	int err = lookups ? file_names__find(names, file, lookups, part->nr) : -ENOMEM;
 
 	for (size_t i = 0; i < part->nr && !err; i++) {
@@ -133,65 +154,62 @@ static int find_names(struct file_names *names, const struct sym_file *file,
 		query->name = lookups[i].name;
 		if (query->name)
 			query->offset = query->module_offset - lookups[i].start;
+		emit(batch, query);
 	}
 	return err;
 }
 
-static int find_places(struct file_places *places, const struct sym_file *file,
+/* What is known of the query without it has been told. */
+static void take_place(const struct file_batch *batch, const struct file_place *place,
+		       struct sym_query *query)
+{
+	if (!place->is_found)
+		return;
+	query->source = place->source;
+	query->inlined = place->inlined;
+	query->nr_inlined = place->nr_inlined;
+	/* Where there are debug data but no symbols. */
+	if (!query->name && place->function && place->start) {
+		query->name = place->function;
+		query->offset = query->module_offset - place->start;
+	}
+	emit(batch, query);
+}
+
+static int find_places(const struct file_batch *batch, struct file_places *places,
 		       const struct part *part)
 {
 	CLEANUP_FREE struct elf_lookup *lookups = make_lookups(part);
 	CLEANUP_FREE struct file_place *found = calloc(part->nr, sizeof(*found));
+	const struct sym_file *file = &batch->files[part->questions->file];
 	int err = lookups && found ? file_places__find(places, file, lookups, found, part->nr) :
 				     -ENOMEM;
 
-	for (size_t i = 0; i < part->nr && !err; i++) {
-		struct sym_query *query = part->questions[i].query;
-
-		query->source = found[i].source;
-		query->inlined = found[i].inlined;
-		query->nr_inlined = found[i].nr_inlined;
-		/* Where there are debug data but no symbols. */
-		if (!query->name && found[i].function && found[i].start) {
-			query->name = found[i].function;
-			query->offset = query->module_offset - found[i].start;
-		}
-	}
-	return err;
-}
-
-/* One kind of answer for all files. */
-static int answer_each(struct file_batch *batch, struct file_names *names,
-		       struct file_places *places)
-{
-	int err = 0;
-
-	for (size_t first = 0, end; first < batch->nr_questions && !err; first = end) {
-		const struct sym_file *file = &batch->files[batch->questions[first].file];
-		struct part part = {.questions = &batch->questions[first]};
-
-		for (end = first + 1; end < batch->nr_questions; end++)
-			if (batch->questions[end].file != batch->questions[first].file)
-				break;
-		part.nr = end - first;
-		batch->caller->pause(batch->caller->context);
-		err = places ? find_places(places, file, &part) : find_names(names, file, &part);
-		for (size_t i = first; i < end && !err; i++)
-			batch->caller->emit(batch->caller->context, batch->questions[i].query);
-	}
+	for (size_t i = 0; i < part->nr && !err; i++)
+		take_place(batch, &found[i], part->questions[i].query);
 	return err;
 }
 
 int file_batch__answer_names(struct file_batch *batch, struct file_names *names)
 {
+	struct part part = {0};
+	int err = 0;
+
 	array__sort(batch->questions, batch->nr_questions, sizeof(*batch->questions),
 		    compare_questions);
-	return answer_each(batch, names, NULL);
+	while (!err && next_part(batch, &part))
+		err = find_names(batch, names, &part);
+	return err;
 }
 
 int file_batch__answer_places(struct file_batch *batch, struct file_places *places)
 {
-	return answer_each(batch, NULL, places);
+	struct part part = {0};
+	int err = 0;
+
+	while (!err && next_part(batch, &part))
+		err = find_places(batch, places, &part);
+	return err;
 }
 
 void file_batch__clear(struct file_batch *batch)

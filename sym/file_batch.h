@@ -59,8 +59,9 @@ bool file_batch__address(const struct file_batch *batch, size_t file, const stru
 int file_batch__ask(struct file_batch *batch, const struct file_question *question);
 
 /*
- * Answer what has been asked so far: the names, or inlined calls and source lines, which can
- * take long. The caller is told each. Both return 0 or -ENOMEM.
+ * Answer what has been asked so far: the names, and then inlined calls and source lines, which
+ * can take long. The caller is told of each query, and of those again of which there is more
+ * to say. Both return 0 or -ENOMEM.
  */
 int file_batch__answer_names(struct file_batch *batch, struct file_names *names);
 int file_batch__answer_places(struct file_batch *batch, struct file_places *places);

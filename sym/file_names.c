@@ -78,18 +78,24 @@ static int find_names(struct file_names *names, const struct sym_file *file,
 	return err;
 }
 
-/* The file that the symbols of this one are kept in. A descriptor, or a negative errno. */
-static int open_symbols(struct file_names *names, const struct sym_file *file)
+struct debug_search file_names__search(const struct file_names *names, const struct sym_file *file,
+				       enum debug_content wanted)
 {
-	const struct debug_search search = {
+	return (struct debug_search){
 		.elf = &file->elf,
 		.path = file->path,
 		.pid = file->pid,
 		.root = file->root,
 		.places = DEBUG_SYMFS | DEBUG_HOST | DEBUG_TARGET | DEBUG_SERVER,
-		.wanted = DEBUG_SYMBOLS,
+		.wanted = wanted,
 		.work = &names->watched->progress->work,
 	};
+}
+
+/* The file that the symbols of this one are kept in. A descriptor, or a negative errno. */
+static int open_symbols(struct file_names *names, const struct sym_file *file)
+{
+	const struct debug_search search = file_names__search(names, file, DEBUG_SYMBOLS);
 	struct debug_file found;
 	int err = debug_files__find(&names->debug_files, &search, &found);
 

@@ -42,6 +42,10 @@ struct file_names {
 int sym_file__open(struct sym_file *file);
 void sym_file__close(struct sym_file *file);
 
+/* For a file that holds what is wanted of this one, in any place; with the work of watched. */
+struct debug_search file_names__search(const struct file_names *names, const struct sym_file *file,
+				       enum debug_content wanted);
+
 /*
  * Find the functions that lookups, sorted by address, lie in. Returns 0 or -ENOMEM; that
  * something was too large to be read to its end is noted in the progress of watched.

@@ -141,15 +141,7 @@ static void forget(struct known_file *known)
 static int learn(struct known_file *known, struct file_places *places, const struct sym_file *file)
 {
 	const struct watched *watched = places->names->watched;
-	const struct debug_search search = {
-		.elf = &file->elf,
-		.path = file->path,
-		.pid = file->pid,
-		.root = file->root,
-		.places = DEBUG_SYMFS | DEBUG_HOST | DEBUG_TARGET | DEBUG_SERVER,
-		.wanted = DEBUG_DWARF,
-		.work = &watched->progress->work,
-	};
+	const struct debug_search search = file_names__search(places->names, file, DEBUG_DWARF);
 
 	forget(known);
 	*known = (struct known_file){
@@ -310,7 +302,8 @@ static int take_chain(struct file_places *places, const struct debug_chain *chai
 	err = take_frame(places, &frames[chain->nr - 1], &function);
 	for (size_t i = 0; i < nr_inlined && !err; i++)
 		err = take_frame(places, &frames[i], &inlined[i]);
-	*place = (struct file_place){.function = function.name,
+	*place = (struct file_place){.is_found = true,
+				     .function = function.name,
 				     .start = frames[chain->nr - 1].start,
 				     .inlined = inlined,
 				     .nr_inlined = (uint32_t)nr_inlined,

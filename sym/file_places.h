@@ -6,6 +6,7 @@
 #ifndef TRACEKIT_SYM_FILE_PLACES_H
 #define TRACEKIT_SYM_FILE_PLACES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ struct sym_file;
 
 /* As in struct sym_query; in the arena of the names. */
 struct file_place {
+	bool is_found;	      /* else all is zero */
 	const char *function; /* NULL: not known, or nothing is */
 	uint64_t start;	      /* of that, in the file's own address space */
 	const struct sym_inlined *inlined;

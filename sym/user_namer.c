@@ -96,17 +96,16 @@ struct batch {
 	struct batch_root root;		    /* of the process at hand */
 	struct jit_question *jit_questions; /* process by process, each sorted by address */
 	size_t nr_jit_questions, jit_questions_capacity;
-	const struct user_namer_caller *caller;
 };
 
 static void batch__emit(const struct batch *batch, const struct sym_query *query)
 {
-	batch->caller->emit(batch->caller->context, query);
+	batch->files.caller->emit(batch->files.caller->context, query);
 }
 
 static void batch__pause(const struct batch *batch)
 {
-	batch->caller->pause(batch->caller->context);
+	batch->files.caller->pause(batch->files.caller->context);
 }
 
 static void batch__release(struct user_namer *namer, struct batch *batch)
@@ -353,7 +352,7 @@ int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t
 		     const struct user_namer_caller *caller)
 {
 	CLEANUP_FREE struct sym_query **sorted = calloc(nr + 1, sizeof(*sorted));
-	struct batch batch = {.files.caller = caller, .caller = caller};
+	struct batch batch = {.files.caller = caller};
 	int err;
 
 	if (!sorted)

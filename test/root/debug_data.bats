@@ -37,10 +37,15 @@ make_program() {
 	gcc -O2 -g -fno-omit-frame-pointer -fno-shrink-wrap "$@" -o program program.c
 }
 
+# The program is itself when this returns.
+run_program() {
+	start ./program
+	wait_for is_called "$pid" program
+}
+
 # sample [OPTION...]: folded stacks of the program, in out.
 sample() {
-	start ./program
-	sleep 0.2
+	run_program
 	profile -f -U -p "$pid" -F 199 "$@" 0.5 >out 2>err
 	kill -KILL "$pid"
 	cut -c1-200 out
@@ -77,8 +82,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 
 @test "as text" {
 	make_program
-	start ./program
-	sleep 0.2
+	run_program
 	profile -U -p "$pid" -F 199 --inline --lines 0.5 >out
 	kill -KILL "$pid"
 	tail -n 8 out | head -4 | sed 's/spin.h:[34]/spin.h:N/' | diff - <(
@@ -115,8 +119,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 		}
 	END
 	gcc -O2 -g -fno-omit-frame-pointer -fno-shrink-wrap -o program program.c
-	start ./program
-	sleep 0.2
+	run_program
 	"$TRACEKIT" stacksnoop -U -n 20 -p "$pid" --inline --lines --json "$PWD/program:leaf" >json
 	"$TRACEKIT" stacksnoop -U -n 20 -p "$pid" --inline --lines "$PWD/program:leaf" >text
 	"$TRACEKIT" stacksnoop -U -n 20 -p "$pid" --lines --json "$PWD/program:leaf" >without
@@ -185,8 +188,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 
 @test "a program that was deleted, or replaced, since it was started" {
 	make_program
-	start ./program
-	sleep 0.2
+	run_program
 	rm program
 	cp "$SPIN" program
 	profile -f -U -p "$pid" -F 199 --inline --lines 0.5 >out
@@ -204,7 +206,10 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 		fd = os.memfd_create("hidden")
 		os.write(fd, open("program", "rb").read())
 		os.execve(fd, ["hidden"], {})'
-	sleep 0.5
+	is_in_memory() {
+		[ "$(readlink "/proc/$pid/exe")" = "/memfd:hidden (deleted)" ]
+	}
+	wait_for is_in_memory
 	profile -f -U -p "$pid" -F 199 --inline --lines 0.5 >out
 	mostly "$whole"
 }
@@ -219,7 +224,6 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	start unshare --mount bash -c 'mount -t tmpfs none hidden && cp program program.debug hidden &&
 		rm program program.debug && exec hidden/program'
 	wait_for is_called "$pid" program
-	sleep 0.2
 	[ ! -e hidden/program ]
 	profile -f -U -p "$pid" -F 199 --inline --lines 0.5 >out
 	mostly "$whole"

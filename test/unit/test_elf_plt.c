@@ -16,6 +16,7 @@
 #include "core/util/cleanup.h"
 #include "sym/elf_symbols.h"
 #include "test/unit/elf_image.h"
+#include "test/unit/opened_elf.h"
 #include "test/unit/tap.h"
 
 #ifndef FIXTURES
@@ -44,18 +45,6 @@ static struct elf_image read_fixture(const char *name)
 	return image;
 }
 
-static int open_bytes(const void *bytes, size_t size)
-{
-	int fd = memfd_create("image", MFD_CLOEXEC);
-
-	if (fd >= 0 && write(fd, bytes, size) != (ssize_t)size) {
-		close(fd);
-		fd = -1;
-	}
-	CHECK(fd >= 0);
-	return fd;
-}
-
 /* The header of a section, or NULL; of a file that is as its linker made it. */
 static Elf64_Shdr *find_section(const struct elf_image *image, const char *name)
 {
@@ -70,30 +59,6 @@ static Elf64_Shdr *find_section(const struct elf_image *image, const char *name)
 }
 
 /* ---- what is found ---- */
-
-/* An ELF file in memory, and the names that were found in it. */
-struct opened {
-	int fd;
-	struct elf_symbols elf;
-	struct arena names;
-};
-
-static void opened__close(struct opened *opened)
-{
-	elf_symbols__close(&opened->elf);
-	close(opened->fd);
-	arena__release(&opened->names);
-}
-
-#define CLEANUP_OPENED CLEANUP(opened__close)
-
-static struct opened open_image(const struct elf_image *image)
-{
-	struct opened opened = {.fd = open_bytes(image->bytes, image->size), .elf = {.fd = -1}};
-
-	CHECK_INT(elf_symbols__open(&opened.elf, opened.fd), 0);
-	return opened;
-}
 
 /* The name of an address and where its entry starts; NULL without one. */
 static const char *name_and_start(struct opened *opened, uint64_t address, uint64_t *start)

@@ -10,23 +10,12 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "test/unit/elf_image.h"
+#include "test/unit/open_bytes.h"
 #include "test/unit/tap.h"
 
 #define TEXT IMAGE_TEXT_ADDRESS
 
 /* A file in memory with these bytes, or -1. */
-static int open_bytes(const void *bytes, size_t size)
-{
-	int fd = memfd_create("image", MFD_CLOEXEC);
-
-	if (fd >= 0 && write(fd, bytes, size) != (ssize_t)size) {
-		close(fd);
-		fd = -1;
-	}
-	CHECK(fd >= 0);
-	return fd;
-}
-
 static int open_image(const struct elf_image *image)
 {
 	return open_bytes(image->bytes, image->size);

@@ -16,6 +16,7 @@
 #include "sym/work.h"
 #include "test/unit/elf_image.h"
 #include "test/unit/go_image.h"
+#include "test/unit/opened_elf.h"
 #include "test/unit/tap.h"
 
 #ifndef FIXTURES
@@ -29,31 +30,6 @@ static const struct go_function functions[] = {
 	{"type..eq.main.pair", 0x28},	{"main.(*stack[...]).push", 0x100},
 	{"main.main.func1", 0x140},
 };
-
-/* An ELF file in memory, and the names that were found in it. */
-struct opened {
-	int fd;
-	struct elf_symbols elf;
-	struct arena names;
-};
-
-static void opened__close(struct opened *opened)
-{
-	elf_symbols__close(&opened->elf);
-	close(opened->fd);
-	arena__release(&opened->names);
-}
-
-#define CLEANUP_OPENED CLEANUP(opened__close)
-
-static struct opened open_image(const struct elf_image *image)
-{
-	struct opened opened = {.fd = memfd_create("image", MFD_CLOEXEC), .elf = {.fd = -1}};
-
-	CHECK_INT(write(opened.fd, image->bytes, image->size), image->size);
-	CHECK_INT(elf_symbols__open(&opened.elf, opened.fd), 0);
-	return opened;
-}
 
 static void find(struct opened *opened, struct elf_lookup *lookups, size_t nr)
 {

@@ -11,23 +11,12 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "sym/jit_index.h"
+#include "test/unit/open_bytes.h"
 #include "test/unit/tap.h"
 
 #define MUCH_WORK ((uint64_t)64 * 1024 * 1024)
 
 /* A map in memory with this text, or -1. */
-static int open_bytes(const void *text, size_t size)
-{
-	int fd = memfd_create("map", MFD_CLOEXEC);
-
-	if (fd >= 0 && write(fd, text, size) != (ssize_t)size) {
-		close(fd);
-		fd = -1;
-	}
-	CHECK(fd >= 0);
-	return fd;
-}
-
 static int open_text(const char *text)
 {
 	return open_bytes(text, strlen(text));

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An ELF file in memory, and the names that were found in it. */
+#ifndef TRACEKIT_TEST_UNIT_OPENED_ELF_H
+#define TRACEKIT_TEST_UNIT_OPENED_ELF_H
+
+#include <unistd.h>
+
+#include "core/util/arena.h"
+#include "core/util/cleanup.h"
+#include "sym/elf_symbols.h"
+#include "test/unit/elf_image.h"
+#include "test/unit/open_bytes.h"
+
+struct opened {
+	int fd;
+	struct elf_symbols elf;
+	struct arena names;
+};
+
+static inline void opened__close(struct opened *opened)
+{
+	elf_symbols__close(&opened->elf);
+	close(opened->fd);
+	arena__release(&opened->names);
+}
+
+#define CLEANUP_OPENED CLEANUP(opened__close)
+
+static inline struct opened open_image(const struct elf_image *image)
+{
+	struct opened opened = {.fd = open_bytes(image->bytes, image->size), .elf = {.fd = -1}};
+
+	CHECK_INT(elf_symbols__open(&opened.elf, opened.fd), 0);
+	return opened;
+}
+
+#endif
