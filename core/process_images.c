@@ -77,7 +77,7 @@ static struct image *oldest(struct process_images *images)
 }
 
 /* An image without mappings, in the place of what pid had. */
-static struct image *begin(struct process_images *images, pid_t pid, pid_t parent)
+static struct image *begin(struct process_images *images, pid_t pid, pid_t parent, bool whole)
 {
 	struct image *image = find(images, pid);
 
@@ -86,6 +86,7 @@ static struct image *begin(struct process_images *images, pid_t pid, pid_t paren
 	clear(images, image);
 	image->pid = pid;
 	image->image.parent = parent;
+	image->image.whole = whole;
 	image->told = ++images->tellings;
 	return image;
 }
@@ -130,14 +131,15 @@ static void add(struct process_images *images, struct image *image,
 	images->bytes += bytes;
 }
 
-/* The child has what its parent has; it stands on what that stood on. */
+/* The child has what its parent has, whose files serve; or it stands on what that stands on. */
 void process_images__fork(struct process_images *images, pid_t pid, pid_t parent)
 {
 	struct image *image, *from = find(images, parent);
+	bool whole = from && from->image.whole;
 
 	if (pid == parent)
 		return;
-	image = begin(images, pid, from ? from->image.parent : parent);
+	image = begin(images, pid, from && !whole ? from->image.parent : parent, whole);
 	/* That may have taken the place of the parent's. */
 	from = find(images, parent);
 	for (size_t i = 0; from && image->pid && i < from->image.nr; i++)
@@ -146,7 +148,7 @@ void process_images__fork(struct process_images *images, pid_t pid, pid_t parent
 
 void process_images__exec(struct process_images *images, pid_t pid)
 {
-	begin(images, pid, 0);
+	begin(images, pid, 0, true);
 }
 
 void process_images__map(struct process_images *images, pid_t pid,

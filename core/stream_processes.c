@@ -29,6 +29,7 @@ struct met_process {
 	pid_t pid; /* 0: none */
 	uint32_t number;
 	bool told;    /* the symbolizer has been told of it */
+	bool other;   /* it was another program when it was met last; its number is not set */
 	uint64_t met; /* the larger, the more recently */
 };
 
@@ -85,12 +86,17 @@ static struct met_process *met_of(struct stream_processes *processes, pid_t pid)
 	return oldest;
 }
 
+static bool is_met(const struct met_process *met, pid_t pid)
+{
+	return met->pid == pid && !met->other;
+}
+
 /* It has code in other places by now: nothing that was known of it holds. */
 static void forget(struct stream_processes *processes, pid_t pid)
 {
 	struct met_process *met = met_of(processes, pid);
 
-	if (met->pid == pid)
+	if (is_met(met, pid))
 		*met = (struct met_process){0};
 }
 
@@ -102,17 +108,20 @@ static bool is_replaced(const struct stream_processes *processes, uint32_t numbe
 /* It is another program by now, or a little later: its frames are named from its image. */
 static void replace(struct stream_processes *processes, pid_t pid, uint32_t number)
 {
+	struct met_process *met = met_of(processes, pid);
+
 	(void)symbolizer__remember_soon(processes->symbolizer, -(pid_t)number,
 					process_images__find(processes->images, pid));
 	processes->replaced[number % REPLACED_MAX] = number;
-	forget(processes, pid);
+	if (met->pid == pid)
+		*met = (struct met_process){.pid = pid, .other = true, .met = met->met};
 }
 
 static void replace_met(struct stream_processes *processes, pid_t pid)
 {
 	const struct met_process *met = met_of(processes, pid);
 
-	if (met->pid == pid)
+	if (is_met(met, pid))
 		replace(processes, pid, met->number);
 }
 
@@ -165,19 +174,8 @@ static void tell(struct stream_processes *processes, pid_t pid)
 	/* One that has ended, and is not known to us, has no names: its frames show that. */
 	(void)symbolizer__remember_soon(processes->symbolizer, pid,
 					process_images__find(processes->images, pid));
-	if (met->pid == pid)
+	if (is_met(met, pid))
 		met->told = true;
-}
-
-/*
- * All that a program has mapped since it was started is known. That is told when it is asked
- * for: while a question is open it would take the place of the program before.
- */
-static bool is_in_a_hurry(struct stream_processes *processes, pid_t pid)
-{
-	const struct sym_image *image = process_images__find(processes->images, pid);
-
-	return !image || image->parent;
 }
 
 uint32_t stream_processes__meet(struct stream_processes *processes, pid_t pid, uint64_t time)
@@ -186,9 +184,12 @@ uint32_t stream_processes__meet(struct stream_processes *processes, pid_t pid, u
 
 	take_records(processes, time);
 	met = met_of(processes, pid);
-	if (met->pid != pid) {
+	if (!is_met(met, pid)) {
+		bool was_other = met->pid == pid;
+
 		*met = (struct met_process){.pid = pid, .number = ++processes->last_number};
-		if (is_in_a_hurry(processes, pid))
+		/* It could take the place of what an open question asks for, which has ended. */
+		if (!was_other)
 			tell(processes, pid);
 	}
 	met->met = ++processes->meetings;
@@ -204,7 +205,7 @@ pid_t stream_processes__known_as(struct stream_processes *processes, pid_t pid, 
 		replace(processes, pid, number);
 	if (is_replaced(processes, number))
 		return -(pid_t)number;
-	if (met->pid != pid || !met->told)
+	if (!is_met(met, pid) || !met->told)
 		tell(processes, pid);
 	return pid;
 }

@@ -53,8 +53,11 @@ struct image *image__copy(const struct sym_image *original, uint64_t version, si
 					       .path = paths};
 		paths = stpcpy(paths, path_of(&from[i])) + 1;
 	}
-	*image = (struct image){
-		.version = version, .parent = original->parent, .mappings = mappings, .nr = nr};
+	*image = (struct image){.version = version,
+				.parent = original->parent,
+				.whole = original->whole,
+				.mappings = mappings,
+				.nr = nr};
 	*bytes = size;
 	return image;
 }
@@ -64,7 +67,7 @@ bool image__is_copy(const struct image *image, const struct sym_image *original)
 	size_t nr;
 	const struct sym_mapping *of = last_mappings(original, &nr);
 
-	if (image->parent != original->parent || image->nr != nr)
+	if (image->parent != original->parent || image->whole != original->whole || image->nr != nr)
 		return false;
 	for (size_t i = 0; i < nr; i++) {
 		const struct mapping *mapping = &image->mappings[i];

@@ -20,6 +20,7 @@ struct sym_image;
 struct image {
 	uint64_t version; /* not 0; of two images of a process that differ it does, too */
 	pid_t parent;
+	bool whole;
 	const struct mapping *mappings; /* in the order in which they were made */
 	size_t nr;
 };

@@ -89,8 +89,9 @@ static int add_image(struct remembered_list *list, const struct remember *rememb
 	const struct mapping_list nothing = {0};
 	struct process process = {.pid = remember->pid};
 	struct process_view parent = {0};
-	bool stands_on_parent = image->parent && image->parent != remember->pid &&
-				!view_parent(list, image->parent, &parent);
+	bool has_parent = image->parent && image->parent != remember->pid &&
+			  !view_parent(list, image->parent, &parent);
+	bool stands_on_parent = has_parent && !image->whole;
 	int err;
 
 	err = mapping_list__lay(&process.mappings,
@@ -103,7 +104,7 @@ static int add_image(struct remembered_list *list, const struct remember *rememb
 	else
 		err = remembered_list__add(list, &process, remember->kept, image->version,
 					   parent.remembered);
-	if (stands_on_parent)
+	if (has_parent)
 		process_view__release(&parent, list);
 	return err;
 }

@@ -33,10 +33,11 @@ struct sym_mapping {
 /*
  * What a process is known to have mapped, in the order in which it did: a mapping takes the
  * place of whatever it overlaps. All of it lies on top of what the process parent has mapped
- * now, or had when it was remembered; 0: on nothing, since the process has called exec().
+ * now, or had when it was remembered, unless it is whole, or parent is 0.
  */
 struct sym_image {
-	pid_t parent; /* 0, or the process was forked from it and has not called exec() */
+	pid_t parent; /* that may have the same files mapped; 0: none */
+	bool whole;   /* the parent's mappings are not this process's, or are all here */
 	const struct sym_mapping *mappings;
 	size_t nr;
 };
@@ -191,10 +192,10 @@ int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid);
  * image, which is copied, serves for a process that has ended before it could be read;
  * NULL: nothing (else) is known of it. It is not looked at as long as the process can be
  * read. Of its mappings the last thousand are kept, and of all images those of some MB
- * that were used last. Files are opened by their paths in the caller's own root, and only
- * if device and inode are those of the mapping. What was remembered last under a PID is
- * what the PID means: an image replaces the one before, and what was read of a process
- * that has ended. Returns 0 or a negative errno.
+ * that were used last. Files are those that the parent has there, or are opened by their
+ * paths in the caller's own root, and only if device and inode are those of the mapping.
+ * What was remembered last under a PID is what the PID means: an image replaces the one
+ * before, and what was read of a process that has ended. Returns 0 or a negative errno.
  */
 int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid,
 			      const struct sym_image *image);

@@ -214,6 +214,7 @@ bool told__fill(const struct told *told, uint64_t number, struct message *messag
 	if (image) {
 		message->request.image = image->version;
 		message->request.parent = image->parent;
+		message->request.whole = image->whole;
 		message->request.mappings = (uint32_t)image->nr;
 	}
 	return true;

@@ -181,6 +181,7 @@ static void serve_remember(struct child *child, const struct request *request)
 {
 	const struct image image = {.version = request->image,
 				    .parent = request->parent,
+				    .whole = request->whole,
 				    .mappings = child->incoming.mappings,
 				    .nr = request->mappings};
 	struct remember remember = {.pid = request->pid,

@@ -34,6 +34,7 @@ struct request {
 	uint64_t start_time;
 	uint64_t image; /* its version; 0: none */
 	pid_t parent;
+	bool whole;
 	uint32_t mappings; /* that have been sent for it */
 	/* REQUEST_NAME */
 	uint32_t nr;   /* questions in this message */

@@ -264,6 +264,30 @@ static void fork_without_exec(void)
 	CHECK_STR(name_of(symbolizer, pids[1], (uint64_t)(uintptr_t)getppid), "getppid");
 }
 
+/* Its files are those of its parent, wherever they lie; but it has not mapped what that has. */
+static void fork_that_is_known(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_KNOWN
+	struct known known = {0};
+	const pid_t pids[] = {start_and_end(), start_and_end()};
+	pid_t parent = start_process();
+
+	known__read(&known, parent);
+	known.mappings[0] = *own_code(&known);
+	known.mappings[0].path = "/nowhere";
+	known.image.nr = 1;
+	known.image.whole = true;
+	remember_soon(symbolizer, pids[0], &known.image);
+	CHECK_STR(ask_name(symbolizer, pids[0]), NULL);
+	known.image.parent = parent;
+	remember_soon(symbolizer, pids[1], &known.image);
+	CHECK_STR(ask_name(symbolizer, pids[1]), "plain_function");
+	CHECK_STR(name_of(symbolizer, pids[1], (uint64_t)(uintptr_t)getppid), NULL);
+	end_process(parent);
+}
+
 /* What its parent becomes later is not what it was. */
 static void zombie_that_is_remembered_again(void)
 {
@@ -529,6 +553,7 @@ static void large_images(void)
 static const struct tap_test tests[] = {
 	{"a process that had ended has the names of its image", process_that_has_ended},
 	{"one that was forked has those of its parent", fork_without_exec},
+	{"a fork that is known as a whole has the files of its parent", fork_that_is_known},
 	{"it keeps them when it is remembered again", zombie_that_is_remembered_again},
 	{"parents that are not known, or form a circle, do no harm", parent_that_is_not_known},
 	{"another file than the one that was mapped gives no names", wrong_files},

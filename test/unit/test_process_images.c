@@ -17,7 +17,7 @@ static void map(pid_t pid, uint64_t start, const char *path)
 	process_images__map(images, pid, &mapping);
 }
 
-/* An image as "PARENT: START PATH, ...", or "none". */
+/* An image as "PARENT[ whole]: START PATH, ...", or "none". */
 static const char *show(pid_t pid)
 {
 	static char text[512];
@@ -26,7 +26,8 @@ static const char *show(pid_t pid)
 
 	if (!image)
 		return "none";
-	used = (size_t)snprintf(text, sizeof(text), "%d:", (int)image->parent);
+	used = (size_t)snprintf(text, sizeof(text), "%d%s:", (int)image->parent,
+				image->whole ? " whole" : "");
 	for (size_t i = 0; i < image->nr && used < sizeof(text); i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, " %llx %s",
 					 (unsigned long long)image->mappings[i].start,
@@ -46,16 +47,16 @@ static void programs_test(void)
 {
 	CHECK_STR(show(1), "none");
 	process_images__exec(images, 1);
-	CHECK_STR(show(1), "0:");
+	CHECK_STR(show(1), "0 whole:");
 	map(1, 0x1000, "/bin/a");
 	map(1, 0x5000, "/lib/c");
-	CHECK_STR(show(1), "0: 1000 /bin/a 5000 /lib/c");
+	CHECK_STR(show(1), "0 whole: 1000 /bin/a 5000 /lib/c");
 	CHECK_INT(process_images__find(images, 1)->mappings[1].offset, 8192);
 	CHECK_INT(process_images__find(images, 1)->mappings[1].inode, 7);
 	process_images__exec(images, 1);
-	CHECK_STR(show(1), "0:");
+	CHECK_STR(show(1), "0 whole:");
 	map(1, 0x2000, "/bin/b");
-	CHECK_STR(show(1), "0: 2000 /bin/b");
+	CHECK_STR(show(1), "0 whole: 2000 /bin/b");
 	CHECK_STR(show(2), "none");
 }
 
@@ -75,10 +76,10 @@ static void forks_test(void)
 	process_images__exec(images, 20);
 	map(20, 0x1000, "/bin/sh");
 	process_images__fork(images, 21, 20);
-	CHECK_STR(show(21), "0: 1000 /bin/sh");
+	CHECK_STR(show(21), "20 whole: 1000 /bin/sh");
 	process_images__exec(images, 21);
-	CHECK_STR(show(21), "0:");
-	CHECK_STR(show(20), "0: 1000 /bin/sh");
+	CHECK_STR(show(21), "0 whole:");
+	CHECK_STR(show(20), "0 whole: 1000 /bin/sh");
 	/* A PID that was another's. */
 	process_images__fork(images, 20, 10);
 	CHECK_STR(show(20), "10:");
@@ -116,7 +117,7 @@ static void many_test(void)
 	for (pid_t pid = 1000; pid < 1000 + 600; pid++)
 		process_images__exec(images, pid);
 	CHECK_STR(show(1), "none");
-	CHECK_STR(show(1599), "0:");
+	CHECK_STR(show(1599), "0 whole:");
 	/* Mappings of one, and of all, are bounded. */
 	for (int i = 0; i < 1000; i++)
 		map(1599, (uint64_t)i * 4096, path);
