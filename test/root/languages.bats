@@ -64,8 +64,16 @@ profile_here() {
 	profile_started
 }
 
+# has_run PID TICKS: for so many hundredths of a second of a CPU.
+has_run() {
+	local fields
+	fields=$(</proc/"$1"/stat)
+	set -- "$2" ${fields##*) }
+	[ "${13}" -ge "$1" ]
+}
+
 profile_started() {
-	sleep 0.3
+	wait_for has_run "$pid" 20
 	profile -f -U -p "$pid" -F 199 1 >out
 	kill -KILL "$pid"
 }
@@ -133,9 +141,15 @@ mostly() {
 	mostly ';runtime.goexit.*;runtime.main;main.main;(main.\(\*Till\).middle;)?main.\(\*Till\).leaf [0-9]+$'
 }
 
+# has_compiled PID: the script's leaf, as its JIT map says.
+has_compiled() {
+	grep -qs 'JS:\*leaf' "/proc/$1/root/tmp/perf-$1.map"
+}
+
 # profile_script COMMAND...: an interpreter, of which others see the file as well; and its script.
 profile_script() {
 	start "$@"
+	[ "$1" != node ] || wait_for has_compiled "$pid"
 	profile_started
 }
 
@@ -143,6 +157,7 @@ profile_script() {
 profile_script_hidden() {
 	unshare --mount true || skip "cannot make a mount namespace"
 	start unshare --mount bash -c 'mount -t tmpfs none /tmp && cd /tmp && exec "$@"' bash "$@"
+	[ "$1" != node ] || wait_for has_compiled "$pid"
 	profile_started
 	[ ! -e "/tmp/perf-$pid.map" ]
 }
