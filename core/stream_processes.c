@@ -12,25 +12,26 @@
 #include "sym/sym.h"
 
 /*
- * Processes that are known by their numbers, in sets by their PIDs. The one of its set that
- * was met longest ago falls out; it gets another number later, which costs naming it again.
+ * Processes that have been met, in sets by their PIDs. The one of its set that was met longest
+ * ago falls out; when it is met again it is a new program, and named again.
  */
 #define MET_SETS 1024
 #define MET_WAYS 4
 
-/*
- * Programs that have been replaced by others, by their numbers: what they had mapped is known
- * to the symbolizer as that of a process with the negative number for a PID. They are asked
- * for within milliseconds.
- */
-#define REPLACED_MAX 4096
-
 struct met_process {
-	pid_t pid; /* 0: none */
-	uint32_t number;
-	bool told;    /* the symbolizer has been told of it */
-	bool other;   /* it was another program when it was met last; its number is not set */
-	uint64_t met; /* the larger, the more recently */
+	pid_t pid;	  /* 0: none */
+	uint32_t program; /* the first number since it runs this; 0: it has not been met since */
+	uint32_t number;  /* 0: what it had is to be left behind */
+	bool told;	  /* the symbolizer has been told of it as it is */
+	uint64_t met;	  /* the larger, the more recently */
+};
+
+/* The programs that have the last numbers. Names are asked for within milliseconds. */
+#define NUMBERS_MAX 4096
+
+struct given_number {
+	uint32_t number; /* 0: none */
+	uint32_t program;
 };
 
 struct stream_processes {
@@ -38,7 +39,7 @@ struct stream_processes {
 	struct process_records *records; /* NULL: the kernel is not asked */
 	struct process_images *images;
 	struct met_process met[MET_SETS][MET_WAYS];
-	uint32_t replaced[REPLACED_MAX]; /* numbers, by themselves */
+	struct given_number given[NUMBERS_MAX]; /* by number */
 	uint32_t last_number;
 	uint64_t meetings;
 };
@@ -86,43 +87,43 @@ static struct met_process *met_of(struct stream_processes *processes, pid_t pid)
 	return oldest;
 }
 
+/* Whether it is known to be the same program as when it was met last. */
 static bool is_met(const struct met_process *met, pid_t pid)
 {
-	return met->pid == pid && !met->other;
+	return met->pid == pid && met->program;
 }
 
-/* It has code in other places by now: nothing that was known of it holds. */
-static void forget(struct stream_processes *processes, pid_t pid)
+/* The symbolizer knows what was replaced as a process with the negative number for a PID. */
+static pid_t replaced_pid(uint32_t program)
 {
-	struct met_process *met = met_of(processes, pid);
-
-	if (is_met(met, pid))
-		*met = (struct met_process){0};
-}
-
-static bool is_replaced(const struct stream_processes *processes, uint32_t number)
-{
-	return processes->replaced[number % REPLACED_MAX] == number;
+	return -(pid_t)program;
 }
 
 /* It is another program by now, or a little later: its frames are named from its image. */
-static void replace(struct stream_processes *processes, pid_t pid, uint32_t number)
+static void replace(struct stream_processes *processes, struct met_process *met)
 {
-	struct met_process *met = met_of(processes, pid);
-
-	(void)symbolizer__remember_soon(processes->symbolizer, -(pid_t)number,
-					process_images__find(processes->images, pid));
-	processes->replaced[number % REPLACED_MAX] = number;
-	if (met->pid == pid)
-		*met = (struct met_process){.pid = pid, .other = true, .met = met->met};
+	(void)symbolizer__remember_soon(processes->symbolizer, replaced_pid(met->program),
+					process_images__find(processes->images, met->pid));
+	*met = (struct met_process){.pid = met->pid, .met = met->met};
 }
 
 static void replace_met(struct stream_processes *processes, pid_t pid)
 {
-	const struct met_process *met = met_of(processes, pid);
+	struct met_process *met = met_of(processes, pid);
 
 	if (is_met(met, pid))
-		replace(processes, pid, met->number);
+		replace(processes, met);
+}
+
+/* Places where nothing was may have names now: there is another number for them. */
+static void renew(struct stream_processes *processes, pid_t pid)
+{
+	struct met_process *met = met_of(processes, pid);
+
+	if (!is_met(met, pid))
+		return;
+	met->number = 0;
+	met->told = false;
 }
 
 static void take_record(struct stream_processes *processes, const struct process_record *record)
@@ -140,7 +141,7 @@ static void take_record(struct stream_processes *processes, const struct process
 		process_images__map(processes->images, record->pid, &record->mapping);
 		/* A file: generated code comes and goes all the time, beside what was there. */
 		if (record->mapping.inode)
-			forget(processes, record->pid);
+			renew(processes, record->pid);
 		break;
 	case PROCESS_ENDED:
 		break;
@@ -167,46 +168,72 @@ int stream_processes__read(struct stream_processes *processes, bool settled)
 	return processes->records ? process_records__read(processes->records) : 0;
 }
 
-static void tell(struct stream_processes *processes, pid_t pid)
+static void tell(struct stream_processes *processes, struct met_process *met)
 {
-	struct met_process *met = met_of(processes, pid);
-
 	/* One that has ended, and is not known to us, has no names: its frames show that. */
-	(void)symbolizer__remember_soon(processes->symbolizer, pid,
-					process_images__find(processes->images, pid));
-	if (is_met(met, pid))
-		met->told = true;
+	(void)symbolizer__remember_soon(processes->symbolizer, met->pid,
+					process_images__find(processes->images, met->pid));
+	met->told = true;
+}
+
+/* Another number for a process, of the program that it has been, or of another one. */
+static void give_number(struct stream_processes *processes, struct met_process *met)
+{
+	uint32_t number = ++processes->last_number;
+
+	met->number = number;
+	if (!met->program)
+		met->program = number;
+	processes->given[number % NUMBERS_MAX] =
+		(struct given_number){.number = number, .program = met->program};
 }
 
 uint32_t stream_processes__meet(struct stream_processes *processes, pid_t pid, uint64_t time)
 {
 	struct met_process *met;
+	bool was_other;
 
 	take_records(processes, time);
 	met = met_of(processes, pid);
-	if (!is_met(met, pid)) {
-		bool was_other = met->pid == pid;
-
-		*met = (struct met_process){.pid = pid, .number = ++processes->last_number};
+	was_other = met->pid == pid && !met->program;
+	if (met->pid != pid)
+		*met = (struct met_process){.pid = pid};
+	if (!met->number) {
+		give_number(processes, met);
 		/* It could take the place of what an open question asks for, which has ended. */
 		if (!was_other)
-			tell(processes, pid);
+			tell(processes, met);
 	}
 	met->met = ++processes->meetings;
 	return met->number;
 }
 
+/* Of which program a number is; 0: that was too long ago. */
+static uint32_t program_of(const struct stream_processes *processes, uint32_t number)
+{
+	const struct given_number *given = &processes->given[number % NUMBERS_MAX];
+
+	return given->number == number ? given->program : 0;
+}
+
+static bool is_current(const struct met_process *met, pid_t pid, uint32_t number, uint32_t program)
+{
+	return is_met(met, pid) && (met->number == number || met->program == program);
+}
+
 pid_t stream_processes__known_as(struct stream_processes *processes, pid_t pid, uint32_t number)
 {
-	const struct met_process *met = met_of(processes, pid);
+	struct met_process *met = met_of(processes, pid);
+	uint32_t program = program_of(processes, number);
 
-	if (!is_replaced(processes, number) && processes->records &&
+	if (is_met(met, pid) && processes->records &&
 	    process_records__replace(processes->records, pid))
-		replace(processes, pid, number);
-	if (is_replaced(processes, number))
-		return -(pid_t)number;
-	if (!is_met(met, pid) || !met->told)
-		tell(processes, pid);
+		replace(processes, met);
+	/* What has fallen out has no names: nobody says whether pid is still the same. */
+	if (!is_current(met, pid, number, program))
+		return replaced_pid(program);
+	if (!met->told)
+		tell(processes, met);
 	return pid;
 }
 
