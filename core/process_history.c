@@ -26,7 +26,7 @@
 /* Of one program, as in sym/image.h: a real one has a hundred. */
 #define MAPPINGS_MAX 1000
 
-/* Times in which records were lost; the last one is extended when there are so many. */
+/* Times in which records were lost, apart; the last one is extended when there are so many. */
 #define GAPS_MAX 256
 
 #define PAGE_BITS 12 /* of all addresses of mappings, at least, these are 0 */
@@ -498,14 +498,20 @@ static uint32_t take_mapping(struct process_history *history, const struct proce
 	return new_part;
 }
 
+/* Many CPUs lose records at the same time. */
 static void take_gap(struct process_history *history, const struct process_record *record)
 {
 	const struct gap gap = {.from = record->since, .to = record->time};
+	struct gap *last = history->nr_gaps ? &history->gaps[history->nr_gaps - 1] : NULL;
 
-	if (history->nr_gaps < GAPS_MAX)
+	if (!last || (gap.from > last->to && history->nr_gaps < GAPS_MAX)) {
 		history->gaps[history->nr_gaps++] = gap;
-	else
-		history->gaps[GAPS_MAX - 1].to = gap.to;
+		return;
+	}
+	if (last->from > gap.from)
+		last->from = gap.from;
+	if (last->to < gap.to)
+		last->to = gap.to;
 }
 
 uint32_t process_history__take(struct process_history *history, const struct process_record *record)

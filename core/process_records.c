@@ -29,10 +29,18 @@
 /* Far above the path of any file. */
 #define RECORD_SIZE_MAX 8192
 
+/*
+ * When the kernel finds no room it says so in front of the next record that fits, which may never
+ * come. But it can only have been so where less than the largest record is free when the buffer is
+ * read. All that is missing is later than the last record, and earlier than there is room again.
+ */
 struct buffer {
 	int fd;
 	struct perf_event_mmap_page *control; /* mapped: a page, then the data */
 	const unsigned char *data;
+	uint64_t last;	     /* time of the last record */
+	uint64_t lost_until; /* to be told: records since the last one may be missing; 0: none */
+	bool told;	     /* that they may, and there has been no record since */
 };
 
 struct process_records {
@@ -43,7 +51,6 @@ struct process_records {
 	struct process_record *items;
 	size_t next, nr, capacity;
 	uint64_t last_number;
-	uint64_t emptied; /* when the buffers were read last */
 };
 
 static int open_event(unsigned int cpu, uint32_t wakeup)
@@ -72,6 +79,7 @@ static int open_event(unsigned int cpu, uint32_t wakeup)
 static int open_buffer(struct buffer *buffer, unsigned int cpu, uint32_t wakeup, int epoll_fd)
 {
 	struct epoll_event event = {.events = EPOLLIN};
+	uint64_t opened = monotonic_now();
 	CLEANUP_CLOSE int fd = open_event(cpu, wakeup);
 	void *mapped;
 
@@ -90,6 +98,7 @@ static int open_buffer(struct buffer *buffer, unsigned int cpu, uint32_t wakeup,
 		.fd = TAKE_FD(fd),
 		.control = mapped,
 		.data = (const unsigned char *)mapped + page_size(),
+		.last = opened,
 	};
 	return 0;
 }
@@ -124,7 +133,6 @@ int process_records__open(struct process_records **out, uint32_t wakeup, struct 
 
 	if (records) {
 		records->epoll_fd = -1;
-		records->emptied = monotonic_now();
 		err = open_buffers(records, wakeup);
 	}
 	if (err) {
@@ -245,7 +253,16 @@ static int append_mapping(struct process_records *records, const union record *r
 	return 0;
 }
 
-static int take_record(struct process_records *records, const union record *record)
+static int append_loss(struct process_records *records, const struct buffer *buffer, uint64_t until)
+{
+	const struct process_record item = {
+		.deed = PROCESS_UNKNOWN, .time = until, .since = buffer->last};
+
+	return append(records, &item);
+}
+
+static int take_record(struct process_records *records, const struct buffer *buffer,
+		       const union record *record)
 {
 	struct process_record item = {.time = record_time(record)};
 
@@ -273,34 +290,60 @@ static int take_record(struct process_records *records, const union record *reco
 	case PERF_RECORD_MMAP2:
 		return is_seen(record->mmap2.pid) ? append_mapping(records, record) : 0;
 	case PERF_RECORD_LOST:
-		item.deed = PROCESS_UNKNOWN;
-		item.since = records->emptied;
-		return append(records, &item);
+		return buffer->told ? 0 : append_loss(records, buffer, item.time);
 	}
+	return 0;
+}
+
+/* Up to head. A record for which there is no memory stays. */
+static int take_all(struct process_records *records, struct buffer *buffer, uint64_t *tail,
+		    uint64_t head)
+{
+	while (*tail < head) {
+		union record record;
+
+		circular__copy(buffer->data, BUFFER_SIZE, *tail, &record, sizeof(record.header));
+		if (record.header.size < sizeof(record.header))
+			break; /* never */
+		if (record.header.size <= sizeof(record)) {
+			circular__copy(buffer->data, BUFFER_SIZE, *tail, &record,
+				       record.header.size);
+			if (take_record(records, buffer, &record))
+				return -ENOMEM;
+			buffer->last = record_time(&record);
+			buffer->told = false;
+		}
+		*tail += record.header.size;
+	}
+	return 0;
+}
+
+static int tell_loss(struct process_records *records, struct buffer *buffer)
+{
+	if (!buffer->lost_until)
+		return 0;
+	if (append_loss(records, buffer, buffer->lost_until))
+		return -ENOMEM;
+	buffer->lost_until = 0;
+	buffer->told = true;
 	return 0;
 }
 
 static int read_buffer(struct process_records *records, struct buffer *buffer)
 {
 	uint64_t head = __atomic_load_n(&buffer->control->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = buffer->control->data_tail;
-	int err = 0;
+	uint64_t tail = buffer->control->data_tail, had = tail;
+	int err = tell_loss(records, buffer);
 
-	while (tail < head && !err) {
-		union record record;
-
-		circular__copy(buffer->data, BUFFER_SIZE, tail, &record, sizeof(record.header));
-		if (record.header.size < sizeof(record.header))
-			break; /* never */
-		if (record.header.size <= sizeof(record)) {
-			circular__copy(buffer->data, BUFFER_SIZE, tail, &record,
-				       record.header.size);
-			err = take_record(records, &record);
-		}
-		tail += record.header.size;
-	}
-	__atomic_store_n(&buffer->control->data_tail, tail, __ATOMIC_RELEASE);
-	return err;
+	if (err)
+		return err;
+	err = take_all(records, buffer, &tail, head);
+	__atomic_store_n(&buffer->control->data_tail, tail, __ATOMIC_SEQ_CST);
+	/* It may have been filled meanwhile. */
+	head = __atomic_load_n(&buffer->control->data_head, __ATOMIC_SEQ_CST);
+	if (head - had > BUFFER_SIZE - RECORD_SIZE_MAX)
+		buffer->lost_until = monotonic_now();
+	return err ? err : tell_loss(records, buffer);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -315,7 +358,6 @@ static int compare_times(const void *a, const void *b)
 
 int process_records__read(struct process_records *records)
 {
-	uint64_t now = monotonic_now();
 	size_t had;
 	int err = 0;
 
@@ -325,7 +367,6 @@ int process_records__read(struct process_records *records)
 		return 0;
 	for (size_t i = 0; i < records->nr_buffers && !err; i++)
 		err = read_buffer(records, &records->buffers[i]);
-	records->emptied = now;
 	if (records->nr > had)
 		array__sort(records->items, records->nr, sizeof(*records->items), compare_times);
 	return err;

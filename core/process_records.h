@@ -28,10 +28,10 @@ enum process_deed {
 
 struct process_record {
 	enum process_deed deed;
-	uint64_t time; /* CLOCK_MONOTONIC of the kernel */
-	pid_t pid;     /* in the caller's PID namespace */
-	pid_t parent;  /* of PROCESS_FORKED */
-	uint64_t since;
+	uint64_t time;	/* CLOCK_MONOTONIC of the kernel */
+	pid_t pid;	/* in the caller's PID namespace */
+	pid_t parent;	/* of PROCESS_FORKED */
+	uint64_t since; /* of PROCESS_UNKNOWN */
 	struct sym_mapping mapping;
 	uint64_t number; /* as they were read */
 };
@@ -48,7 +48,8 @@ void process_records__close(struct process_records *records);
 
 /*
  * Take what the kernel has written by now. Never waits. It should not be left alone for long:
- * records that find no room are lost, and PROCESS_UNKNOWN. Returns 0 or -ENOMEM.
+ * records that find no room are lost, and PROCESS_UNKNOWN as soon as there is room again.
+ * Returns 0, or -ENOMEM: what is left is taken the next time.
  */
 int process_records__read(struct process_records *records);
 

@@ -293,11 +293,14 @@ static int take_records(struct trace_processes *processes)
 	return err;
 }
 
+/* What the first finds to be missing ends behind it, and is before the second. */
 int trace_processes__settle(struct trace_processes *processes)
 {
-	int err = take_records(processes);
+	int err = 0;
 
-	return err ? err : take_records(processes);
+	for (int i = 0; i < 3 && !err; i++)
+		err = take_records(processes);
+	return err;
 }
 
 /* Until something is to be done, or left has passed; 0: there is no end. */

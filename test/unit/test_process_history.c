@@ -375,6 +375,28 @@ static void lost_records_test(void)
 	with_history(64, BYTES, lost_records);
 }
 
+static void losses_at_once(void)
+{
+	exec_at(10, 5);
+	map_at(11, 5, 0x10000, "/bin/a");
+	for (uint64_t i = 0; i < 1000; i++)
+		lose(30 - i % 10, 40 + i % 10);
+	exec_at(60, 6);
+	map_at(61, 6, 0x10000, "/bin/b");
+	lose(80, 90);
+	CHECK_STR(show(5, 20, 0x10000), "/bin/a+0*");
+	CHECK_STR(show(5, 21, 0x10000), "unknown");
+	exec_at(49, 7);
+	CHECK_STR(show(7, 70, 0x10000), "unknown");
+	CHECK_STR(show(6, 79, 0x10000), "/bin/b+0*");
+	CHECK_STR(show(6, 85, 0x10000), "unknown");
+}
+
+static void losses_at_once_test(void)
+{
+	with_history(64, BYTES, losses_at_once);
+}
+
 /* What runs stays, and of what has ended the oldest goes. */
 static void many_programs(void)
 {
@@ -589,6 +611,7 @@ static const struct tap_test tests[] = {
 	{"odd mappings and PIDs", odd_mappings_test},
 	{"a mapping without room hides what was there", no_room_for_mappings_test},
 	{"where records are lost nothing is known", lost_records_test},
+	{"losses of many CPUs are one", losses_at_once_test},
 	{"what runs is kept, and what ended last", many_programs_test},
 	{"a long build is kept", long_build_test},
 	{"memory is bounded", many_files_test},
