@@ -636,8 +636,6 @@ struct process_place process_history__find(const struct process_history *history
 	if (!program)
 		return (struct process_place){0};
 	item = find_item(history, program->mappings, address);
-	if (place.current && program != now)
-		place.current = !now->unknown && item == find_item(history, now->mappings, address);
 	if (item) {
 		place.part = part_of(item);
 		place.address = history->parts.items[place.part].start + (address - start_of(item));
@@ -645,5 +643,9 @@ struct process_place process_history__find(const struct process_history *history
 		place.snapshot = program->snapshot;
 		place.address = address;
 	}
+	/* Where the process is in doubt what is known is better; if nothing is it is asked. */
+	if (place.current)
+		place.current = item == find_item(history, now->mappings, address) &&
+				(known(history, pid) || (!place.part && !place.snapshot));
 	return place;
 }

@@ -54,7 +54,11 @@ uint64_t process_history__since(const struct process_history *history, pid_t pid
 
 /* Where an address of a program lay. */
 struct process_place {
-	bool current;	   /* the process is there, and has the same at that address now */
+	/*
+	 * The process is there, and has the same at that address now; or that is not known, and
+	 * nothing else is.
+	 */
+	bool current;
 	uint32_t part;	   /* of a file, or another mapping, by its number; or 0 */
 	uint32_t snapshot; /* if part is 0: in that, or 0 */
 	uint64_t address;  /* there */

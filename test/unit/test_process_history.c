@@ -340,7 +340,10 @@ static void lost_records(void)
 	exec_at(10, 5);
 	map_at(11, 5, 0x10000, "/bin/a");
 	lose(20, 30);
-	CHECK_STR(show(5, 19, 0x10000), "/bin/a+0*");
+	/* It can be another program by now; generated code is known to the process alone. */
+	CHECK_STR(show(5, 19, 0x10000), "/bin/a+0");
+	CHECK_STR(show(5, 19, 0x80000), "nothing*");
+	CHECK_STR(show(4, 19, 0x80000), "snapshot 1");
 	CHECK_STR(show(5, 20, 0x10000), "unknown");
 	CHECK_STR(show(5, 31, 0x10000), "unknown");
 	CHECK_STR(show(4, 31, 0x10000), "unknown");
@@ -363,7 +366,7 @@ static void lost_records(void)
 	/* However often that happens. */
 	for (uint64_t i = 0; i < 1000; i++)
 		lose(100 + i * 10, 105 + i * 10);
-	CHECK_STR(show(6, 99, 0x10000), "/bin/b+0*");
+	CHECK_STR(show(6, 99, 0x10000), "/bin/b+0");
 	CHECK_STR(show(6, 10104, 0x10000), "unknown");
 	exec_at(10106, 6);
 	map_at(10107, 6, 0x10000, "/bin/d");
@@ -384,11 +387,11 @@ static void losses_at_once(void)
 	exec_at(60, 6);
 	map_at(61, 6, 0x10000, "/bin/b");
 	lose(80, 90);
-	CHECK_STR(show(5, 20, 0x10000), "/bin/a+0*");
+	CHECK_STR(show(5, 20, 0x10000), "/bin/a+0");
 	CHECK_STR(show(5, 21, 0x10000), "unknown");
 	exec_at(49, 7);
 	CHECK_STR(show(7, 70, 0x10000), "unknown");
-	CHECK_STR(show(6, 79, 0x10000), "/bin/b+0*");
+	CHECK_STR(show(6, 79, 0x10000), "/bin/b+0");
 	CHECK_STR(show(6, 85, 0x10000), "unknown");
 }
 
