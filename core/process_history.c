@@ -6,7 +6,8 @@
  * parts of a file share its path.
  *
  * Programs lie in a ring, by their numbers. Each knows the one that its process was before,
- * by its number as well: a number below those in the ring says that it has been forgotten.
+ * and one still earlier, by their numbers as well: a number below those in the ring says that it
+ * has been forgotten.
  * When there is no more room the oldest goes, but what is still running is put in again. If
  * all that runs is too much, what has the most mapped is left with nothing that is known of it.
  */
@@ -25,6 +26,9 @@
 
 /* Of one program, as in sym/image.h: a real one has a hundred. */
 #define MAPPINGS_MAX 1000
+
+/* A program that maps so often in the place of something is not looked after any more. */
+#define CHANGES_MAX 500
 
 /* Times in which records were lost, apart; the last one is extended when there are so many. */
 #define GAPS_MAX 256
@@ -51,10 +55,12 @@ struct program {
 	struct mappings *mappings; /* NULL: none */
 	pid_t pid;
 	uint32_t before;   /* the number of what the process was before this; 0: nothing */
+	uint32_t skip;	   /* the number of one that it was still earlier */
+	uint32_t depth;	   /* how many it was before */
 	uint32_t snapshot; /* what is not in mappings is in that; 0: in nothing */
 	bool ended;
 	bool unknown;
-	bool goes_on; /* it is the same program as before, with something else mapped */
+	uint16_t changes; /* it was the program before so many times, with something else mapped */
 };
 
 struct gap {
@@ -182,39 +188,36 @@ static struct mappings *copy_beside(struct process_history *history, const struc
 	return copy;
 }
 
-/* The last one that address lies in; 0: none. */
-static uint64_t find_item(const struct process_history *history, const struct mappings *mappings,
-			  uint64_t address)
+/* The last one that has something between start and end; 0: none. */
+static uint64_t last_between(const struct process_history *history, const struct mappings *mappings,
+			     uint64_t start, uint64_t end)
 {
 	for (uint32_t i = mappings ? mappings->nr : 0; i-- > 0;) {
 		uint64_t item = mappings->items[i];
 
-		if (address >= start_of(item) && address < end_of(history, item))
+		if (start_of(item) < end && end_of(history, item) > start)
 			return item;
 	}
 	return 0;
 }
 
-static bool overlaps(const struct process_history *history, const struct mappings *mappings,
-		     uint64_t start, uint64_t end)
+static uint64_t find_item(const struct process_history *history, const struct mappings *mappings,
+			  uint64_t address)
 {
-	for (uint32_t i = 0; mappings && i < mappings->nr; i++)
-		if (start_of(mappings->items[i]) < end &&
-		    end_of(history, mappings->items[i]) > start)
-			return true;
-	return false;
+	return last_between(history, mappings, address, address + 1);
 }
 
 /* Whether it is a piece of what is there: the kernel tells of changed permissions, too. */
-static bool is_there(const struct process_history *history, const struct mappings *mappings,
+static bool is_piece(const struct process_history *history, uint64_t item,
 		     const struct sym_mapping *mapping)
 {
-	uint64_t item = find_item(history, mappings, mapping->start);
 	const struct process_part *part = &history->parts.items[part_of(item)];
 
-	return item && mapping->inode && part->file->inode == mapping->inode &&
-	       part->file->device == mapping->device && mapping->end <= end_of(history, item) &&
-	       mapping->offset - part->offset == mapping->start - start_of(item);
+	if (mapping->start < start_of(item) || mapping->end > end_of(history, item) ||
+	    part->file->inode != mapping->inode || part->file->device != mapping->device)
+		return false;
+	return mapping->inode ? mapping->offset - part->offset == mapping->start - start_of(item) :
+				!strcmp(part->file->path, mapping->path);
 }
 
 /* ---- programs ---- */
@@ -332,6 +335,29 @@ static void make_room(struct process_history *history)
 			leave_out(history);
 }
 
+/*
+ * A process can have been 100,000 programs. Of n, any is found in about 2 log2(n) steps by a
+ * second link, which is as long as two of the one before are if these are of the same length.
+ * Myers, "An applicative random-access stack" (1983).
+ */
+static void set_skip(const struct process_history *history, struct program *program)
+{
+	const struct program *before, *skipped;
+
+	if (!is_kept(history, program->before))
+		return;
+	before = program_at(history, program->before);
+	program->depth = before->depth + 1;
+	program->skip = program->before;
+	if (!is_kept(history, before->skip))
+		return;
+	skipped = program_at(history, before->skip);
+	if (is_kept(history, skipped->skip) &&
+	    before->depth - skipped->depth ==
+		    skipped->depth - program_at(history, skipped->skip)->depth)
+		program->skip = skipped->skip;
+}
+
 /* Another program of a process, as of since; mappings are handed over. */
 static struct program *add(struct process_history *history, pid_t pid, uint64_t since,
 			   uint32_t snapshot, struct mappings *mappings)
@@ -350,6 +376,7 @@ static struct program *add(struct process_history *history, pid_t pid, uint64_t 
 				    .pid = pid,
 				    .before = *number,
 				    .snapshot = snapshot};
+	set_skip(history, program);
 	*number = history->next++;
 	return program;
 }
@@ -468,32 +495,43 @@ static bool map(struct process_history *history, struct program *program,
 	return true;
 }
 
+/* The same program from now on, to have something else mapped. */
+static struct program *change(struct process_history *history, const struct program *program,
+			      uint64_t time)
+{
+	const struct program before = *program;
+	struct program *changed =
+		add(history, before.pid, time, before.snapshot, get_mappings(before.mappings));
+
+	changed->changes = before.changes + 1;
+	return changed;
+}
+
 static uint32_t take_mapping(struct process_history *history, const struct process_record *record)
 {
 	const struct sym_mapping *mapping = &record->mapping;
 	struct program *program;
 	uint32_t new_part = 0;
-	bool hides, replaces;
+	uint64_t hidden;
+	bool replaces;
 
 	make_room(history);
 	program = known(history, record->pid);
-	if (!program || !has_bytes(mapping) || is_there(history, program->mappings, mapping))
+	if (!program || !has_bytes(mapping))
 		return 0;
-	hides = overlaps(history, program->mappings, mapping->start, mapping->end);
+	hidden = last_between(history, program->mappings, mapping->start, mapping->end);
+	if (hidden && is_piece(history, hidden, mapping))
+		return 0;
 	/* Generated code has no names when its process has ended. */
-	if (!hides && !mapping->inode && !is_vdso(mapping))
+	if (!hidden && !mapping->inode && !is_vdso(mapping))
 		return 0;
 	/* What a snapshot has there is not known here. */
-	replaces = hides || program->snapshot;
-	if (replaces) {
-		const struct program before = *program;
-
-		program = add(history, before.pid, record->time, before.snapshot,
-			      get_mappings(before.mappings));
-		program->goes_on = true;
-	}
+	replaces = hidden || program->snapshot;
+	if (replaces)
+		program = change(history, program, record->time);
 	/* One without room hides all the same what it was to take the place of. */
-	if (!map(history, program, mapping, &new_part) && replaces)
+	if ((program->changes == CHANGES_MAX || !map(history, program, mapping, &new_part)) &&
+	    replaces)
 		make_unknown(history, program);
 	return new_part;
 }
@@ -579,62 +617,67 @@ static uint64_t unknown_since(bool is_newest)
 	return is_newest ? PROGRAM_UNKNOWN : PROGRAM_GONE;
 }
 
-uint64_t process_history__since(const struct process_history *history, pid_t pid, uint64_t time)
+/* The number of what pid was at a time; one that is not kept says why there is none. */
+static uint32_t number_at(const struct process_history *history, pid_t pid, uint64_t time)
 {
 	const uint32_t *newest = newest_of(history, pid);
 	uint32_t number = newest ? *newest : 0;
 
-	if (!number)
-		return PROGRAM_UNKNOWN;
 	while (is_kept(history, number)) {
 		const struct program *program = program_at(history, number);
 
-		if (program->since > time)
-			number = program->before;
-		else if (program->unknown || is_in_doubt(history, program, time))
-			return unknown_since(number == *newest);
-		else
-			return program->since;
+		if (program->since <= time)
+			break;
+		number = is_kept(history, program->skip) &&
+					 program_at(history, program->skip)->since > time ?
+				 program->skip :
+				 program->before;
 	}
-	if (number == STILL_RUNNING && number == *newest && time >= history->left_out)
-		return PROGRAM_UNKNOWN;
-	return number ? PROGRAM_FORGOTTEN : PROGRAM_GONE;
+	return number;
+}
+
+uint64_t process_history__since(const struct process_history *history, pid_t pid, uint64_t time)
+{
+	uint32_t number = number_at(history, pid, time);
+	const struct program *program;
+	bool is_newest;
+
+	if (!number)
+		return newest(history, pid) ? PROGRAM_GONE : PROGRAM_UNKNOWN;
+	is_newest = number == *newest_of(history, pid);
+	if (!is_kept(history, number))
+		return number == STILL_RUNNING && is_newest && time >= history->left_out ?
+			       PROGRAM_UNKNOWN :
+			       PROGRAM_FORGOTTEN;
+	program = program_at(history, number);
+	if (program->unknown || is_in_doubt(history, program, time))
+		return unknown_since(is_newest);
+	return program->since;
 }
 
 /*
- * Of what pid was in since; *running: it is the same program now. One that was there before, and
- * has no successor, is asked for as if it were there: the symbolizer may have remembered it, with
- * its generated code. NULL: nothing is known.
+ * Whether it is the same program now. One that was there before, and has no successor, is asked
+ * for as if it were there: the symbolizer may have remembered it, with its generated code.
  */
-static const struct program *find_program(const struct process_history *history, pid_t pid,
-					  uint64_t since, bool *running)
+static bool is_running_still(const struct program *program, const struct program *now)
 {
-	const uint32_t *newest = newest_of(history, pid);
-	uint32_t number = newest ? *newest : 0;
-
-	*running = true;
-	while (is_kept(history, number)) {
-		const struct program *program = program_at(history, number);
-
-		*running &= !program->ended || since == PROGRAM_BEFORE;
-		if (program->since == since)
-			return program;
-		*running &= program->goes_on;
-		number = program->before;
-	}
-	return NULL;
+	return now->depth - program->depth <= now->changes &&
+	       (!now->ended || program->since == PROGRAM_BEFORE);
 }
 
 struct process_place process_history__find(const struct process_history *history, pid_t pid,
 					   uint64_t since, uint64_t address)
 {
 	struct process_place place = {0};
-	const struct program *program = find_program(history, pid, since, &place.current);
-	const struct program *now = newest(history, pid);
+	uint32_t number = number_at(history, pid, since);
+	const struct program *program, *now = newest(history, pid);
 	uint64_t item;
 
-	if (!program)
-		return (struct process_place){0};
+	if (!is_kept(history, number))
+		return place;
+	program = program_at(history, number);
+	if (program->since != since)
+		return place;
 	item = find_item(history, program->mappings, address);
 	if (item) {
 		place.part = part_of(item);
@@ -644,8 +687,8 @@ struct process_place process_history__find(const struct process_history *history
 		place.address = address;
 	}
 	/* Where the process is in doubt what is known is better; if nothing is it is asked. */
-	if (place.current)
-		place.current = item == find_item(history, now->mappings, address) &&
-				(known(history, pid) || (!place.part && !place.snapshot));
+	place.current = is_running_still(program, now) &&
+			item == find_item(history, now->mappings, address) &&
+			(known(history, pid) || (!place.part && !place.snapshot));
 	return place;
 }

@@ -224,6 +224,90 @@ static void libraries_test(void)
 	with_history(64, BYTES, libraries);
 }
 
+/* Changed permissions of what took the place of a library, and of pieces of it. */
+static void permissions(void)
+{
+	exec_at(5, 6);
+	map_at(6, 6, 0x10000, "/bin/job");
+	end_at(7, 6);
+	exec_at(10, 5);
+	map_at(11, 5, 0x20000, "/lib/first");
+	for (uint64_t i = 0; i < 1000; i++)
+		map_at(20 + i, 5, 0x20000, "//anon");
+	CHECK_STR(show(5, 15, 0x20000), "/lib/first+0");
+	CHECK_STR(show(5, 20, 0x20000), "//anon+0*");
+	CHECK_INT(process_history__since(history, 5, 2000), 20);
+	CHECK_STR(show(6, 6, 0x10000), "/bin/job+0");
+	/* What hides a part of that is another thing, and so is that once more. */
+	map_from(2001, 5, 0x21000, 0x4000, "/lib/second");
+	map_at(2002, 5, 0x20000, "//anon");
+	CHECK_STR(show(5, 2001, 0x21000), "/lib/second+0");
+	CHECK_STR(show(5, 2002, 0x21000), "//anon+1000*");
+	map_at(2003, 5, 0x7fff00000000, "//anon");
+	map_at(2004, 5, 0x7fff00000000, "[vdso]");
+	map_at(2005, 5, 0x7fff00000000, "//anon");
+	CHECK_STR(show(5, 2004, 0x7fff00000000), "[vdso]+0");
+	CHECK_STR(show(5, 2005, 0x7fff00000000), "//anon+0*");
+}
+
+static void permissions_test(void)
+{
+	with_history(64, BYTES, permissions);
+}
+
+/* One that is another at each call of mmap() costs the others nothing. */
+static void many_changes(void)
+{
+	exec_at(5, 6);
+	map_at(6, 6, 0x10000, "/bin/job");
+	end_at(7, 6);
+	exec_at(10, 5);
+	map_at(10, 5, 0x10000, "/bin/a");
+	for (uint64_t i = 0; i < 100000; i++)
+		map_at(11 + i, 5, 0x20000, i % 2 ? "/lib/odd" : "/lib/even");
+	CHECK_STR(show(5, 99, 0x20000), "/lib/even+0");
+	CHECK_STR(show(5, 98, 0x20000), "/lib/odd+0");
+	CHECK_STR(show(5, 200000, 0x20000), "unknown");
+	CHECK_STR(show(6, 6, 0x10000), "/bin/job+0");
+	exec_at(200001, 5);
+	map_at(200002, 5, 0x20000, "/lib/a");
+	CHECK_STR(show(5, 200002, 0x20000), "/lib/a+0*");
+	CHECK_STR(show(5, 99, 0x20000), "/lib/even+0");
+	CHECK_STR(show(5, 200000, 0x20000), "gone");
+}
+
+static void many_changes_test(void)
+{
+	with_history(1024, BYTES, many_changes);
+}
+
+#define CHAIN 300000
+
+/* Each call of exec() is found without passing all that came behind it. */
+static void long_chain(void)
+{
+	double start;
+
+	for (uint64_t i = 1; i <= CHAIN; i++) {
+		exec_at(i * 10, 5);
+		map_at(i * 10 + 1, 5, 0x10000, i % 2 ? "/bin/odd" : "/bin/even");
+	}
+	start = tap_cpu_seconds();
+	for (uint64_t i = 50000; i <= CHAIN; i += 49) {
+		CHECK_INT(process_history__since(history, 5, i * 10 + 5), i * 10);
+		CHECK_STR(show(5, i * 10 + 9, 0x10000), i == CHAIN ? "/bin/even+0*" :
+							i % 2	   ? "/bin/odd+0" :
+								     "/bin/even+0");
+	}
+	CHECK(tap_cpu_seconds() - start < 0.5);
+	CHECK_STR(show(5, 25, 0x10000), "forgotten");
+}
+
+static void long_chain_test(void)
+{
+	with_history(PROCESS_HISTORY_PROGRAMS, PROCESS_HISTORY_BYTES, long_chain);
+}
+
 static void libraries_of_old_processes(void)
 {
 	process_history__begin(history, 5, 9);
@@ -609,6 +693,9 @@ static const struct tap_test tests[] = {
 	{"a child has what its parent had", forks_test},
 	{"a PID is one process after another", reused_pids_test},
 	{"an address is in what was mapped there at the time", libraries_test},
+	{"permissions that change are no change", permissions_test},
+	{"what changes too often is not known any more", many_changes_test},
+	{"a program of many is found at once", long_chain_test},
 	{"libraries that a process loads which was there before", libraries_of_old_processes_test},
 	{"parts of files are numbered once", new_parts_test},
 	{"odd mappings and PIDs", odd_mappings_test},
