@@ -209,12 +209,14 @@ static uint64_t find_item(const struct process_history *history, const struct ma
 
 /* Whether it is a piece of what is there: the kernel tells of changed permissions, too. */
 static bool is_piece(const struct process_history *history, uint64_t item,
-		     const struct sym_mapping *mapping)
+		     const struct process_record *mapped)
 {
+	const struct sym_mapping *mapping = &mapped->mapping;
 	const struct process_part *part = &history->parts.items[part_of(item)];
 
 	if (mapping->start < start_of(item) || mapping->end > end_of(history, item) ||
-	    part->file->inode != mapping->inode || part->file->device != mapping->device)
+	    part->file->inode != mapping->inode || part->file->device != mapping->device ||
+	    part->file->generation != mapped->generation)
 		return false;
 	return mapping->inode ? mapping->offset - part->offset == mapping->start - start_of(item) :
 				!strcmp(part->file->path, mapping->path);
@@ -477,10 +479,11 @@ static bool is_vdso(const struct sym_mapping *mapping)
 
 /* Map it, in the place of whatever was there. *new_part: if it is new, or 0. */
 static bool map(struct process_history *history, struct program *program,
-		const struct sym_mapping *mapping, uint32_t *new_part)
+		const struct process_record *mapped, uint32_t *new_part)
 {
+	const struct sym_mapping *mapping = &mapped->mapping;
 	bool added;
-	uint32_t part = process_parts__find_or_add(&history->parts, program->pid, mapping, &added);
+	uint32_t part = process_parts__find_or_add(&history->parts, mapped, &added);
 
 	if (!part)
 		return false;
@@ -520,7 +523,7 @@ static uint32_t take_mapping(struct process_history *history, const struct proce
 	if (!program || !has_bytes(mapping))
 		return 0;
 	hidden = last_between(history, program->mappings, mapping->start, mapping->end);
-	if (hidden && is_piece(history, hidden, mapping))
+	if (hidden && is_piece(history, hidden, record))
 		return 0;
 	/* Generated code has no names when its process has ended. */
 	if (!hidden && !mapping->inode && !is_vdso(mapping))
@@ -530,7 +533,7 @@ static uint32_t take_mapping(struct process_history *history, const struct proce
 	if (replaces)
 		program = change(history, program, record->time);
 	/* One without room hides all the same what it was to take the place of. */
-	if ((program->changes == CHANGES_MAX || !map(history, program, mapping, &new_part)) &&
+	if ((program->changes == CHANGES_MAX || !map(history, program, record, &new_part)) &&
 	    replaces)
 		make_unknown(history, program);
 	return new_part;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/process_history.h"
+#include "core/process_records.h"
 #include "core/util/array.h"
 
 void process_parts__init(struct process_parts *parts)
@@ -36,15 +37,17 @@ static struct process_file **file_bucket(struct process_parts *parts, dev_t devi
 
 /* NULL without memory. */
 static struct process_file *find_or_add_file(struct process_parts *parts,
-					     const struct sym_mapping *mapping)
+					     const struct process_record *mapped)
 {
+	const struct sym_mapping *mapping = &mapped->mapping;
 	struct process_file **bucket =
 		file_bucket(parts, mapping->device, mapping->inode, mapping->path);
 	size_t length = strlen(mapping->path) + 1, bytes = sizeof(struct process_file) + length;
 	struct process_file *file = *bucket;
 
-	while (file && (file->inode != mapping->inode || file->device != mapping->device ||
-			strcmp(file->path, mapping->path)))
+	while (file &&
+	       (file->inode != mapping->inode || file->device != mapping->device ||
+		file->generation != mapped->generation || strcmp(file->path, mapping->path)))
 		file = file->next;
 	if (file)
 		return file;
@@ -54,6 +57,7 @@ static struct process_file *find_or_add_file(struct process_parts *parts,
 	*file = (struct process_file){.next = *bucket,
 				      .device = mapping->device,
 				      .inode = mapping->inode,
+				      .generation = mapped->generation,
 				      .bytes = bytes};
 	memcpy(file->path, mapping->path, length);
 	*bucket = file;
@@ -111,10 +115,11 @@ static uint32_t find_part(struct process_parts *parts, const struct process_file
 	return found;
 }
 
-uint32_t process_parts__find_or_add(struct process_parts *parts, pid_t pid,
-				    const struct sym_mapping *mapping, bool *added)
+uint32_t process_parts__find_or_add(struct process_parts *parts,
+				    const struct process_record *mapped, bool *added)
 {
-	struct process_file *file = find_or_add_file(parts, mapping);
+	const struct sym_mapping *mapping = &mapped->mapping;
+	struct process_file *file = find_or_add_file(parts, mapped);
 	uint64_t length = mapping->end - mapping->start;
 	uint32_t *bucket, found;
 
@@ -134,7 +139,7 @@ uint32_t process_parts__find_or_add(struct process_parts *parts, pid_t pid,
 						    .length = length,
 						    .file = file,
 						    .start = mapping->start,
-						    .pid = pid,
+						    .pid = mapped->pid,
 						    .next = *bucket};
 	*bucket = found;
 	file->users++;

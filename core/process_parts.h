@@ -13,10 +13,13 @@
 
 #include "sym/sym.h"
 
+struct process_record;
+
 struct process_file {
 	struct process_file *next; /* in its bucket */
 	dev_t device;
 	ino_t inode;
+	uint64_t generation;
 	size_t bytes;	/* of this, with its path */
 	uint32_t users; /* parts */
 	char path[];
@@ -49,11 +52,12 @@ void process_parts__init(struct process_parts *parts);
 void process_parts__release(struct process_parts *parts);
 
 /*
- * The number of the part that pid has mapped, whose users are for the caller to count; *added: it
- * has none so far, for nobody had it. 0 without memory, or if there are PROCESS_PARTS_MAX.
+ * The number of the part that a process has mapped, whose users are for the caller to count;
+ * *added: it has none so far, for nobody had it. 0 without memory, or if there are
+ * PROCESS_PARTS_MAX.
  */
-uint32_t process_parts__find_or_add(struct process_parts *parts, pid_t pid,
-				    const struct sym_mapping *mapping, bool *added);
+uint32_t process_parts__find_or_add(struct process_parts *parts,
+				    const struct process_record *mapped, bool *added);
 
 /* One user less; without one it goes. */
 void process_parts__put(struct process_parts *parts, uint32_t number);

@@ -235,6 +235,7 @@ static int append_mapping(struct process_records *records, const union record *r
 		.deed = PROCESS_MAPPED,
 		.time = record_time(record),
 		.pid = (pid_t)mapped->pid,
+		.generation = mapped->inode_generation,
 		.mapping =
 			{
 				.start = mapped->start,

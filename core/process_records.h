@@ -33,7 +33,8 @@ struct process_record {
 	pid_t parent;	/* of PROCESS_FORKED */
 	uint64_t since; /* of PROCESS_UNKNOWN */
 	struct sym_mapping mapping;
-	uint64_t number; /* as they were read */
+	uint64_t generation; /* of its inode, whose number can be another file's later */
+	uint64_t number;     /* as they were read */
 };
 
 /*

@@ -11,6 +11,7 @@
 #define BYTES ((size_t)1024 * 1024)
 
 static struct process_history *history;
+static uint64_t generation; /* of what is mapped */
 
 static void fork_at(uint64_t time, pid_t pid, pid_t parent)
 {
@@ -59,6 +60,7 @@ static uint32_t map_from(uint64_t time, pid_t pid, uint64_t start, uint64_t offs
 	const struct process_record record = {.deed = PROCESS_MAPPED,
 					      .time = time,
 					      .pid = pid,
+					      .generation = generation,
 					      .mapping = {.start = start,
 							  .end = start + 0x2000,
 							  .offset = is_file ? offset : 0,
@@ -358,6 +360,33 @@ static void new_parts(void)
 static void new_parts_test(void)
 {
 	with_history(64, BYTES, new_parts);
+}
+
+/* The inode of a file that has been deleted is that of a new one, by the same path. */
+static void reused_inodes(void)
+{
+	uint32_t first, second;
+
+	exec_at(10, 5);
+	exec_at(10, 6);
+	first = map_at(11, 5, 0x10000, "/tmp/test");
+	generation = 1;
+	second = map_at(12, 6, 0x10000, "/tmp/test");
+	CHECK(second > 0 && second != first);
+	CHECK_INT(map_at(13, 6, 0x10000, "/tmp/test"), 0);
+	/* In the place of the old one, too. */
+	CHECK_INT(map_at(14, 5, 0x10000, "/tmp/test"), 0);
+	CHECK_INT(process_history__since(history, 5, 13), 10);
+	CHECK_INT(process_history__since(history, 5, 14), 14);
+	CHECK_INT(process_history__find(history, 5, 10, 0x10000).part, first);
+	CHECK_INT(process_history__find(history, 5, 14, 0x10000).part, second);
+	CHECK_INT(process_history__find(history, 6, 10, 0x10000).part, second);
+	generation = 0;
+}
+
+static void reused_inodes_test(void)
+{
+	with_history(64, BYTES, reused_inodes);
 }
 
 static void odd_mappings(void)
@@ -698,6 +727,7 @@ static const struct tap_test tests[] = {
 	{"a program of many is found at once", long_chain_test},
 	{"libraries that a process loads which was there before", libraries_of_old_processes_test},
 	{"parts of files are numbered once", new_parts_test},
+	{"a file with an inode that was another's is another one", reused_inodes_test},
 	{"odd mappings and PIDs", odd_mappings_test},
 	{"a mapping without room hides what was there", no_room_for_mappings_test},
 	{"where records are lost nothing is known", lost_records_test},
