@@ -7,9 +7,9 @@
  *
  * Programs lie in a ring, by their numbers. Each knows the one that its process was before,
  * and one still earlier, by their numbers as well: a number below those in the ring says that it
- * has been forgotten.
- * When there is no more room the oldest goes, but what is still running is put in again. If
- * all that runs is too much, what has the most mapped is left with nothing that is known of it.
+ * has been forgotten. When there is no more room the oldest goes, but what is still running is
+ * put in again. If all that runs is too much, what has the most mapped is left with nothing that
+ * is known of it.
  */
 #include "core/process_history.h"
 
@@ -86,6 +86,7 @@ struct process_history {
 int process_history__new(struct process_history **out, uint32_t programs, size_t bytes)
 {
 	struct process_history *history = calloc(1, sizeof(*history));
+	int err;
 
 	if (!history)
 		return -ENOMEM;
@@ -95,10 +96,12 @@ int process_history__new(struct process_history **out, uint32_t programs, size_t
 	history->capacity = programs;
 	history->first = history->next = 1;
 	history->bytes_max = bytes;
-	process_parts__init(&history->parts);
-	if (!history->programs || !history->newest) {
+	err = process_parts__init(&history->parts);
+	if (!history->programs || !history->newest)
+		err = -ENOMEM;
+	if (err) {
 		process_history__free(history);
-		return -ENOMEM;
+		return err;
 	}
 	*out = history;
 	return 0;

@@ -23,7 +23,7 @@ struct process_record;
 /*
  * programs: how many are kept, a power of two; bytes: of what they have mapped, of which one
  * program has a small part at most. What has ended goes first, then what has the most mapped:
- * that is PROGRAM_UNKNOWN while it runs. Returns 0 or -ENOMEM. These are for 100,000
+ * that is PROGRAM_UNKNOWN while it runs. Returns 0 or a negative errno. These are for 100,000
  * processes, each two programs (it was forked from another one) with 15 mappings: 24 MB, of
  * which those are used that are needed.
  */

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/process_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "core/process_history.h"
 #include "core/process_records.h"
 #include "core/util/array.h"
 
-void process_parts__init(struct process_parts *parts)
+int process_parts__init(struct process_parts *parts)
 {
-	*parts = (struct process_parts){.nr = 1};
+	parts->nr = 1;
+	return getrandom(parts->seed, sizeof(parts->seed), 0) == sizeof(parts->seed) ? 0 : -errno;
 }
 
 void process_parts__release(struct process_parts *parts)
@@ -20,19 +23,32 @@ void process_parts__release(struct process_parts *parts)
 
 /* ---- files ---- */
 
-static uint64_t mix(uint64_t hash)
+/*
+ * With one more word. The factor is as random as the start: who knows neither cannot tell which
+ * words lead to the same. Both halves of the product, as in Wang's "wyhash".
+ */
+static uint64_t mix(const struct process_parts *parts, uint64_t hash, uint64_t word)
 {
-	return hash * 0x9e3779b97f4a7c15;
+	unsigned __int128 product = (unsigned __int128)(hash ^ word) * (parts->seed[1] | 1);
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 static struct process_file **file_bucket(struct process_parts *parts, dev_t device, ino_t inode,
-					 const char *path)
+					 uint64_t generation, const char *path)
 {
-	uint64_t hash = mix(inode ^ (uint64_t)device << 40);
+	uint64_t hash =
+		mix(parts, mix(parts, mix(parts, parts->seed[0], device), inode), generation);
+	size_t left = strlen(path), some;
 
-	for (; *path; path++)
-		hash = mix(hash ^ (unsigned char)*path);
-	return &parts->files[hash >> 32 & (PROCESS_FILE_BUCKETS - 1)];
+	for (; left; path += some, left -= some) {
+		uint64_t word = 0;
+
+		some = left < sizeof(word) ? left : sizeof(word);
+		memcpy(&word, path, some);
+		hash = mix(parts, hash, word);
+	}
+	return &parts->files[hash & (PROCESS_BUCKETS - 1)];
 }
 
 /* NULL without memory. */
@@ -40,8 +56,8 @@ static struct process_file *find_or_add_file(struct process_parts *parts,
 					     const struct process_record *mapped)
 {
 	const struct sym_mapping *mapping = &mapped->mapping;
-	struct process_file **bucket =
-		file_bucket(parts, mapping->device, mapping->inode, mapping->path);
+	struct process_file **bucket = file_bucket(parts, mapping->device, mapping->inode,
+						   mapped->generation, mapping->path);
 	size_t length = strlen(mapping->path) + 1, bytes = sizeof(struct process_file) + length;
 	struct process_file *file = *bucket;
 
@@ -72,7 +88,7 @@ static void trim_file(struct process_parts *parts, struct process_file *file)
 
 	if (file->users)
 		return;
-	link = file_bucket(parts, file->device, file->inode, file->path);
+	link = file_bucket(parts, file->device, file->inode, file->generation, file->path);
 	while (*link != file)
 		link = &(*link)->next;
 	*link = file->next;
@@ -83,11 +99,12 @@ static void trim_file(struct process_parts *parts, struct process_file *file)
 /* ---- parts of files ---- */
 
 static uint32_t *part_bucket(struct process_parts *parts, const struct process_file *file,
-			     uint64_t offset)
+			     uint64_t offset, uint64_t length)
 {
-	uint64_t hash = mix((uintptr_t)file ^ offset << 20);
+	uint64_t hash =
+		mix(parts, mix(parts, mix(parts, parts->seed[0], (uintptr_t)file), offset), length);
 
-	return &parts->buckets[hash >> 32 & (PROCESS_PART_BUCKETS - 1)];
+	return &parts->buckets[hash & (PROCESS_BUCKETS - 1)];
 }
 
 /* A slot for a new part; 0 without one. */
@@ -107,7 +124,7 @@ static uint32_t take_slot(struct process_parts *parts)
 static uint32_t find_part(struct process_parts *parts, const struct process_file *file,
 			  uint64_t offset, uint64_t length)
 {
-	uint32_t found = *part_bucket(parts, file, offset);
+	uint32_t found = *part_bucket(parts, file, offset, length);
 
 	while (found && (parts->items[found].file != file || parts->items[found].offset != offset ||
 			 parts->items[found].length != length))
@@ -134,7 +151,7 @@ uint32_t process_parts__find_or_add(struct process_parts *parts,
 		trim_file(parts, file);
 		return 0;
 	}
-	bucket = part_bucket(parts, file, mapping->offset);
+	bucket = part_bucket(parts, file, mapping->offset, length);
 	parts->items[found] = (struct process_part){.offset = mapping->offset,
 						    .length = length,
 						    .file = file,
@@ -155,7 +172,7 @@ void process_parts__put(struct process_parts *parts, uint32_t number)
 
 	if (part->users && --part->users)
 		return;
-	for (link = part_bucket(parts, part->file, part->offset); *link != number;)
+	for (link = part_bucket(parts, part->file, part->offset, part->length); *link != number;)
 		link = &parts->items[*link].next;
 	*link = part->next;
 	parts->bytes -= sizeof(*part);

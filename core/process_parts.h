@@ -34,19 +34,21 @@ struct process_part {
 	uint32_t next;		   /* in its bucket, or of those that are free; 0: none */
 };
 
-#define PROCESS_PART_BUCKETS 4096
-#define PROCESS_FILE_BUCKETS 4096
+/* Of parts, and of files: some for each bucket when memory is full. */
+#define PROCESS_BUCKETS ((uint32_t)1 << 16)
 
 struct process_parts {
-	struct process_file *files[PROCESS_FILE_BUCKETS];
+	uint64_t seed[2]; /* of hashes: processes choose their paths and offsets */
+	struct process_file *files[PROCESS_BUCKETS];
 	struct process_part *items; /* by number, from 1 on */
 	uint32_t nr, free;
 	size_t capacity;
-	uint32_t buckets[PROCESS_PART_BUCKETS];
+	uint32_t buckets[PROCESS_BUCKETS];
 	size_t bytes; /* of all files and parts */
 };
 
-void process_parts__init(struct process_parts *parts);
+/* parts: all zero. Returns 0 or a negative errno. */
+int process_parts__init(struct process_parts *parts);
 
 /* When all parts have been put. */
 void process_parts__release(struct process_parts *parts);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -142,7 +143,8 @@ static int open_all(struct trace_processes *processes, struct error *error)
 				       PROCESS_HISTORY_BYTES);
 
 	if (err)
-		return error__set(error, err, "cannot watch what processes map: out of memory");
+		return error__set(error, err, "cannot watch what processes map: %s",
+				  strerror(-err));
 	return process_records__open(&processes->records, PROCESS_RECORDS_START, error);
 }
 

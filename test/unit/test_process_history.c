@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/process_parts.h"
 #include "core/process_records.h"
 #include "test/unit/tap.h"
 
@@ -670,6 +671,68 @@ static void many_parts_of_a_file_test(void)
 	with_history(4096, BYTES, many_parts_of_a_file);
 }
 
+#define LENGTHS 50000
+
+/* One file, at one offset, with that many lengths. */
+static void parts_alike(void)
+{
+	struct process_record record = {
+		.deed = PROCESS_MAPPED,
+		.mapping = {.start = 0x10000, .device = 8, .inode = 1, .path = "/lib/alike"}};
+	double start = tap_cpu_seconds();
+
+	for (pid_t pid = 1; pid <= LENGTHS / 100; pid++) {
+		exec_at(10, pid);
+		record.pid = pid;
+		for (uint64_t i = 1; i <= 100; i++) {
+			uint64_t number = (uint64_t)pid * 100 + i;
+
+			record.time = 11;
+			record.mapping.start = i << 40;
+			record.mapping.end = record.mapping.start + (number << 12);
+			CHECK(process_history__take(history, &record) > 0);
+		}
+	}
+	CHECK(tap_cpu_seconds() - start < 1);
+}
+
+static void parts_alike_test(void)
+{
+	with_history(4096, PROCESS_HISTORY_BYTES, parts_alike);
+}
+
+/* In which bucket a file is. */
+static size_t bucket_of_file(void)
+{
+	struct process_parts *parts = calloc(1, sizeof(*parts));
+	const struct process_record record = {
+		.pid = 1, .mapping = {.end = 4096, .inode = 1, .path = "/lib/libc.so"}};
+	size_t bucket = 0;
+	uint32_t part;
+	bool added;
+
+	if (!CHECK(parts != NULL))
+		return 0;
+	CHECK_INT(process_parts__init(parts), 0);
+	part = process_parts__find_or_add(parts, &record, &added);
+	while (bucket < PROCESS_BUCKETS && !parts->files[bucket])
+		bucket++;
+	CHECK(part > 0 && added && bucket < PROCESS_BUCKETS);
+	process_parts__put(parts, part);
+	CHECK_INT(parts->bytes, 0);
+	process_parts__release(parts);
+	free(parts);
+	return bucket;
+}
+
+/* Four times the same by chance once in 2^48 runs. */
+static void buckets_test(void)
+{
+	size_t first = bucket_of_file();
+
+	CHECK(bucket_of_file() != first || bucket_of_file() != first || bucket_of_file() != first);
+}
+
 /* What has the most is dropped, and its process can be asked; the others stay. */
 static void large_programs(void)
 {
@@ -737,6 +800,8 @@ static const struct tap_test tests[] = {
 	{"memory is bounded", many_files_test},
 	{"so it is if all of them run", all_running_test},
 	{"the parts of a file share its path", many_parts_of_a_file_test},
+	{"parts that are alike are found at once", parts_alike_test},
+	{"nobody knows which files share a bucket", buckets_test},
 	{"what is too large is dropped, not what is there besides", large_programs_test},
 	{"one program has its share at most", largest_program_test},
 };
