@@ -245,6 +245,8 @@ int main(int argc, char **argv)
 
 	occupy_standard_descriptors();
 	signal(SIGPIPE, SIG_IGN); /* a reader that goes is an error of write */
+	/* Whoever started us may ignore it, and a child's PID would be free before we know. */
+	signal(SIGCHLD, SIG_DFL);
 	applet = find_applet(name);
 	if (applet)
 		return run_applet(applet, argc, argv);

@@ -168,11 +168,14 @@ static int read_output(struct run *run)
 	return 0;
 }
 
-/* Until it has closed its output and ended: 0 if it says that it was successful. */
+/*
+ * Until it has closed its output and ended: 0 if it says that it was successful. If SIGCHLD is
+ * ignored here nobody can know what it says: its output has to do.
+ */
 static int attend(struct debuginfod *debuginfod, struct run *run)
 {
 	uint64_t before = waited_ms(debuginfod);
-	int closed = 0, status;
+	int closed = 0, status = 0;
 
 	for (;;) {
 		uint64_t waited = before + (monotonic_now() - run->began) / 1000000;
@@ -186,7 +189,7 @@ static int attend(struct debuginfod *debuginfod, struct run *run)
 			poll(NULL, 0, 1);
 		if (closed < 0)
 			return closed;
-		if (closed && waitpid(run->pid, &status, WNOHANG) == run->pid) {
+		if (closed && waitpid(run->pid, &status, WNOHANG)) {
 			run->pid = 0;
 			return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -ENOENT;
 		}
@@ -196,7 +199,8 @@ static int attend(struct debuginfod *debuginfod, struct run *run)
 static void stop(struct run *run)
 {
 	cleanup__close(&run->output);
-	if (run->pid <= 0)
+	/* What has ended may have left its PID to another process. */
+	if (run->pid <= 0 || waitpid(run->pid, NULL, WNOHANG))
 		return;
 	kill(run->pid, SIGKILL);
 	while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)

@@ -114,6 +114,13 @@ static int start_child(struct worker *worker)
 	return 0;
 }
 
+/* If SIGCHLD is ignored here, the PID of a child that has ended may be another process's. */
+static void kill_child(pid_t pid)
+{
+	if (waitpid(pid, NULL, WNOHANG) == 0)
+		kill(pid, SIGKILL);
+}
+
 /*
  * A child that does nothing ends when its socket does; but if it has to close a file that
  * does not answer, it may never end. One that does something is not worth waiting for.
@@ -127,7 +134,7 @@ static void stop_child(struct worker *worker)
 	close(worker->socket);
 	if (idle && patience__await_end(worker->pid, PATIENCE_MS))
 		return;
-	kill(worker->pid, SIGKILL);
+	kill_child(worker->pid);
 	(void)patience__await_end(worker->pid, 2 * LOOK_MS);
 }
 
@@ -150,7 +157,7 @@ static void give_up_child(struct worker *worker, int err)
 	bool silent = err == -ETIMEDOUT && major(progress->device) == 0;
 
 	close(worker->socket);
-	kill(worker->pid, SIGKILL);
+	kill_child(worker->pid);
 	worker->given_up[avoided->nr] = worker->pid;
 	worker->pid = 0;
 	worker->unanswered++;

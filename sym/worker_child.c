@@ -277,6 +277,7 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 	/* Ctrl-C is for the parent; without it, this ends. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL); /* it has children of its own, and waits for them */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* stderr, too: a child that never ends would keep a pipe behind it open. */
 	if (dup2(socket, 0) < 0 || descriptors__close_from(1))

@@ -260,6 +260,24 @@ static void while_we_ignore_signals(void)
 	signal(SIGTERM, SIG_DFL);
 }
 
+/* What it says at its end is lost then, but not what it has printed. */
+static void while_we_ignore_children(void)
+{
+	char path[PATH_MAX] = "";
+	uint64_t began = monotonic_now();
+
+	signal(SIGCHLD, SIG_IGN);
+	make_command("echo /path");
+	CHECK_INT(find_once(NULL, path), 0);
+	CHECK_STR(path, "/path");
+	make_command("exit 1");
+	CHECK_INT(find_once(NULL, path), -ENOENT);
+	make_command("exec cat /dev/zero");
+	CHECK_INT(find_once(NULL, path), -E2BIG);
+	CHECK(monotonic_now() - began < 10 * 1000000000ULL);
+	signal(SIGCHLD, SIG_DFL);
+}
+
 /* What has none of the three standard descriptors, as the child of sym/worker.h. */
 static void without_standard_descriptors(void)
 {
@@ -414,6 +432,7 @@ static const struct tap_test tests[] = {
 	{"a slow server has its time, and no more", slow_server},
 	{"the command ends with us", killed_with_us},
 	{"the command can be interrupted, even if we cannot", while_we_ignore_signals},
+	{"a program that ignores SIGCHLD learns that it has ended", while_we_ignore_children},
 	{"a program without standard descriptors runs it, too", without_standard_descriptors},
 	{"a file that a server has is taken if it is the right one", file_that_is_served},
 	{"who waits for us gives a server its time", time_of_a_server},

@@ -625,6 +625,41 @@ static void child_that_is_killed(void)
 	check_no_children();
 }
 
+/* Whether a process ignores a signal, as the kernel says. */
+static bool ignores(pid_t pid, int number)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	unsigned long long ignored = 0;
+	char line[256];
+
+	snprintf(line, sizeof(line), "/proc/%d/status", pid);
+	file = fopen(line, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "SigIgn: %llx", &ignored) == 1)
+			return ignored >> (number - 1) & 1;
+	return CHECK(false);
+}
+
+/* The child waits for its own children, and may not kill who has their PIDs by then. */
+static void child_of_who_ignores_children(void)
+{
+	struct symbolizer *symbolizer;
+	pid_t worker;
+
+	signal(SIGCHLD, SIG_IGN);
+	symbolizer = make_symbolizer();
+	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+	worker = find_worker(symbolizer);
+	CHECK(ignores(getpid(), SIGCHLD));
+	CHECK(!ignores(worker, SIGCHLD));
+	/* We learn of its end all the same. */
+	kill(worker, SIGKILL);
+	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+	symbolizer__free(symbolizer);
+	check_no_children();
+	signal(SIGCHLD, SIG_DFL);
+}
+
 /* Those that are given up are counted, and there is an end to them. */
 static void children_that_die(void)
 {
@@ -730,6 +765,7 @@ static const struct tap_test tests[] = {
 	{"a silent child is given up without waiting, and the next one answers", silent_child},
 	{"so it is while it is only to remember", silent_child_that_remembers},
 	{"a child that is killed costs no names of who lives", child_that_is_killed},
+	{"a child does not inherit that children are ignored", child_of_who_ignores_children},
 	{"children that die are counted, and there is an end to them", children_that_die},
 	{"a child that does not go on is not waited for at the end",
 	 child_that_is_stopped_at_the_end},
