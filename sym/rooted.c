@@ -28,14 +28,23 @@ int rooted__of_process(pid_t task)
 	return root < 0 ? -errno : root;
 }
 
+/*
+ * In RESOLVE_IN_ROOT the kernel refuses ".." with EAGAIN if anything on the machine was renamed or
+ * mounted meanwhile. So often it is asked again: that does not say that there is no file.
+ */
+#define NAME_TRIES 8
+
 int rooted__name(int root, const char *path, int flags)
 {
 	/* Either way no link of /proc is followed to what a process, or we, have open. */
 	struct open_how how = {.flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
 			       .resolve = root == ROOTED_OURS ? RESOLVE_NO_MAGICLINKS :
 								RESOLVE_IN_ROOT};
-	int named = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	int named, tries = 0;
 
+	do
+		named = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	while (named < 0 && errno == EAGAIN && ++tries < NAME_TRIES);
 	return named < 0 ? -errno : named;
 }
 
