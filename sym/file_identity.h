@@ -13,6 +13,7 @@ struct file_identity {
 	ino_t inode;
 	off_t size;
 	struct timespec changed;
+	struct timespec modified; /* its content; then it was changed, too */
 };
 
 /* Returns 0 or a negative errno. */
@@ -22,8 +23,11 @@ static inline int file_identity__read(struct file_identity *identity, int fd)
 
 	if (fstat(fd, &st))
 		return -errno;
-	*identity = (struct file_identity){
-		.device = st.st_dev, .inode = st.st_ino, .size = st.st_size, .changed = st.st_ctim};
+	*identity = (struct file_identity){.device = st.st_dev,
+					   .inode = st.st_ino,
+					   .size = st.st_size,
+					   .changed = st.st_ctim,
+					   .modified = st.st_mtim};
 	return 0;
 }
 
@@ -32,6 +36,14 @@ static inline bool file_identity__equal(const struct file_identity *a,
 {
 	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
 	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* Of the same inode: whether nobody has written to it, even if it was renamed or deleted. */
+static inline bool file_identity__same_content(const struct file_identity *a,
+					       const struct file_identity *b)
+{
+	return a->size == b->size && a->modified.tv_sec == b->modified.tv_sec &&
+	       a->modified.tv_nsec == b->modified.tv_nsec;
 }
 
 #endif

@@ -151,13 +151,20 @@ int remembered_list__copy_file(const struct remembered_list *list,
 {
 	const struct process *process = &remembered->process;
 	const struct held_file *file = remembered->files[mapping - process->mappings.mappings];
+	struct file_identity now = {0};
+	int err;
 
 	if (!file)
 		return -ENOENT;
 	if (watched__avoids(list->watched, process->pid, mapping->device))
 		return -ECANCELED;
 	watched__touch(list->watched, process->pid, mapping->device, false);
-	return watched__copy_fd(file->fd);
+	err = file_identity__read(&now, file->fd);
+	if (err)
+		return err;
+	/* What the process ran is gone then: other names would be wrong. */
+	return file_identity__same_content(&now, &file->identity) ? watched__copy_fd(file->fd) :
+								    -ESTALE;
 }
 
 /* ---- processes ---- */

@@ -76,7 +76,10 @@ int remembered_list__renew(struct remembered_list *list, struct remembered *reme
 void remembered_list__renew_jit_map(struct remembered_list *list, struct remembered *remembered,
 				    int fd);
 
-/* A descriptor of the caller's own for the file of that mapping of remembered, or -errno. */
+/*
+ * A descriptor of the caller's own for the file of that mapping of remembered, or -errno:
+ * -ENOENT if none is held, -ESTALE if it was overwritten since.
+ */
 int remembered_list__copy_file(const struct remembered_list *list,
 			       const struct remembered *remembered, const struct mapping *mapping);
 

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -516,6 +517,55 @@ static void library_loaded_later(void)
 	}
 }
 
+static bool copy_program(int to)
+{
+	CLEANUP_CLOSE int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	char bytes[65536];
+	ssize_t got;
+
+	while ((got = read(fd, bytes, sizeof(bytes))) > 0)
+		if (write(to, bytes, (size_t)got) != got)
+			return false;
+	return got == 0;
+}
+
+/* A file that a process had mapped: it may be deleted, but not be written to. */
+static void file_that_is_overwritten(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	char path[] = "/tmp/test_worker.XXXXXX";
+	CLEANUP_CLOSE int fd = mkostemp(path, O_CLOEXEC);
+	struct sym_query query;
+	size_t size;
+	void *code;
+	pid_t pid;
+
+	if (fd < 0 || !copy_program(fd)) {
+		tap_skip("files cannot be made in /tmp");
+		return;
+	}
+	size = (size_t)lseek(fd, 0, SEEK_END);
+	code = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	CHECK(code != MAP_FAILED);
+	pid = start_process();
+	munmap(code, size);
+	query.address = (uint64_t)(uintptr_t)code + offset_in_file();
+	remember_soon(symbolizer, pid);
+	attend_to_all(symbolizer);
+	end_process(pid);
+	unlink(path);
+	query = (struct sym_query){.pid = pid, .address = query.address};
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK_STR(query.name, "plain_function");
+	poll(NULL, 0, 20); /* times of files are those of clock ticks */
+	CHECK_INT(pwrite(fd, "\x7f", 1, 0), 1);
+	query = (struct sym_query){.pid = pid, .address = query.address};
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK_STR(query.name, NULL);
+	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
+}
+
 /* ---- children that are given up ---- */
 
 /* Have the child stopped, when it has named this process and *pid, a new one. */
@@ -762,6 +812,7 @@ static const struct tap_test tests[] = {
 	{"a PID that belongs to another process is remembered anew", pid_of_another_process},
 	{"what a process loads after it was remembered has names after its end",
 	 library_loaded_later},
+	{"a file that was overwritten names nothing of who has ended", file_that_is_overwritten},
 	{"a silent child is given up without waiting, and the next one answers", silent_child},
 	{"so it is while it is only to remember", silent_child_that_remembers},
 	{"a child that is killed costs no names of who lives", child_that_is_killed},
