@@ -442,6 +442,8 @@ int binary__open_debug(const struct binary *binary, pid_t pid)
 
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;
+	if (rooted__is_error(root))
+		return root;
 	err = debug_files__open(&files, &(struct sym_settings){0}, NULL);
 	if (!err)
 		err = debug_files__find(&files, &search, &found);

@@ -36,6 +36,8 @@ int file_batch__root(struct file_batch *batch, pid_t task, struct batch_root *ro
 	struct root_identity identity;
 	CLEANUP_CLOSE int fd = rooted__root_of(task, &identity);
 
+	if (rooted__is_error(fd))
+		return fd;
 	for (size_t i = 0; i < batch->nr_roots; i++) {
 		if (root_identity__equal(&batch->roots[i].identity, &identity)) {
 			*root = batch->roots[i];
@@ -212,8 +214,17 @@ int file_batch__answer_places(struct file_batch *batch, struct file_places *plac
 	return err;
 }
 
-void file_batch__clear(struct file_batch *batch)
+void file_batch__clear(struct file_batch *batch, const struct batch_root *kept)
 {
+	size_t nr = 0;
+
 	batch->nr_questions = 0;
 	close_files(batch);
+	for (size_t i = 0; i < batch->nr_roots; i++) {
+		if (root_identity__equal(&batch->roots[i].identity, &kept->identity))
+			batch->roots[nr++] = batch->roots[i];
+		else
+			cleanup__close(&batch->roots[i].fd);
+	}
+	batch->nr_roots = nr;
 }

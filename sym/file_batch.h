@@ -40,7 +40,10 @@ struct file_batch {
 	const struct user_namer_caller *caller; /* see sym/user_namer.h */
 };
 
-/* The root of a process, by a thread of it, or 0: see rooted__root_of(). Returns 0 or -ENOMEM. */
+/*
+ * The root of a process, by a thread of it, or 0: see rooted__root_of(). Returns 0 or one of its
+ * errors.
+ */
 int file_batch__root(struct file_batch *batch, pid_t task, struct batch_root *root);
 
 /*
@@ -66,8 +69,8 @@ int file_batch__ask(struct file_batch *batch, const struct file_question *questi
 int file_batch__answer_names(struct file_batch *batch, struct file_names *names);
 int file_batch__answer_places(struct file_batch *batch, struct file_places *places);
 
-/* Forget the questions, and close the files. */
-void file_batch__clear(struct file_batch *batch);
+/* Forget the questions, and close the files, and the roots but for one that is still needed. */
+void file_batch__clear(struct file_batch *batch, const struct batch_root *kept);
 
 /* What has not been answered is forgotten. */
 void file_batch__release(struct file_batch *batch);

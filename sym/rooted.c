@@ -147,9 +147,11 @@ int root_identity__read(struct root_identity *identity, int root)
 
 int rooted__root_of(pid_t task, struct root_identity *identity)
 {
-	CLEANUP_CLOSE int root = task ? rooted__of_process(task) : -1;
+	CLEANUP_CLOSE int root = task ? rooted__of_process(task) : -ESRCH;
 	struct root_identity ours = {0};
 
+	if (root == -EMFILE || root == -ENFILE || root == -ENOMEM)
+		return root;
 	*identity = ours;
 	if (root_identity__read(&ours, ROOTED_OURS) || root < 0 ||
 	    root_identity__read(identity, root)) {

@@ -54,6 +54,11 @@ bool rooted__is_made_by_kernel(int named);
  */
 int rooted__path(int root, int fd, char path[PATH_MAX]);
 
+static inline bool rooted__is_error(int root)
+{
+	return root < 0 && root != ROOTED_OURS;
+}
+
 /* A root can be told from all others by these two, mount namespaces included (Linux 5.8). */
 struct root_identity {
 	uint64_t mount;
@@ -69,7 +74,8 @@ static inline bool root_identity__equal(const struct root_identity *a,
 /*
  * The root of a process, and what it is told apart by: ROOTED_OURS if it is ours, or if that is
  * not known, since the process has ended (task is 0) or hides it; else a descriptor. As long as
- * that is open nothing else has its identity.
+ * that is open nothing else has its identity. If there is no descriptor or memory left it is not
+ * taken for ours: -EMFILE, -ENFILE or -ENOMEM.
  */
 int rooted__root_of(pid_t task, struct root_identity *identity);
 

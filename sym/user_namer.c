@@ -36,7 +36,7 @@
 /*
  * Descriptors that we hold open at most, whatever a process has mapped: a
  * quarter of what the program may have for remembered processes, another one
- * for the files of a batch, but no more than this.
+ * for the files and roots of a batch, but no more than this.
  */
 #define FILES_MAX 1000
 
@@ -193,15 +193,27 @@ static int add_file(struct user_namer *namer, struct batch *batch, const struct 
 			      file_batch__add(&batch->files, &added, namer->of_files.names, file);
 }
 
-/* Answer what has been asked so far, and close the files. */
+/* For one more file or root: what has been asked so far is answered if there is none. */
 static int make_room(struct user_namer *namer, struct batch *batch)
 {
-	int err = file_batch__answer_names(&batch->files, &namer->of_files);
+	int err;
 
+	if (batch->files.nr_files + batch->files.nr_roots < namer->files_max)
+		return 0;
+	err = file_batch__answer_names(&batch->files, &namer->of_files);
 	if (!err && namer->places)
 		err = file_batch__answer_places(&batch->files, namer->places);
-	file_batch__clear(&batch->files);
+	file_batch__clear(&batch->files, &batch->root);
 	return err;
+}
+
+/* Without a descriptor what has a name may get none, which is no failure, but is said. */
+static int note_shortage(const struct user_namer *namer, int err)
+{
+	if (err != -EMFILE && err != -ENFILE)
+		return err;
+	namer->watched.progress->left_out = true;
+	return 0;
 }
 
 /* The queries that lie in one mapping. */
@@ -214,12 +226,13 @@ static int ask_mapping(struct user_namer *namer, struct batch *batch,
 	int err = module_name(namer->names, mapping->path, &module);
 	int opened;
 
-	if (!err && batch->files.nr_files >= namer->files_max)
+	if (!err)
 		err = make_room(namer, batch);
 	if (err)
 		return err;
 	batch__pause(batch);
 	opened = add_file(namer, batch, view, mapping, &file);
+	(void)note_shortage(namer, opened);
 	for (size_t i = 0; i < nr && !err; i++) {
 		queries[i]->module = module;
 		err = opened ? ask_jit_map(batch, view, mapping, queries[i]) :
@@ -256,6 +269,7 @@ static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
 
 	if (!lookups)
 		return -ENOMEM;
+	(void)note_shortage(namer, fd);
 	for (size_t i = 0; i < nr; i++)
 		lookups[i].address = sym_query__lookup_address(questions[i].query);
 	if (fd >= 0)
@@ -317,14 +331,19 @@ static int ask_process(struct user_namer *namer, struct batch *batch, struct sym
 
 	batch__pause(batch);
 	err = process_view__read(&view, &namer->remembered, queries[0]->pid);
-	if (err)
+	if (err) {
+		(void)note_shortage(namer, err);
 		return err == -ENOMEM ? err : 0;
+	}
+	err = make_room(namer, batch);
 	/* What has ended is taken for one in our root. */
-	err = file_batch__root(&batch->files, view.ended ? 0 : view.process->task, &batch->root);
+	if (!err)
+		err = file_batch__root(&batch->files, view.ended ? 0 : view.process->task,
+				       &batch->root);
 	if (!err)
 		err = ask_view(namer, batch, &view, queries, nr);
 	process_view__release(&view, &namer->remembered);
-	return err;
+	return note_shortage(namer, err);
 }
 
 static int answer_all(struct user_namer *namer, struct batch *batch, struct sym_query **sorted,

@@ -133,7 +133,10 @@ int watched__open_jit_map(const struct watched *watched, const struct process *p
 
 int watched__copy_fd(int fd)
 {
-	int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	int copy;
 
-	return copy < 0 ? -ENOENT : copy;
+	if (fd < 0)
+		return -ENOENT;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return copy < 0 ? -errno : copy;
 }

@@ -23,7 +23,7 @@ struct progress {
 	bool jit;      /* it is a JIT map */
 	bool debug;    /* debug files are looked for: those that pid leads to; 0: the host's */
 	uint64_t work; /* left for this call: see elf_symbols__find() */
-	bool left_out; /* something was too large to be read to its end */
+	bool left_out; /* something was too large to be read to its end, or not opened */
 	/* How long a server has been waited for in this run (sym/debuginfod.h). Never goes back. */
 	uint64_t server_ms;
 };
@@ -85,7 +85,7 @@ int watched__open_file(const struct watched *watched, const struct process *proc
  */
 int watched__open_jit_map(const struct watched *watched, const struct process *process, int held);
 
-/* A descriptor of the caller's own, or -ENOENT if there is none to copy. */
+/* A descriptor of the caller's own, -ENOENT if there is none to copy, or another negative errno. */
 int watched__copy_fd(int fd);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -22,6 +23,7 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "sym/mapped_build_id.h"
+#include "sym/rooted.h"
 #include "test/unit/tap.h"
 
 #define CLEANUP_PROCESS CLEANUP(process__release)
@@ -851,6 +853,22 @@ static void paths_in_another_root(void)
 	remove_directory();
 }
 
+/* A root that cannot be opened for want of a descriptor may be any, and so is not ours. */
+static void root_without_descriptors(void)
+{
+	struct root_identity ours, found = {0};
+	struct rlimit kept, none;
+
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &kept), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = kept.rlim_max};
+	CHECK_INT(rooted__root_of(getpid(), &ours), ROOTED_OURS);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
+	CHECK_INT(rooted__root_of(getpid(), &found), -EMFILE);
+	CHECK_INT(rooted__root_of(0, &found), ROOTED_OURS);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &kept), 0);
+	CHECK(root_identity__equal(&found, &ours));
+}
+
 static const struct tap_test tests[] = {
 	{"this process has its mappings and its start time", this_process},
 	{"a comm that looks like a part of stat does not deceive", names_that_look_like_stat},
@@ -880,6 +898,7 @@ static const struct tap_test tests[] = {
 	{"so it is in the root of a process, if the kernel does not make it", paths_of_a_process},
 	{"a path, absolute or relative, does not lead out of the root of a process",
 	 paths_in_another_root},
+	{"without descriptors no root is taken for ours", root_without_descriptors},
 };
 
 int main(void)

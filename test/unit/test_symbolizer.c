@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -402,6 +404,51 @@ static void more_files_than_descriptors(void)
 	CHECK_STR(query.name, "plain_function");
 	symbolizer__free(symbolizer);
 	CHECK_INT(setrlimit(RLIMIT_NOFILE, &kept), 0);
+}
+
+#define MANY_ROOTS 80
+
+/* A copy of this process in a mount namespace of its own, and so with another root; or -1. */
+static pid_t start_child_with_root(void)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
+
+	if (pid == 0) {
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+/* A question about all of them holds no more roots open than there are descriptors. */
+static void more_roots_than_descriptors(void)
+{
+	pid_t pids[MANY_ROOTS] = {start_child_with_root()};
+	struct sym_query queries[MANY_ROOTS] = {query_child(pids[0])};
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = NULL;
+	struct rlimit kept, few;
+
+	if (pids[0] < 0) {
+		tap_skip("only root can have namespaces of its own");
+		return;
+	}
+	for (size_t i = 1; i < MANY_ROOTS; i++) {
+		pids[i] = start_child_with_root();
+		CHECK(pids[i] > 0);
+		queries[i] = query_child(pids[i]);
+	}
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &kept), 0);
+	few = (struct rlimit){.rlim_cur = FEW_DESCRIPTORS, .rlim_max = kept.rlim_max};
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &few), 0);
+	symbolizer = make_symbolizer();
+	CHECK_INT(symbolizer__name_user(symbolizer, queries, MANY_ROOTS), 0);
+	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &kept), 0);
+	for (size_t i = 0; i < MANY_ROOTS; i++) {
+		CHECK_STR(queries[i].name, "plain_function");
+		end_child(pids[i]);
+	}
 }
 
 /* ---- the vDSO ---- */
@@ -1010,6 +1057,8 @@ static const struct tap_test tests[] = {
 	 forgotten_process_that_has_ended},
 	{"no descriptors stay open", descriptors_are_closed},
 	{"a process with many files leaves descriptors for others", more_files_than_descriptors},
+	{"so do many processes with roots of their own, and have names",
+	 more_roots_than_descriptors},
 	{"a function of the vDSO has its name", function_of_the_vdso},
 	{"so has that of a process that has ended", vdso_of_a_process_that_has_ended},
 	{"generated code has the names of its map", generated_code},

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -566,6 +567,26 @@ static void file_that_is_overwritten(void)
 	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
 }
 
+/* That names are missing then is told, and it is no state that lasts. */
+static void no_descriptors_left(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	struct rlimit kept, none;
+	pid_t worker;
+
+	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+	worker = find_worker(symbolizer);
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &kept), 0);
+	none = (struct rlimit){.rlim_cur = 1, .rlim_max = kept.rlim_max};
+	CHECK_INT(prlimit(worker, RLIMIT_NOFILE, &none, NULL), 0);
+	CHECK_STR(ask_name(symbolizer, getpid()), NULL);
+	CHECK_INT(symbolizer__unanswered(symbolizer), 1);
+	CHECK_INT(prlimit(worker, RLIMIT_NOFILE, &kept, NULL), 0);
+	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+	CHECK_INT(symbolizer__unanswered(symbolizer), 1);
+}
+
 /* ---- children that are given up ---- */
 
 /* Have the child stopped, when it has named this process and *pid, a new one. */
@@ -813,6 +834,7 @@ static const struct tap_test tests[] = {
 	{"what a process loads after it was remembered has names after its end",
 	 library_loaded_later},
 	{"a file that was overwritten names nothing of who has ended", file_that_is_overwritten},
+	{"where no descriptors are left names are missing, and that is told", no_descriptors_left},
 	{"a silent child is given up without waiting, and the next one answers", silent_child},
 	{"so it is while it is only to remember", silent_child_that_remembers},
 	{"a child that is killed costs no names of who lives", child_that_is_killed},
