@@ -47,11 +47,21 @@ static char *add_clean(struct frame_text *frame, const char *name)
 	return start;
 }
 
+/* How many bytes a blank at the start of name has, behind which it could be a line of ours. */
+static size_t leading_blank(const char *name)
+{
+	size_t length = strlen(name), size;
+	uint32_t code = 0;
+
+	size = length ? text__character(name, length, &code) : 0;
+	return text__is_blank(code) ? size : 0;
+}
+
 /* "[unknown]", "-", "--" and "-     comm (42)" are ours; "-[Class method]" is Objective-C's. */
 static bool looks_like_ours(const char *name)
 {
-	return name[0] == ' ' || name[0] == '[' ||
-	       (name[0] == '-' && (name[1] == '\0' || name[1] == '-' || name[1] == ' '));
+	return name[0] == '[' ||
+	       (name[0] == '-' && (name[1] == '\0' || name[1] == '-' || leading_blank(name + 1)));
 }
 
 static bool ends_with(const char *name, const char *mark)
@@ -77,8 +87,7 @@ static bool has_source(const struct frame_text *frame, const char *name, bool ge
 
 static void disarm_name(const struct frame_text *frame, char *name, bool in_kernel, bool generated)
 {
-	if (looks_like_ours(name))
-		name[0] = '?';
+	memset(name, '?', looks_like_ours(name) ? 1 : leading_blank(name));
 	if (ends_with(name, INLINED_MARK) || ends_with(name, INLINED_MARK_FOLDED) ||
 	    (!in_kernel && ends_with(name, KERNEL_MARK)) || has_source(frame, name, generated))
 		name[strlen(name) - 1] = '?';

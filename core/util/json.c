@@ -7,13 +7,22 @@
 
 #include "core/util/text.h"
 
+static size_t escape(uint32_t code, char piece[16])
+{
+	if (code <= 0xFFFF)
+		return (size_t)sprintf(piece, "\\u%04x", code);
+	/* A pair of surrogates: RFC 8259, section 7. */
+	return (size_t)sprintf(piece, "\\u%04x\\u%04x", 0xD800 + ((code - 0x10000) >> 10),
+			       0xDC00 + (code & 0x3FF));
+}
+
 /* How the character of step bytes at text, whose number is code, stands in a string. */
 static size_t represent(const char *text, size_t step, uint32_t code, char piece[16])
 {
 	if (step == 0)
 		return (size_t)sprintf(piece, "\xEF\xBF\xBD"); /* U+FFFD */
 	if (text__is_control(code))
-		return (size_t)sprintf(piece, "\\u%04x", code);
+		return escape(code, piece);
 	if (code == '"' || code == '\\')
 		return (size_t)sprintf(piece, "\\%c", (char)code);
 	memcpy(piece, text, step);

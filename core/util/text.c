@@ -3,6 +3,26 @@
 
 #include <string.h>
 
+#include "core/util/array.h"
+
+/* The first and the last of some characters that follow each other. */
+struct range {
+	uint32_t first, last;
+};
+
+/* What turns the direction of text, separates lines, or is there without being seen. */
+static const struct range disguises[] = {
+	{0x061C, 0x061C}, {0x200B, 0x200B}, {0x200E, 0x200F},	{0x2028, 0x202E},
+	{0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xE0000, 0xE007F},
+};
+
+/* White_Space (Unicode 15, PropList.txt), joiners, and letters that are drawn as nothing. */
+static const struct range blanks[] = {
+	{0x0020, 0x0020}, {0x00A0, 0x00A0}, {0x00AD, 0x00AD}, {0x115F, 0x1160}, {0x1680, 0x1680},
+	{0x180E, 0x180E}, {0x2000, 0x200D}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x2800, 0x2800},
+	{0x3000, 0x3000}, {0x3164, 0x3164}, {0xFFA0, 0xFFA0},
+};
+
 size_t text__character(const char *start, size_t length, uint32_t *code)
 {
 	const unsigned char *text = (const unsigned char *)start;
@@ -42,13 +62,24 @@ size_t text__character(const char *start, size_t length, uint32_t *code)
 	return size;
 }
 
+static bool is_in(uint32_t code, const struct range *ranges, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return true;
+	return false;
+}
+
 bool text__is_control(uint32_t code)
 {
-	if (code < 0x200E)
+	if (code < disguises[0].first)
 		return code < ' ' || (code >= 0x7F && code <= 0x9F);
-	/* Marks, separators of lines, embeddings; isolates. */
-	return code <= 0x200F || (code >= 0x2028 && code <= 0x202E) ||
-	       (code >= 0x2066 && code <= 0x2069);
+	return is_in(code, disguises, ARRAY_SIZE(disguises));
+}
+
+bool text__is_blank(uint32_t code)
+{
+	return is_in(code, blanks, ARRAY_SIZE(blanks));
 }
 
 /* What is printed for the character of step bytes and this number; NULL: itself. */

@@ -15,13 +15,17 @@ size_t text__character(const char *text, size_t length, uint32_t *code);
 
 /*
  * What a terminal may obey instead of showing it: control characters, of which C1 are some,
- * what turns the direction of text, and the separators U+2028 and U+2029.
+ * what turns the direction of text, the separators U+2028 and U+2029; and what is not seen at
+ * all, as U+2060 and tags. Joiners are none: there are words that need them.
  */
 bool text__is_control(uint32_t code);
 
+/* What shows as a gap or as nothing, and is no control: before a name it would indent it. */
+bool text__is_blank(uint32_t code);
+
 /*
- * A name as it may be printed: control characters, what turns the direction of
- * text, and invalid UTF-8 become '?'; for folded output ';' becomes ':'. Writes
+ * A name as it may be printed: what text__is_control() is, and invalid UTF-8,
+ * become '?'; for folded output ';' becomes ':'. Writes
  * at most size bytes with a NUL (size >= 1) and returns the length; never cuts
  * a character in two.
  */

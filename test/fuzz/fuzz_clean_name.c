@@ -33,6 +33,8 @@ static void check_clean(const char *clean, bool folded)
 		REQUIRE(code < 0xD800 || (code > 0xDFFF && code <= 0x10FFFF));
 		REQUIRE(!folded || code != ';');
 		REQUIRE(code < 0x202A || code > 0x202E);
+		REQUIRE(code < 0x2060 || code > 0x206F);
+		REQUIRE(code < 0xE0000 || code > 0xE007F);
 	}
 }
 

@@ -78,11 +78,15 @@ static bool is_surrogate(uint32_t code)
 	return code >= 0xD800 && code <= 0xDFFF;
 }
 
-/* Marks, embeddings, overrides and isolates of direction; line and paragraph separators. */
+/*
+ * Marks, embeddings, overrides and isolates of direction; line and paragraph separators; and what
+ * is not seen: a space without width, operators and shapes, the byte order mark, tags.
+ */
 static bool disguises(uint32_t code)
 {
-	return code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
-	       (code >= 0x2066 && code <= 0x2069);
+	return code == 0x061C || code == 0x200B || code == 0x200E || code == 0x200F ||
+	       (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) ||
+	       code == 0xFEFF || (code >= 0xE0000 && code <= 0xE007F);
 }
 
 static void check_code(uint32_t code, size_t size, bool kept)
@@ -99,23 +103,24 @@ static void check_code(uint32_t code, size_t size, bool kept)
 static void all_of_utf8(void)
 {
 	for (uint32_t code = 0; code < 0x800; code++)
-		if (code < 0x80 || code > 0x9F)
+		if ((code < 0x80 || code > 0x9F) && !disguises(code))
 			check_code(code, 2, code >= 0x80);
 	for (uint32_t code = 0; code < 0x10000; code++)
-		if (!disguises(code))
+		if (code < 0x800 || !disguises(code))
 			check_code(code, 3, code >= 0x800 && !is_surrogate(code));
 	for (uint32_t code = 0; code < 0x200000; code++)
-		check_code(code, 4, code >= 0x10000 && code <= 0x10FFFF);
+		if (code < 0x10000 || !disguises(code))
+			check_code(code, 4, code >= 0x10000 && code <= 0x10FFFF);
 }
 
 static void disguising_characters(void)
 {
-	for (uint32_t code = 0x800; code < 0x10000; code++) {
+	for (uint32_t code = 0x80; code < 0x110000; code++) {
 		char text[5];
 
 		if (!disguises(code))
 			continue;
-		encode(code, 3, text);
+		encode(code, code < 0x800 ? 2 : code < 0x10000 ? 3 : 4, text);
 		check_replaced(text, "?");
 	}
 }
@@ -393,6 +398,44 @@ static void endless_inlined_calls(void)
 	query->nr_inlined = ARRAY_SIZE(many);
 	check_inlined(query, FRAME_INLINED_MAX);
 	*query = kept;
+}
+
+/* A reader would take them for lines of another kind, with a count for one. */
+static void names_behind_blanks(void)
+{
+	static const struct {
+		const char *name, *text;
+	} cases[] = {
+		{" 42", "?42"},
+		{"  42", "? 42"},
+		{"\xC2\xA0\xC2\xA0"
+		 "42",
+		 "??\xC2\xA0"
+		 "42"},
+		{"\xE2\x80\x83 42", "??? 42"},
+		{"\xE3\x80\x80- cat (42)", "?\?\?- cat (42)"},
+		{"\xE2\x80\x8D 42", "??? 42"},
+		{"-\xC2\xA0 cat (42)", "?\xC2\xA0 cat (42)"},
+		{"-[Class method]", "-[Class method]"},
+		{"\xE2\xA0\x80[unknown]", "???[unknown]"},
+		{"[unknown]", "?unknown]"},
+		{"a\xC2\xA0"
+		 "42",
+		 "a\xC2\xA0"
+		 "42"},
+		{"\xC3\xA9t\xC3\xA9", "\xC3\xA9t\xC3\xA9"},
+		{"", ""},
+	};
+	const struct frame_style style = {.folded = false};
+	char text[FRAME_TEXT_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct sym_query query = {.name = cases[i].name};
+
+		CHECK_INT(frame_text__write(&style, 0x6000, &query, 0, text),
+			  strlen(cases[i].text));
+		CHECK_STR(text, cases[i].text);
+	}
 }
 
 static void delimiter_needs_two_sides(void)
@@ -757,6 +800,7 @@ static const struct tap_test tests[] = {
 	{"folded stacks, with -d and -s", folded_output},
 	{"inlined calls and source lines", inlined_calls},
 	{"inlined calls without end", endless_inlined_calls},
+	{"names behind blanks of any kind", names_behind_blanks},
 	{"a delimiter stands only between two stacks", delimiter_needs_two_sides},
 	{"a delimiter always, where an applet has it so", delimiter_always},
 	{"no line for a process that is known", without_process_lines},
