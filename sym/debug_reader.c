@@ -45,6 +45,8 @@
 #define IMAGES_SHARE 4
 #define MEMORY_SHARE 2
 #define MEMORY_SLACK ((uint64_t)1024 * 1024 * 1024)
+/* Where the kernel does not say. */
+#define MEMORY_ASSUMED ((uint64_t)512 * 1024 * 1024)
 /* What one file may have us keep. */
 #define STRINGS_MAX ((size_t)256 * 1024 * 1024)
 /* Of one question: so many bytes of frames, or, if that is more, frames of each address. */
@@ -80,7 +82,7 @@ struct question {
 	int result;
 };
 
-/* In bytes; without /proc as much as one likes. */
+/* In bytes. */
 static uint64_t available_memory(void)
 {
 	CLEANUP_FCLOSE FILE *file = fopen("/proc/meminfo", "re");
@@ -90,7 +92,7 @@ static uint64_t available_memory(void)
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
 			return kilobytes * 1024;
-	return UINT64_MAX;
+	return MEMORY_ASSUMED;
 }
 
 static uint64_t memory_limit(uint64_t images, uint64_t available)

@@ -56,7 +56,7 @@ static int keep_descriptors(struct sandbox *sandbox)
 	return descriptors__close_from((unsigned int)sandbox->nr_fds);
 }
 
-/* Bytes that are mapped now; read before there is a limit. */
+/* Bytes that are mapped now, which a limit counts as well; 0: not known. */
 static uint64_t mapped_bytes(void)
 {
 	CLEANUP_FCLOSE FILE *file = fopen("/proc/self/statm", "re");
@@ -83,7 +83,7 @@ static int limit(int resource, uint64_t value)
 
 static int set_limits(const struct sandbox *sandbox, uint64_t mapped)
 {
-	int err = limit(RLIMIT_CORE, 0);
+	int err = mapped ? limit(RLIMIT_CORE, 0) : -EPERM;
 
 	if (!err)
 		err = limit(RLIMIT_FSIZE, 0);
@@ -91,7 +91,7 @@ static int set_limits(const struct sandbox *sandbox, uint64_t mapped)
 		err = limit(RLIMIT_CPU, sandbox->cpu_seconds);
 	if (!err)
 		err = limit(RLIMIT_NOFILE, sandbox->nr_fds + sandbox->received_fds);
-	if (!err && mapped)
+	if (!err)
 		err = limit(RLIMIT_AS, mapped + sandbox->memory);
 	return err;
 }
@@ -168,19 +168,20 @@ static bool refuse_calls(void)
 #endif
 
 /*
- * The order matters: a change of user makes the kernel forget the signal of the parent's
- * end, and after the filter nothing of this can be asked for any more.
+ * The order matters: /proc needs a descriptor, which is free when those of the parent are closed; a
+ * change of user makes the kernel forget the signal of the parent's end, and after the filter
+ * nothing of this can be asked for any more.
  */
 int sandbox__enter(struct sandbox *sandbox)
 {
-	uint64_t mapped = mapped_bytes();
 	bool changed, refused;
-	int err;
+	uint64_t mapped;
+	int err = keep_descriptors(sandbox);
 
-	volunteer_to_end();
-	err = keep_descriptors(sandbox);
 	if (err)
 		return err;
+	volunteer_to_end();
+	mapped = mapped_bytes();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
 	changed = change_user();

@@ -25,8 +25,8 @@ struct sandbox {
 
 /*
  * Enter it: there is no way out. Other threads must not exist. Returns 0, or a negative errno
- * if neither the user could be changed nor system calls be refused, or a limit not be set:
- * then the process may do nothing but end.
+ * if neither the user could be changed nor system calls be refused, or a limit not be set, as that
+ * of memory without /proc: then the process may do nothing but end.
  */
 int sandbox__enter(struct sandbox *sandbox);
 

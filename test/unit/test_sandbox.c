@@ -199,6 +199,32 @@ static void limit_of_memory(void)
 #endif
 }
 
+/* Where it is not known what is mapped already there is no limit, and so no way in. */
+static void without_proc(void)
+{
+	pid_t parent = getpid(), child = fork();
+	int status = -1;
+
+	if (child == 0) {
+		int fd = 0;
+		struct sandbox sandbox = {.parent = parent,
+					  .fds = &fd,
+					  .nr_fds = 1,
+					  .memory = MEMORY,
+					  .cpu_seconds = 9};
+
+		/* Which has no /proc itself. Not _exit(): see above. */
+		if (chroot("/proc"))
+			syscall(SYS_exit_group, ENTRY_FAILED);
+		syscall(SYS_exit_group, sandbox__enter(&sandbox) == -EPERM ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == ENTRY_FAILED)
+		tap_skip("only root can have another root");
+	else
+		CHECK_INT(status, 0);
+}
+
 static int loop(int fd)
 {
 	for (volatile unsigned int i = 0;; i++)
@@ -316,6 +342,7 @@ int main(void)
 		{"what could do harm is refused", what_is_refused},
 		{"what is needed to read is allowed", what_is_allowed},
 		{"memory has a limit", limit_of_memory},
+		{"where it can have none the sandbox is not entered", without_proc},
 		{"time has a limit", limit_of_time},
 		{"when memory runs out it ends first", shortage_of_memory},
 		{"root becomes nobody, without groups and capabilities", users},
