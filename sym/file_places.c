@@ -21,7 +21,7 @@
 #define READERS_MAX   8
 #define READERS_BYTES ((uint64_t)512 * 1024 * 1024)
 
-/* Of a question: names are told by then, and others wait. */
+/* Of a question, from when it comes to debug data: names are told by then, and others wait. */
 #define QUESTION_TIME (5 * NANOSECONDS)
 
 struct known_file {
@@ -43,7 +43,7 @@ struct file_places {
 	struct file_names *names;
 	struct known_file known[KNOWN_MAX];
 	uint64_t uses, questions;
-	uint64_t began;		    /* the question at hand */
+	uint64_t began;		    /* the question at hand, with debug data; 0: it has not */
 	struct pointer_map strings; /* of the reader at hand, to what they became */
 };
 
@@ -59,7 +59,7 @@ int file_places__new(struct file_places **places, struct file_names *names)
 void file_places__begin(struct file_places *places)
 {
 	places->questions++;
-	places->began = monotonic_now();
+	places->began = 0;
 }
 
 /* ---- readers ---- */
@@ -351,6 +351,8 @@ int file_places__find(struct file_places *places, const struct sym_file *file,
 	memset(found, 0, nr * sizeof(*found));
 	if (!chains)
 		return -ENOMEM;
+	if (!places->began)
+		places->began = monotonic_now();
 	if (monotonic_now() - places->began > QUESTION_TIME) {
 		places->names->watched->progress->left_out = true;
 		return 0;

@@ -31,7 +31,7 @@ struct file_places;
 /* names is borrowed. Returns 0 or -ENOMEM. */
 int file_places__new(struct file_places **places, struct file_names *names);
 
-/* A question begins: all that is asked for until the next has some seconds. */
+/* A question begins: all that is asked for until the next has some seconds, from the first on. */
 void file_places__begin(struct file_places *places);
 
 /*
