@@ -2,6 +2,7 @@
 #include "sym/file_names.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,12 @@ static int find_in_symbols(struct file_names *names, int fd, struct elf_lookup *
 	return err == -ENOMEM ? err : 0;
 }
 
+/* Other than that it has none, or none that make sense. */
+static bool is_left_out(int err)
+{
+	return err != -ENOENT && err != -EBADMSG && err != -ENOEXEC;
+}
+
 /* What a file lacks that has its symbols elsewhere. */
 static int find_separate(struct file_names *names, const struct sym_file *file,
 			 struct elf_lookup *lookups, size_t nr)
@@ -149,11 +156,10 @@ static int find_separate(struct file_names *names, const struct sym_file *file,
 	if (named == nr || debug_content__is_in(&file->elf, DEBUG_SYMBOLS))
 		return 0;
 	fd = open_symbols(names, file);
-	if (fd < 0)
-		return fd == -ENOMEM ? fd :
-				       progress__note_left_out(names->watched->progress,
-							       fd == -EFBIG ? fd : 0);
-	return find_in_symbols(names, fd, lookups, nr);
+	if (fd >= 0)
+		return find_in_symbols(names, fd, lookups, nr);
+	names->watched->progress->left_out |= is_left_out(fd);
+	return fd == -ENOMEM ? fd : 0;
 }
 
 int file_names__find(struct file_names *names, const struct sym_file *file,

@@ -48,7 +48,7 @@ struct debug_search file_names__search(const struct file_names *names, const str
 
 /*
  * Find the functions that lookups, sorted by address, lie in. Returns 0 or -ENOMEM; that
- * something was too large to be read to its end is noted in the progress of watched.
+ * something could not be read, or not to its end, is noted in the progress of watched.
  */
 int file_names__find(struct file_names *names, const struct sym_file *file,
 		     struct elf_lookup *lookups, size_t nr);
