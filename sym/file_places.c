@@ -24,19 +24,28 @@
 /* Of a question, from when it comes to debug data: names are told by then, and others wait. */
 #define QUESTION_TIME (5 * NANOSECONDS)
 
+/*
+ * What has failed is tried again, since it may have been the machine's fault, after so long; but
+ * not often, since it may be the file's.
+ */
+#define RETRY_TIME  (60 * NANOSECONDS)
+#define RETRIES_MAX 3
+
 struct known_file {
 	struct file_places *places;
 	struct file_identity identity;
 	/* In which root its debug data has been looked for; open, so that it stays that. */
 	struct root_identity root_identity;
 	int root;
-	struct debug_reader *reader; /* NULL: there is no debug data */
+	struct debug_reader *reader; /* NULL: there is no debug data, or it has failed */
 	struct elf_symbols elf;	     /* the file, as far as it is asked what files belong to it */
 	pid_t pid;		     /* as in struct sym_file */
 	enum debug_place place;	     /* of the debug data; 0: the file itself */
 	uint64_t used;		     /* the larger, the more recently; 0: free */
 	uint64_t question;	     /* in which it was used last */
-	bool is_old;		     /* the reader has been asked before */
+	uint64_t failed;	     /* when it did; 0: it has not, or works again */
+	unsigned int failures;
+	bool is_old; /* the reader has been asked before */
 };
 
 struct file_places {
@@ -127,14 +136,40 @@ static int start_separate(struct known_file *known, const struct debug_search *s
 	return err;
 }
 
+static void stop(struct known_file *known)
+{
+	debug_reader__stop(known->reader);
+	known->reader = NULL;
+}
+
 static void forget(struct known_file *known)
 {
 	if (!known->used)
 		return;
-	debug_reader__stop(known->reader);
+	stop(known);
 	cleanup__close(&known->elf.fd);
 	cleanup__close(&known->root);
 	*known = (struct known_file){0};
+}
+
+static bool is_of(const struct known_file *known, const struct sym_file *file)
+{
+	return known->used && file_identity__equal(&known->identity, &file->identity) &&
+	       root_identity__equal(&known->root_identity, &file->root_identity);
+}
+
+static void note_failure(struct known_file *known)
+{
+	known->failed = monotonic_now();
+	known->failures++;
+}
+
+/* What is to be open as long as the file is known. Returns 0 or -EMFILE. */
+static int hold(struct known_file *known, const struct sym_file *file)
+{
+	known->root = file->root < 0 ? file->root : watched__copy_fd(file->root);
+	known->elf.fd = watched__copy_fd(file->fd);
+	return known->elf.fd < 0 || (file->root >= 0 && known->root < 0) ? -EMFILE : 0;
 }
 
 /* Find the debug data of a file. It may have none: that is known from then on as well. */
@@ -142,28 +177,29 @@ static int learn(struct known_file *known, struct file_places *places, const str
 {
 	const struct watched *watched = places->names->watched;
 	const struct debug_search search = file_names__search(places->names, file, DEBUG_DWARF);
+	unsigned int failures = is_of(known, file) ? known->failures : 0;
+	int err;
 
 	forget(known);
 	*known = (struct known_file){
 		.places = places,
 		.identity = file->identity,
 		.root_identity = file->root_identity,
-		.root = file->root < 0 ? file->root : watched__copy_fd(file->root),
-		.elf = {.fd = watched__copy_fd(file->fd),
-			.machine = file->elf.machine,
-			.is_64bit = file->elf.is_64bit},
+		.elf = {.machine = file->elf.machine, .is_64bit = file->elf.is_64bit},
 		.pid = file->pid,
 		.used = ++places->uses,
+		.question = places->questions,
+		.failures = failures,
 	};
 	watched__touch(watched, file->pid, file->device, false);
-	return debug_content__is_in(&file->elf, DEBUG_DWARF) ? start(known, &search) :
-							       start_separate(known, &search);
-}
-
-static bool is_of(const struct known_file *known, const struct sym_file *file)
-{
-	return known->used && file_identity__equal(&known->identity, &file->identity) &&
-	       root_identity__equal(&known->root_identity, &file->root_identity);
+	err = hold(known, file);
+	if (!err)
+		err = debug_content__is_in(&file->elf, DEBUG_DWARF) ?
+			      start(known, &search) :
+			      start_separate(known, &search);
+	if (err && err != -ENOENT)
+		note_failure(known);
+	return err;
 }
 
 /* What is known of the file, or else where that is to be: the place that was used longest ago. */
@@ -222,29 +258,37 @@ static void make_room(struct file_places *places, const struct known_file *added
 	}
 }
 
-/* A reader has ended, or is near the end of what it may use: another one takes its place. */
-static bool is_used_up(const struct known_file *known)
+/* A reader is near the end of what it may use, or it is time to try again what has failed. */
+static bool is_outdated(const struct known_file *known)
 {
+	if (known->failed)
+		return known->failures <= RETRIES_MAX &&
+		       monotonic_now() - known->failed >= RETRY_TIME;
 	return known->reader && debug_reader__is_worn(known->reader);
 }
 
-/* Returns 0, with *found->reader NULL if there is no debug data, or -ENOMEM. */
+/* Returns 0, with known->reader NULL if there is no debug data or that failed, or -ENOMEM. */
+static int renew(struct known_file *known, struct file_places *places, const struct sym_file *file)
+{
+	int err = learn(known, places, file);
+
+	make_room(places, known);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* Returns the same, with the file in *found. */
 static int use_known(struct file_places *places, const struct sym_file *file,
 		     struct known_file **found)
 {
 	struct known_file *known = find_known(places, file);
 	int err = 0;
 
-	if (!is_of(known, file) || is_used_up(known)) {
-		err = learn(known, places, file);
-		make_room(places, known);
-	}
+	if (!is_of(known, file) || is_outdated(known))
+		err = renew(known, places, file);
 	known->used = ++places->uses;
 	known->question = places->questions;
 	*found = known;
-	if (err && err != -ENOMEM && err != -ENOENT)
-		places->names->watched->progress->left_out = true;
-	return err == -ENOMEM ? err : 0;
+	return err;
 }
 
 /* ---- what they say ---- */
@@ -325,44 +369,62 @@ static int take_chains(struct file_places *places, const struct debug_chain *cha
 }
 
 /* One that has not been asked for long has ended, and another one takes its place. */
-static int ask(struct file_places *places, const struct sym_file *file, struct known_file **known,
-	       struct debug_chain *chains, size_t nr, struct arena *frames)
+static int ask(struct known_file *known, const struct sym_file *file, struct debug_chain *chains,
+	       size_t nr, struct arena *frames)
 {
-	bool is_old = (*known)->is_old;
-	int err = debug_reader__find((*known)->reader, chains, nr, frames);
+	bool is_old = known->is_old;
+	int err = debug_reader__find(known->reader, chains, nr, frames);
 
-	(*known)->is_old = true;
+	known->is_old = true;
 	if (err != -EPIPE || !is_old)
 		return err;
-	forget(*known);
-	err = use_known(places, file, known);
-	return err || !(*known)->reader ? err :
-					  debug_reader__find((*known)->reader, chains, nr, frames);
+	err = renew(known, known->places, file);
+	return err || !known->reader ? err : debug_reader__find(known->reader, chains, nr, frames);
+}
+
+static int answer(struct known_file *known, const struct sym_file *file,
+		  const struct elf_lookup *lookups, struct file_place *found, size_t nr)
+{
+	CLEANUP_FREE struct debug_chain *chains = calloc(nr + 1, sizeof(*chains));
+	CLEANUP(arena__release) struct arena frames = {0};
+	int err;
+
+	if (!chains)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		chains[i].address = lookups[i].address;
+	err = ask(known, file, chains, nr, &frames);
+	if (err)
+		known->places->names->watched->progress->left_out = true;
+	/* What it said has gone with it. */
+	if (!known->reader)
+		return 0;
+	/* Those that had too much to do can be asked again. */
+	if (err && err != -EFBIG)
+		note_failure(known);
+	err = take_chains(known->places, chains, found, nr);
+	if (known->failed)
+		stop(known);
+	return err;
 }
 
 int file_places__find(struct file_places *places, const struct sym_file *file,
 		      const struct elf_lookup *lookups, struct file_place *found, size_t nr)
 {
-	CLEANUP_FREE struct debug_chain *chains = calloc(nr + 1, sizeof(*chains));
-	CLEANUP(arena__release) struct arena frames = {0};
+	struct progress *progress = places->names->watched->progress;
 	struct known_file *known;
 	int err;
 
 	memset(found, 0, nr * sizeof(*found));
-	if (!chains)
-		return -ENOMEM;
 	if (!places->began)
 		places->began = monotonic_now();
 	if (monotonic_now() - places->began > QUESTION_TIME) {
-		places->names->watched->progress->left_out = true;
+		progress->left_out = true;
 		return 0;
 	}
 	err = use_known(places, file, &known);
-	if (err || !known->reader)
-		return err;
-	for (size_t i = 0; i < nr; i++)
-		chains[i].address = lookups[i].address;
-	if (ask(places, file, &known, chains, nr, &frames))
-		places->names->watched->progress->left_out = true;
-	return take_chains(places, chains, found, nr);
+	if (!err && known->reader)
+		err = answer(known, file, lookups, found, nr);
+	progress->left_out |= known->failed != 0;
+	return err;
 }

@@ -36,8 +36,9 @@ void file_places__begin(struct file_places *places);
 
 /*
  * Find the places of the addresses of lookups, which are sorted. What has been read of the
- * last few files is kept, since who asks once asks again. Returns 0 or -ENOMEM; that something
- * could not be read to its end is noted in the progress of what watches the names.
+ * last few files is kept, since who asks once asks again; what failed is tried again a few times,
+ * a minute later. Returns 0 or -ENOMEM; that something could not be read, or not to its end, is
+ * noted in the progress of what watches the names, as long as it is so.
  */
 int file_places__find(struct file_places *places, const struct sym_file *file,
 		      const struct elf_lookup *lookups, struct file_place *found, size_t nr);

@@ -3,8 +3,10 @@
 #include "sym/file_places.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,10 +112,88 @@ static void time_of_a_question(void)
 	CHECK(is_found(&file) && !progress.left_out);
 }
 
+/* The reader that was started last; or -1. */
+static pid_t last_child(void)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char path[64];
+	int pid = -1;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	file = fopen(path, "re");
+	while (file && fscanf(file, "%d", &pid) == 1)
+		;
+	return pid;
+}
+
+/* In a new question. */
+static bool is_found_anew(const struct sym_file *file)
+{
+	file_places__begin(places);
+	return is_found(file);
+}
+
+/* It is old news that it has failed, but still true; a minute later all is well. */
+static void reader_that_failed(void)
+{
+	CLEANUP(close_file) struct sym_file file = open_program();
+	pid_t child;
+
+	CHECK(is_found_anew(&file));
+	child = last_child();
+	if (child < 0) {
+		tap_skip("the kernel does not list children");
+		return;
+	}
+	kill(child, SIGSTOP);
+	CHECK(!is_found_anew(&file) && progress.left_out);
+	CHECK(!is_found_anew(&file) && progress.left_out);
+	seconds_ahead += 59;
+	CHECK(!is_found_anew(&file) && progress.left_out);
+	seconds_ahead += 2;
+	CHECK(is_found_anew(&file) && !progress.left_out);
+	/* That it was idle is no failure. */
+	kill(last_child(), SIGKILL);
+	CHECK(is_found_anew(&file) && !progress.left_out);
+}
+
+/* With nothing free for a reader. */
+static bool is_found_without_descriptors(const struct sym_file *file)
+{
+	struct rlimit before, none;
+	bool found;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &none);
+	found = is_found_anew(file);
+	setrlimit(RLIMIT_NOFILE, &before);
+	return found;
+}
+
+static void what_fails_again_and_again(void)
+{
+	CLEANUP(close_file) struct sym_file file = open_program();
+	CLEANUP(close_file) struct sym_file better = open_program();
+
+	CHECK(!is_found_without_descriptors(&file) && progress.left_out);
+	CHECK(!is_found_without_descriptors(&better) && progress.left_out);
+	CHECK(!is_found_anew(&file) && progress.left_out);
+	for (int i = 0; i < 3; i++) {
+		seconds_ahead += 61;
+		CHECK(!is_found_without_descriptors(&file) && progress.left_out);
+	}
+	CHECK(is_found_anew(&better) && !progress.left_out);
+	seconds_ahead += 1000;
+	CHECK(!is_found_anew(&file) && progress.left_out);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{"the time of a question begins with its debug data", time_of_a_question},
+		{"a reader that failed is replaced a minute later", reader_that_failed},
+		{"what fails again and again is given up", what_fails_again_and_again},
 	};
 
 	return file_places__new(&places, &names) ? 1 : TAP_RUN(tests);
