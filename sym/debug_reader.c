@@ -174,27 +174,36 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *
 	return 0;
 }
 
+/* Only what has not been waited for has its PID still, and may be killed. */
 static void end_child(struct debug_reader *reader)
 {
 	if (reader->socket >= 0)
 		close(reader->socket);
 	reader->socket = -1;
-	if (reader->child > 0) {
+	if (reader->child < 0)
+		return;
+	if (waitpid(reader->child, NULL, WNOHANG) == 0) {
 		kill(reader->child, SIGKILL);
-		patience__await_end(reader->child, END_MS);
+		if (!patience__await_end(reader->child, END_MS))
+			return;
 	}
 	reader->child = -1;
 }
 
-void debug_reader__stop(struct debug_reader *reader)
+pid_t debug_reader__stop(struct debug_reader *reader)
 {
+	pid_t child;
+
 	if (!reader)
-		return;
-	end_child(reader);
+		return 0;
+	if (!reader->has_failed)
+		end_child(reader);
+	child = reader->child;
 	arena__release(&reader->arena);
 	free(reader->strings);
 	free(reader->inbox);
 	free(reader);
+	return child < 0 ? 0 : child;
 }
 
 size_t debug_reader__nr_missing(const struct debug_reader *reader)
@@ -204,14 +213,14 @@ size_t debug_reader__nr_missing(const struct debug_reader *reader)
 
 uint64_t debug_reader__size(const struct debug_reader *reader)
 {
-	return reader->child < 0 ? 0 : reader->image_size;
+	return reader->has_failed ? 0 : reader->image_size;
 }
 
 bool debug_reader__is_worn(const struct debug_reader *reader)
 {
 	struct timespec used;
 
-	if (reader->child < 0 || clock_gettime(LIMIT_CLOCK(reader->child), &used))
+	if (reader->has_failed || clock_gettime(LIMIT_CLOCK(reader->child), &used))
 		return false;
 	return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000 >=
 	       (uint64_t)reader->caller.cpu_seconds * 1000 / 2;
@@ -463,7 +472,8 @@ static int exit_reason(struct debug_reader *reader)
 	int status = 0;
 
 	for (int waited = 0; waited < END_MS; waited++) {
-		if (waitpid(reader->child, &status, WNOHANG) == reader->child) {
+		/* Or -1: it has ended, and somebody has waited for it. */
+		if (waitpid(reader->child, &status, WNOHANG)) {
 			reader->child = -1;
 			return WIFEXITED(status) && WEXITSTATUS(status) == DEBUG_NO_SANDBOX ?
 				       -EPERM :

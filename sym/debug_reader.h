@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "core/util/arena.h"
 #include "sym/debug_frame.h"
@@ -60,7 +61,7 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *
  * Returns 0, -EFBIG if the file would cost more work or memory, -ETIMEDOUT if it took too
  * long, -EPIPE if the child has died, -EPROTO if it sent nonsense, or another negative errno.
  * What was found by then is there all the same. After other than 0 and -EFBIG the child has
- * ended: from then on nothing is found, and 0 is returned, so that each reader fails once.
+ * been killed: from then on nothing is found, and 0 is returned, so that each reader fails once.
  */
 int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, size_t nr,
 		       struct arena *arena);
@@ -80,7 +81,11 @@ bool debug_reader__is_worn(const struct debug_reader *reader);
  */
 uint64_t debug_reader__size(const struct debug_reader *reader);
 
-/* End the child, and forget all strings. NULL is allowed. */
-void debug_reader__stop(struct debug_reader *reader);
+/*
+ * End the child, and forget all strings. Returns 0, or the PID of the child if it has not ended
+ * soon, as one that waits for a file that does not answer: the caller is to wait for it later.
+ * NULL is allowed.
+ */
+pid_t debug_reader__stop(struct debug_reader *reader);
 
 #endif

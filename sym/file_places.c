@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
@@ -31,6 +33,12 @@
 #define RETRY_TIME  (60 * NANOSECONDS)
 #define RETRIES_MAX 3
 
+/*
+ * Readers that have not ended: no further one is started when there are AVOIDED_DEBUG_MAX of them,
+ * but all those that there are then may come to wait for what does not answer.
+ */
+#define STUCK_MAX (READERS_MAX + AVOIDED_DEBUG_MAX)
+
 struct known_file {
 	struct file_places *places;
 	struct file_identity identity;
@@ -41,6 +49,7 @@ struct known_file {
 	struct elf_symbols elf;	     /* the file, as far as it is asked what files belong to it */
 	pid_t pid;		     /* as in struct sym_file */
 	enum debug_place place;	     /* of the debug data; 0: the file itself */
+	dev_t device;		     /* of the file that the reader was given last */
 	uint64_t used;		     /* the larger, the more recently; 0: free */
 	uint64_t question;	     /* in which it was used last */
 	uint64_t failed;	     /* when it did; 0: it has not, or works again */
@@ -48,9 +57,17 @@ struct known_file {
 	bool is_old; /* the reader has been asked before */
 };
 
+/* A reader that has been killed and waits for a file on that device. */
+struct stuck_reader {
+	pid_t pid;
+	dev_t device;
+};
+
 struct file_places {
 	struct file_names *names;
 	struct known_file known[KNOWN_MAX];
+	struct stuck_reader stuck[STUCK_MAX];
+	size_t nr_stuck;
 	uint64_t uses, questions;
 	uint64_t began;		    /* the question at hand, with debug data; 0: it has not */
 	struct pointer_map strings; /* of the reader at hand, to what they became */
@@ -65,13 +82,34 @@ int file_places__new(struct file_places **places, struct file_names *names)
 	return 0;
 }
 
+/* What it waited for has answered. */
+static void reap_readers(struct file_places *places)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < places->nr_stuck; i++)
+		if (waitpid(places->stuck[i].pid, NULL, WNOHANG) == 0)
+			places->stuck[kept++] = places->stuck[i];
+	places->nr_stuck = kept;
+}
+
 void file_places__begin(struct file_places *places)
 {
+	reap_readers(places);
 	places->questions++;
 	places->began = 0;
 }
 
 /* ---- readers ---- */
+
+/* Whether another reader might wait there, too, or too many do anywhere. */
+static bool is_avoided(const struct file_places *places, dev_t device)
+{
+	for (size_t i = 0; i < places->nr_stuck; i++)
+		if (places->stuck[i].device == device)
+			return true;
+	return places->nr_stuck >= AVOIDED_DEBUG_MAX;
+}
 
 /* Of struct debug_reader_caller: a file that the debug data names. */
 static int open_split(void *context, const char *path)
@@ -83,7 +121,14 @@ static int open_split(void *context, const char *path)
 	int err = debug_files__find_split(&known->places->names->debug_files, &search, known->place,
 					  path, &found);
 
-	return err ? err : found.fd;
+	if (err)
+		return err;
+	if (is_avoided(known->places, found.device)) {
+		close(found.fd);
+		return -ECANCELED;
+	}
+	known->device = found.device;
+	return found.fd;
 }
 
 /* Likewise: we wait for it, but not for ever. */
@@ -102,12 +147,18 @@ static int start(struct known_file *known, const struct debug_search *search)
 	CLEANUP(elf_symbols__close) struct elf_symbols alternate = {.fd = -1};
 	struct debug_files *files = &known->places->names->debug_files;
 	struct debug_file found = {.fd = -1};
-	int no_alternate = debug_files__find_alternate(files, search, known->place, &found);
-	int err;
+	int no_alternate, err;
 
+	if (is_avoided(known->places, known->device))
+		return -ECANCELED;
+	no_alternate = debug_files__find_alternate(files, search, known->place, &found);
 	known->places->names->watched->progress->left_out |= no_alternate == -ETIME;
+	if (!no_alternate && is_avoided(known->places, found.device))
+		no_alternate = -ECANCELED;
 	if (!no_alternate)
 		no_alternate = elf_symbols__open(&alternate, found.fd);
+	if (!no_alternate)
+		known->device = found.device;
 	err = debug_reader__start(&known->reader, search->elf, no_alternate ? NULL : &alternate,
 				  &caller);
 	cleanup__close(&found.fd);
@@ -130,6 +181,7 @@ static int start_separate(struct known_file *known, const struct debug_search *s
 	if (!err) {
 		of_found.elf = &elf;
 		known->place = found.place;
+		known->device = found.device;
 		err = start(known, &of_found);
 	}
 	cleanup__close(&found.fd);
@@ -138,8 +190,13 @@ static int start_separate(struct known_file *known, const struct debug_search *s
 
 static void stop(struct known_file *known)
 {
-	debug_reader__stop(known->reader);
+	struct file_places *places = known->places;
+	pid_t child = debug_reader__stop(known->reader);
+
 	known->reader = NULL;
+	if (child && places->nr_stuck < STUCK_MAX)
+		places->stuck[places->nr_stuck++] =
+			(struct stuck_reader){.pid = child, .device = known->device};
 }
 
 static void forget(struct known_file *known)
@@ -158,10 +215,11 @@ static bool is_of(const struct known_file *known, const struct sym_file *file)
 	       root_identity__equal(&known->root_identity, &file->root_identity);
 }
 
-static void note_failure(struct known_file *known)
+/* That others wait is not its own failure. */
+static void note_failure(struct known_file *known, int err)
 {
 	known->failed = monotonic_now();
-	known->failures++;
+	known->failures += err != -ECANCELED;
 }
 
 /* What is to be open as long as the file is known. Returns 0 or -EMFILE. */
@@ -187,6 +245,7 @@ static int learn(struct known_file *known, struct file_places *places, const str
 		.root_identity = file->root_identity,
 		.elf = {.machine = file->elf.machine, .is_64bit = file->elf.is_64bit},
 		.pid = file->pid,
+		.device = file->identity.device,
 		.used = ++places->uses,
 		.question = places->questions,
 		.failures = failures,
@@ -198,7 +257,7 @@ static int learn(struct known_file *known, struct file_places *places, const str
 			      start(known, &search) :
 			      start_separate(known, &search);
 	if (err && err != -ENOENT)
-		note_failure(known);
+		note_failure(known, err);
 	return err;
 }
 
@@ -401,7 +460,7 @@ static int answer(struct known_file *known, const struct sym_file *file,
 		return 0;
 	/* Those that had too much to do can be asked again. */
 	if (err && err != -EFBIG)
-		note_failure(known);
+		note_failure(known, err);
 	err = take_chains(known->places, chains, found, nr);
 	if (known->failed)
 		stop(known);

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
@@ -198,7 +199,8 @@ static int inflate_into(int fd, const uint8_t *bytes, size_t size, const struct 
 	if (!err)
 		err = take_messages(sockets[0], fd, work);
 	close(sockets[0]);
-	if (child > 0) {
+	/* Only what has not been waited for has its PID still. */
+	if (child > 0 && waitpid(child, NULL, WNOHANG) == 0) {
 		kill(child, SIGKILL);
 		patience__await_end(child, END_MS);
 	}

@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,11 +52,11 @@ static void close_file(struct sym_file *file)
 }
 
 /* The program, as another file each time. */
-static struct sym_file open_program(void)
+static struct sym_file open_program_on(dev_t device)
 {
 	static ino_t inode;
 	struct sym_file file = {.fd = open(FIXTURES "/gcc_5", O_RDONLY | O_CLOEXEC),
-				.identity = {.inode = ++inode},
+				.identity = {.device = device, .inode = ++inode},
 				.device = 1,
 				.pid = getpid(),
 				.path = FIXTURES "/gcc_5",
@@ -62,6 +64,11 @@ static struct sym_file open_program(void)
 
 	CHECK_INT(sym_file__open(&file), 0);
 	return file;
+}
+
+static struct sym_file open_program(void)
+{
+	return open_program_on(1);
 }
 
 struct search {
@@ -126,6 +133,13 @@ static pid_t last_child(void)
 	return pid;
 }
 
+static bool signal_last_child(int number)
+{
+	pid_t child = last_child();
+
+	return child > 0 && kill(child, number) == 0;
+}
+
 /* In a new question. */
 static bool is_found_anew(const struct sym_file *file)
 {
@@ -137,15 +151,12 @@ static bool is_found_anew(const struct sym_file *file)
 static void reader_that_failed(void)
 {
 	CLEANUP(close_file) struct sym_file file = open_program();
-	pid_t child;
 
 	CHECK(is_found_anew(&file));
-	child = last_child();
-	if (child < 0) {
+	if (!signal_last_child(SIGSTOP)) {
 		tap_skip("the kernel does not list children");
 		return;
 	}
-	kill(child, SIGSTOP);
 	CHECK(!is_found_anew(&file) && progress.left_out);
 	CHECK(!is_found_anew(&file) && progress.left_out);
 	seconds_ahead += 59;
@@ -153,7 +164,7 @@ static void reader_that_failed(void)
 	seconds_ahead += 2;
 	CHECK(is_found_anew(&file) && !progress.left_out);
 	/* That it was idle is no failure. */
-	kill(last_child(), SIGKILL);
+	CHECK(signal_last_child(SIGKILL));
 	CHECK(is_found_anew(&file) && !progress.left_out);
 }
 
@@ -188,12 +199,96 @@ static void what_fails_again_and_again(void)
 	CHECK(!is_found_anew(&file) && progress.left_out);
 }
 
+/*
+ * A process that dies remains as long as another one traces it and does not look. That one is
+ * killed then; -1 if it may not trace.
+ */
+static pid_t trace(pid_t child)
+{
+	int pipes[2];
+	char byte;
+	pid_t tracer;
+
+	if (!CHECK_INT(pipe2(pipes, O_CLOEXEC), 0))
+		return -1;
+	tracer = fork();
+	if (tracer == 0) {
+		if (ptrace(PTRACE_SEIZE, child, NULL, NULL) == 0)
+			(void)!write(pipes[1], "", 1);
+		close(pipes[1]);
+		for (;;)
+			pause();
+	}
+	close(pipes[1]);
+	if (tracer > 0 && read(pipes[0], &byte, 1) != 1) {
+		kill(tracer, SIGKILL);
+		waitpid(tracer, NULL, 0);
+		tracer = -1;
+	}
+	close(pipes[0]);
+	return tracer;
+}
+
+/* Have the reader of the file, which was started last, not end. Returns what traces it, or -1. */
+static pid_t hold_reader(const struct sym_file *file)
+{
+	pid_t tracer, child;
+
+	CHECK(is_found_anew(file));
+	child = last_child();
+	tracer = child > 0 ? trace(child) : -1;
+	if (tracer < 0)
+		return -1;
+	kill(child, SIGKILL);
+	CHECK(!is_found_anew(file) && progress.left_out);
+	return tracer;
+}
+
+static void let_go(pid_t tracer)
+{
+	if (!CHECK(tracer > 0))
+		return;
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
+}
+
+static void readers_that_do_not_end(void)
+{
+	CLEANUP(close_file) struct sym_file first = open_program_on(11);
+	CLEANUP(close_file) struct sym_file same = open_program_on(11);
+	CLEANUP(close_file) struct sym_file second = open_program_on(12);
+	CLEANUP(close_file) struct sym_file third = open_program_on(13);
+	pid_t tracers[2];
+
+	tracers[0] = hold_reader(&first);
+	if (tracers[0] < 0) {
+		tap_skip("readers cannot be traced");
+		return;
+	}
+	CHECK(!is_found_anew(&same) && progress.left_out);
+	tracers[1] = hold_reader(&second);
+	CHECK(!is_found_anew(&third) && progress.left_out);
+	/* However long they are not tried: that was not their fault. */
+	for (int i = 0; i < 5; i++) {
+		seconds_ahead += 61;
+		CHECK(!is_found_anew(&same) && !is_found_anew(&third));
+	}
+	let_go(tracers[0]);
+	seconds_ahead += 61;
+	CHECK(!is_found_anew(&second) && progress.left_out);
+	CHECK(is_found_anew(&third) && is_found_anew(&same) && !progress.left_out);
+	let_go(tracers[1]);
+	seconds_ahead += 61;
+	CHECK(is_found_anew(&second) && is_found_anew(&first) && !progress.left_out);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{"the time of a question begins with its debug data", time_of_a_question},
 		{"a reader that failed is replaced a minute later", reader_that_failed},
 		{"what fails again and again is given up", what_fails_again_and_again},
+		{"where readers do not end no more are started", readers_that_do_not_end},
 	};
 
 	return file_places__new(&places, &names) ? 1 : TAP_RUN(tests);
