@@ -14,10 +14,10 @@
 #include "sym/work.h"
 
 /*
- * Scopes that are kept for the next question, of whichever units had them first: those of
- * small programs, as whoever streams events asks again and again.
+ * What is kept for the next question, of whichever units had it first: that of small programs, as
+ * whoever streams events asks again and again.
  */
-#define KEPT_SCOPES_MAX (256 * 1024)
+#define KEPT_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 /* What is in a unit, and the image that it is in, if that is a file of its own. */
 struct inside {
@@ -40,7 +40,7 @@ struct debug_data {
 	struct debug_ranges ranges; /* owners are units; sorted */
 	bool is_indexed;
 	int incomplete; /* why units may be missing of those, or 0 */
-	size_t nr_missing, kept_scopes;
+	size_t nr_missing, kept_bytes;
 };
 
 /* An address, in the order of units. */
@@ -220,57 +220,90 @@ static void read_lines(struct answering *answering, Dwarf_Die *die)
 				  answering->work);
 }
 
-static void open_split(struct answering *answering, struct unit *unit,
-		       const struct debug_split *split)
+/* Returns 0, also if it could not be had, or -ENOMEM if more memory can be had. */
+static int open_split(struct answering *answering, struct unit *unit,
+		      const struct debug_split *split)
 {
 	const struct debug_data_caller *caller = answering->caller;
 	CLEANUP_CLOSE int fd = -1;
+	int err;
 
 	if (unit->is_missing)
-		return;
+		return 0;
 	fd = caller->open_file(caller->context, split->path);
-	if (fd >= 0 && debug_split__load(split, fd, &answering->inside->split,
-					 &answering->inside->unit, answering->work->left) == 0)
-		return;
+	err = fd < 0 ? fd :
+		       debug_split__load(split, fd, &answering->inside->split,
+					 &answering->inside->unit, answering->work->left);
+	if (!err || (err == -ENOMEM && answering->data->kept_bytes))
+		return err;
 	unit->is_missing = true;
 	answering->data->nr_missing++;
+	return 0;
 }
 
 static int read_inside(struct answering *answering, struct unit *unit, Dwarf_Die *die)
 {
 	CLEANUP_FREE struct debug_split *split = malloc(sizeof(*split));
+	int err = 0;
 
-	if (!split)
+	answering->inside = calloc(1, sizeof(*answering->inside));
+	if (!split || !answering->inside)
 		return -ENOMEM;
 	answering->inside->unit = (struct debug_unit){
 		.root = *die, .end = (const unsigned char *)die->addr + unit->size};
 	if (debug_split__of(split, die, answering->data->image) == 0)
-		open_split(answering, unit, split);
-	return debug_unit__read(&answering->inside->unit, answering->work);
+		err = open_split(answering, unit, split);
+	return err ? err : debug_unit__read(&answering->inside->unit, answering->work);
+}
+
+static size_t size_of(const struct inside *inside)
+{
+	return sizeof(*inside) + inside->split.size +
+	       inside->unit.nr_scopes * sizeof(inside->unit.scopes[0]) +
+	       inside->unit.ranges.nr * sizeof(inside->unit.ranges.items[0]);
+}
+
+/* What is asked for now comes first. Returns whether there was any. */
+static bool drop_kept(struct debug_data *data)
+{
+	bool any = data->kept_bytes > 0;
+
+	for (size_t i = 0; any && i < data->nr_units; i++) {
+		free_inside(data->units[i].inside);
+		data->units[i].inside = NULL;
+	}
+	data->kept_bytes = 0;
+	return any;
 }
 
 /* As it was kept, or is read now; in part if it fails other than by -ENOMEM. */
 static int take_inside(struct answering *answering, struct unit *unit, Dwarf_Die *die)
 {
+	int err;
+
 	answering->inside = unit->inside;
 	unit->inside = NULL;
 	if (answering->inside) {
-		answering->data->kept_scopes -= answering->inside->unit.nr_scopes;
+		answering->data->kept_bytes -= size_of(answering->inside);
 		return 0;
 	}
-	answering->inside = calloc(1, sizeof(*answering->inside));
-	return answering->inside ? read_inside(answering, unit, die) : -ENOMEM;
+	err = read_inside(answering, unit, die);
+	if (err == -ENOMEM && drop_kept(answering->data)) {
+		free_inside(answering->inside);
+		err = read_inside(answering, unit, die);
+	}
+	return err;
 }
 
 /* Keep it if it is whole, and there is room. */
 static void leave_inside(struct answering *answering, struct unit *unit, bool is_whole)
 {
 	struct debug_data *data = answering->data;
-	size_t scopes = answering->inside ? answering->inside->unit.nr_scopes : 0;
+	size_t size = is_whole ? size_of(answering->inside) : 0;
 
-	if (is_whole && data->kept_scopes + scopes <= KEPT_SCOPES_MAX) {
+	if (is_whole && size <= KEPT_BYTES_MAX - data->kept_bytes) {
 		unit->inside = answering->inside;
-		data->kept_scopes += scopes;
+		data->kept_bytes += size;
 	} else {
 		free_inside(answering->inside);
 	}

@@ -3,8 +3,8 @@
  * Functions, inlined calls and source lines of addresses, from an image of DWARF.
  *
  * The ranges of all units are read once; those inside of a unit when addresses in it are
- * asked for, and few are kept: memory follows the largest unit. The image may be of anyone's
- * making: what it costs is bounded by *work.
+ * asked for, and few are kept, as long as memory suffices: that follows the largest unit. The image
+ * may be of anyone's making: what it costs is bounded by *work.
  */
 #ifndef TRACEKIT_SYM_DEBUG_DATA_H
 #define TRACEKIT_SYM_DEBUG_DATA_H

@@ -17,6 +17,7 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
+#include "core/util/page.h"
 #include "sym/debug_image.h"
 #include "sym/debug_protocol.h"
 #include "sym/debug_reader_child.h"
@@ -61,6 +62,7 @@ struct debug_reader {
 	int socket;
 	bool has_failed;
 	uint64_t image_size, memory;
+	uint64_t inherited, own; /* bytes that the child shared at its start, and has more by now */
 	size_t files, missing;
 	struct arena arena;
 	const char **strings; /* by their number, less 1 */
@@ -95,6 +97,20 @@ static uint64_t available_memory(void)
 	return MEMORY_ASSUMED;
 }
 
+/* In bytes, of what is no file's; 0 if the kernel does not say. */
+static uint64_t resident_memory(pid_t pid)
+{
+	unsigned long long resident, shared;
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	file = fopen(path, "re");
+	if (!file || fscanf(file, "%*u %llu %llu", &resident, &shared) != 2 || resident < shared)
+		return 0;
+	return (resident - shared) * page_size();
+}
+
 static uint64_t memory_limit(uint64_t images, uint64_t available)
 {
 	uint64_t wanted = 3 * images + MEMORY_SLACK, share = available / MEMORY_SHARE;
@@ -112,6 +128,7 @@ static void start_child(struct debug_reader *reader, const int sockets[2],
 					     .memory = reader->memory,
 					     .cpu_seconds = reader->caller.cpu_seconds};
 
+	reader->inherited = resident_memory(job.parent);
 	reader->child = fork();
 	if (reader->child == 0)
 		debug_reader_child__run(&job);
@@ -213,7 +230,10 @@ size_t debug_reader__nr_missing(const struct debug_reader *reader)
 
 uint64_t debug_reader__size(const struct debug_reader *reader)
 {
-	return reader->has_failed ? 0 : reader->image_size;
+	if (reader->has_failed)
+		return 0;
+	return (reader->own > reader->image_size ? reader->own : reader->image_size) +
+	       reader->strings_size;
 }
 
 bool debug_reader__is_worn(const struct debug_reader *reader)
@@ -501,6 +521,7 @@ static int ask(struct debug_reader *reader, struct debug_chain *chains, size_t n
 				    .arena = arena};
 	int err = write_question(&question);
 
+	reader->files = 0;
 	if (!err)
 		err = converse(&question);
 	free(question.out);
@@ -509,6 +530,14 @@ static int ask(struct debug_reader *reader, struct debug_chain *chains, size_t n
 	if (!err)
 		err = question.result;
 	return !err && question.is_cut ? -EFBIG : err;
+}
+
+/* Its limits are those of what it maps; this is what it takes from others. */
+static void note_memory(struct debug_reader *reader)
+{
+	uint64_t now = resident_memory(reader->child);
+
+	reader->own = now > reader->inherited ? now - reader->inherited : 0;
 }
 
 int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, size_t nr,
@@ -530,5 +559,7 @@ int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, 
 		reader->has_failed = true;
 		end_child(reader);
 	}
+	if (!reader->has_failed)
+		note_memory(reader);
 	return err;
 }

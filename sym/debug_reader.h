@@ -35,7 +35,7 @@ struct debug_reader_caller {
 /* Seconds without a question after which a reader ends; the next one finds it dead. */
 #define DEBUG_READER_IDLE 60
 
-/* Files of split units that one reader is given. */
+/* Files of split units that one reader is given for a question. */
 #define DEBUG_READER_FILES_MAX 4096
 
 struct debug_chain {
@@ -76,8 +76,8 @@ size_t debug_reader__nr_missing(const struct debug_reader *reader);
 bool debug_reader__is_worn(const struct debug_reader *reader);
 
 /*
- * Bytes of the images that the child has in its memory, of the files that it was started for;
- * what it computes from them comes on top. 0 after it has failed.
+ * Bytes that it costs: what the child had in its memory when it answered last, the images of the
+ * files that it was started for at least, and the strings that it sent. 0 after it has failed.
  */
 uint64_t debug_reader__size(const struct debug_reader *reader);
 

@@ -298,7 +298,7 @@ static struct known_file *victim(struct file_places *places, const struct known_
 	return oldest ? oldest : newest;
 }
 
-/* Room for the reader that was added; it stays in any case. */
+/* Room for the reader that was added, or has grown; it stays in any case. */
 static void make_room(struct file_places *places, const struct known_file *added)
 {
 	for (;;) {
@@ -464,6 +464,8 @@ static int answer(struct known_file *known, const struct sym_file *file,
 	err = take_chains(known->places, chains, found, nr);
 	if (known->failed)
 		stop(known);
+	else
+		make_room(known->places, known);
 	return err;
 }
 

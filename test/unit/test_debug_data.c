@@ -5,14 +5,20 @@
 #include <dwarf.h>
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
+#include "core/util/page.h"
 #include "sym/debug_image.h"
 #include "sym/debug_reader.h"
+#include "sym/debug_unit.h"
 #include "test/unit/section_file.h"
 #include "test/unit/tap.h"
 
@@ -30,7 +36,13 @@ enum entry_kind {
 	REFERENCE,   /* specification */
 	LISTED_CALL, /* a list of ranges */
 	TYPE,	     /* with children */
+	SKELETON,    /* low and high PC, name and number of its own file */
+	SPLIT_UNIT,  /* number */
 };
+
+/* Those that take two bytes, as they are written (LEB128). */
+#define GNU_DWO_NAME 0xb0, 0x42
+#define GNU_DWO_ID   0xb1, 0x42
 
 static const unsigned char abbreviations[] = {UNIT,
 					      DW_TAG_compile_unit,
@@ -98,6 +110,26 @@ static const unsigned char abbreviations[] = {UNIT,
 					      TYPE,
 					      DW_TAG_structure_type,
 					      1,
+					      0,
+					      0,
+					      SKELETON,
+					      DW_TAG_compile_unit,
+					      0,
+					      DW_AT_low_pc,
+					      DW_FORM_addr,
+					      DW_AT_high_pc,
+					      DW_FORM_data4,
+					      GNU_DWO_NAME,
+					      DW_FORM_string,
+					      GNU_DWO_ID,
+					      DW_FORM_data8,
+					      0,
+					      0,
+					      SPLIT_UNIT,
+					      DW_TAG_compile_unit,
+					      1,
+					      GNU_DWO_ID,
+					      DW_FORM_data8,
 					      0,
 					      0,
 					      0};
@@ -201,9 +233,19 @@ struct answer {
 	struct debug_frame frames[DEBUG_FRAMES_MAX];
 };
 
+/* An image of the entries, and what it takes to ask it. */
+struct subject {
+	struct info info;
+	struct section_file file;
+	struct debug_image image;
+	struct debug_data *data;
+	struct answer answer;
+	int split, opened; /* the file of all split units, or -1; how often it was */
+};
+
 static int take_frames(void *context, size_t index, const struct debug_frame *frames, size_t nr)
 {
-	struct answer *answer = context;
+	struct answer *answer = &((struct subject *)context)->answer;
 
 	CHECK_INT(index, 0);
 	CHECK(nr <= DEBUG_FRAMES_MAX && answer->nr == 0);
@@ -212,21 +254,14 @@ static int take_frames(void *context, size_t index, const struct debug_frame *fr
 	return 0;
 }
 
-static int refuse_file(void *context, const char *path)
+static int open_file(void *context, const char *path)
 {
-	(void)context;
-	(void)path;
-	return -ENOENT;
-}
+	struct subject *subject = context;
 
-/* An image of the entries, and what it takes to ask it. */
-struct subject {
-	struct info info;
-	struct section_file file;
-	struct debug_image image;
-	struct debug_data *data;
-	struct answer answer;
-};
+	(void)path;
+	subject->opened++;
+	return subject->split < 0 ? -ENOENT : fcntl(subject->split, F_DUPFD_CLOEXEC, 0);
+}
 
 static struct subject *new_subject(void)
 {
@@ -235,6 +270,7 @@ static struct subject *new_subject(void)
 	if (!subject)
 		abort();
 	subject->file.elf.fd = -1;
+	subject->split = -1;
 	return subject;
 }
 
@@ -272,7 +308,7 @@ static bool load(struct subject *subject)
 static int ask(struct subject *subject, uint64_t address, uint64_t work)
 {
 	const struct debug_data_caller caller = {
-		.context = &subject->answer, .emit = take_frames, .open_file = refuse_file};
+		.context = subject, .emit = take_frames, .open_file = open_file};
 
 	subject->answer.nr = 0;
 	return debug_data__find(subject->data, &address, 1, &caller, &work);
@@ -493,6 +529,140 @@ static void reader_of_many_ranges(void)
 	arena__release(&arena);
 }
 
+/* What it has kept of a unit for the next question counts. */
+static void reader_that_grows(void)
+{
+	static const struct debug_reader_caller caller = {0};
+	CLEANUP(release) struct subject *subject = new_subject();
+	CLEANUP(arena__release) struct arena arena = {0};
+	struct debug_chain chain = {.address = TEXT};
+	struct info *info = &subject->info;
+	struct debug_reader *reader;
+	uint64_t size;
+
+	begin_unit(info, UNIT);
+	for (int i = 0; i < LEVELS; i++) {
+		put_function(info, "many", TEXT, 0x100);
+		end_children(info);
+	}
+	end_unit(info);
+	if (!load(subject))
+		return;
+	/* What is free here the child would use, and not grow. */
+	malloc_trim(0);
+	if (!CHECK_INT(debug_reader__start(&reader, &subject->file.elf, NULL, &caller), 0))
+		return;
+	size = debug_reader__size(reader);
+	CHECK(size >= info->size);
+	CHECK_INT(debug_reader__find(reader, &chain, 1, &arena), 0);
+	CHECK(debug_reader__size(reader) > size + LEVELS * sizeof(struct debug_scope));
+	CHECK_INT(debug_reader__stop(reader), 0);
+}
+
+/* More than half of what is kept. */
+#define SPLIT_SIZE ((size_t)40 * 1024 * 1024)
+#define SPLITS	   2
+
+static void put_skeletons(struct info *info)
+{
+	for (int i = 0; i < SPLITS; i++) {
+		begin_unit(info, SKELETON);
+		put_number(info, TEXT + i * TEXT_SIZE, 8);
+		put_number(info, TEXT_SIZE, 4);
+		put(info, "its.dwo", sizeof("its.dwo"));
+		put_number(info, (uint64_t)i + 1, 8);
+		end_unit(info);
+	}
+}
+
+/* One file has the units of all skeletons, and much else. */
+static void make_split(struct section_file *file)
+{
+	CLEANUP_FREE void *strings = calloc(1, SPLIT_SIZE);
+	struct info info = {0};
+
+	for (int i = 0; i < SPLITS; i++) {
+		begin_unit(&info, SPLIT_UNIT);
+		put_number(&info, (uint64_t)i + 1, 8);
+		put_function(&info, "split", TEXT + i * TEXT_SIZE, TEXT_SIZE);
+		end_children(&info);
+		end_children(&info);
+		end_unit(&info);
+	}
+	const struct file_section sections[] = {
+		{".debug_info.dwo", info.bytes, info.size, 0},
+		{".debug_abbrev.dwo", abbreviations, sizeof(abbreviations), 0},
+		{".debug_str.dwo", strings, SPLIT_SIZE, 0}};
+
+	section_file__make(file, sections, ARRAY_SIZE(sections));
+	section_file__open(file);
+	free(info.bytes);
+}
+
+static void check_split(struct subject *subject, uint64_t unit, int opened)
+{
+	CHECK_INT(ask(subject, TEXT + unit * TEXT_SIZE, 1000), 0);
+	/* Without its file nothing is known. The name may have gone with it. */
+	CHECK_INT(subject->answer.nr, 1);
+	CHECK_INT(subject->opened, opened);
+}
+
+static void large_split_units(void)
+{
+	CLEANUP(section_file__close) struct section_file split = {.elf.fd = -1};
+	CLEANUP(release) struct subject *subject = new_subject();
+
+	make_split(&split);
+	subject->split = split.elf.fd;
+	put_skeletons(&subject->info);
+	if (!load(subject))
+		return;
+	check_split(subject, 0, 1);
+	check_split(subject, 1, 2);
+	check_split(subject, 0, 2);
+	check_split(subject, 1, 3);
+	CHECK_INT(debug_data__nr_missing(subject->data), 0);
+}
+
+#ifndef __SANITIZE_ADDRESS__
+static rlim_t mapped_bytes(void)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	CHECK(file && fscanf(file, "%lu", &pages) == 1);
+	return pages * page_size();
+}
+
+/* With memory for one: that of the other is taken from it, and it is not missing from then on. */
+static void split_units_without_memory(void)
+{
+	CLEANUP(section_file__close) struct section_file split = {.elf.fd = -1};
+	CLEANUP(release) struct subject *subject = new_subject();
+	struct rlimit before, few;
+
+	make_split(&split);
+	subject->split = split.elf.fd;
+	put_skeletons(&subject->info);
+	if (!load(subject))
+		return;
+	check_split(subject, 0, 1);
+	getrlimit(RLIMIT_AS, &before);
+	few = (struct rlimit){.rlim_cur = mapped_bytes() + SPLIT_SIZE / 2,
+			      .rlim_max = before.rlim_max};
+	setrlimit(RLIMIT_AS, &few);
+	check_split(subject, 1, 3);
+	check_split(subject, 0, 5);
+	setrlimit(RLIMIT_AS, &before);
+	CHECK_INT(debug_data__nr_missing(subject->data), 0);
+}
+#else
+static void split_units_without_memory(void)
+{
+	tap_skip("the sanitizer maps what it likes");
+}
+#endif
+
 #define ASKED 10000
 
 /* As many frames as there can be for each address. */
@@ -569,6 +739,9 @@ int main(void)
 		{"units without end", many_units},
 		{"a reader of ranges without end", reader_of_many_ranges},
 		{"a reader of frames without end", reader_of_many_frames},
+		{"a reader grows with what it keeps", reader_that_grows},
+		{"large split units are not all kept", large_split_units},
+		{"kept split units make room for others", split_units_without_memory},
 		{"entries that are spoilt", spoilt_entries},
 	};
 
