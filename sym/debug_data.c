@@ -17,7 +17,7 @@
  * What is kept for the next question, of whichever units had it first: that of small programs, as
  * whoever streams events asks again and again.
  */
-#define KEPT_BYTES_MAX ((size_t)64 * 1024 * 1024)
+#define KEPT_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
 /* What is in a unit, and the image that it is in, if that is a file of its own. */
 struct inside {

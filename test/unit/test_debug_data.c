@@ -560,7 +560,7 @@ static void reader_that_grows(void)
 }
 
 /* More than half of what is kept. */
-#define SPLIT_SIZE ((size_t)40 * 1024 * 1024)
+#define SPLIT_SIZE ((size_t)10 * 1024 * 1024)
 #define SPLITS	   2
 
 static void put_skeletons(struct info *info)
