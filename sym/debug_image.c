@@ -2,7 +2,6 @@
 #include "sym/debug_image.h"
 
 #include <elf.h>
-#include <endian.h>
 #include <errno.h>
 #include <gelf.h>
 #include <string.h>
@@ -15,13 +14,10 @@
 #include "sym/elf_symbols.h"
 #include "sym/work.h"
 
-/* Read at once: large enough to be quick, small enough to show progress. */
-#define PIECE_SIZE ((size_t)1024 * 1024)
 /*
- * What a file can hold: deflate makes 1032 bytes of one, and file systems that compress
- * allocate less than they show, but a file that is one large hole holds nothing.
+ * What a file can hold: file systems that compress allocate less than they show, but a file that
+ * is one large hole holds nothing.
  */
-#define INFLATION_MAX	 1100
 #define HOLE_FACTOR	 64
 #define HOLE_SLACK	 ((uint64_t)16 * 1024 * 1024)
 #define SECTION_NAME_MAX 32
@@ -57,59 +53,11 @@ static enum debug_section section_of(const char *name, bool is_split, bool *is_o
 	return i;
 }
 
-/* The header of a compressed section (System V ABI, "Section Compression"). */
-static int read_header(const struct elf_symbols *elf, const struct elf_section *section,
-		       struct debug_part *part)
-{
-	union {
-		Elf32_Chdr chdr32;
-		Elf64_Chdr chdr64;
-	} header;
-	size_t size = elf->is_64bit ? sizeof(header.chdr64) : sizeof(header.chdr32);
-	uint32_t type;
-
-	if (section->size < size || elf_symbols__read(elf, &header, size, section->offset) != size)
-		return -EBADMSG;
-	type = elf->is_64bit ? header.chdr64.ch_type : header.chdr32.ch_type;
-	/* ELFCOMPRESS_ZSTD, which elf.h has from glibc 2.37 on. */
-	if (type != ELFCOMPRESS_ZLIB && type != 2)
-		return -EBADMSG;
-	*part = (struct debug_part){
-		.offset = section->offset + size,
-		.size = section->size - size,
-		.compression = type == ELFCOMPRESS_ZLIB ? COMPRESSION_ZLIB : COMPRESSION_ZSTD,
-		.inflated = elf->is_64bit ? header.chdr64.ch_size : header.chdr32.ch_size,
-	};
-	return 0;
-}
-
-/* The one of GNU's older form: "ZLIB", and the size as a big-endian number of 64 bits. */
-static int read_old_header(const struct elf_symbols *elf, const struct elf_section *section,
-			   struct debug_part *part)
-{
-	unsigned char header[12];
-	uint64_t size;
-
-	if (section->size < sizeof(header) ||
-	    elf_symbols__read(elf, header, sizeof(header), section->offset) != sizeof(header) ||
-	    memcmp(header, "ZLIB", 4))
-		return -EBADMSG;
-	memcpy(&size, header + 4, sizeof(size));
-	*part = (struct debug_part){.offset = section->offset + sizeof(header),
-				    .size = section->size - sizeof(header),
-				    .compression = COMPRESSION_ZLIB,
-				    .inflated = be64toh(size)};
-	return 0;
-}
-
 static int plan_section(struct debug_plan *plan, const struct elf_section *section, bool is_split)
 {
 	char name[SECTION_NAME_MAX];
-	struct debug_part part = {
-		.offset = section->offset, .size = section->size, .inflated = section->size};
 	enum debug_section number;
 	bool is_old;
-	int err = 0;
 
 	if (section->type == SHT_NOBITS || section->size == 0 || (section->flags & SHF_GROUP))
 		return 0;
@@ -117,27 +65,13 @@ static int plan_section(struct debug_plan *plan, const struct elf_section *secti
 	number = section_of(name, is_split, &is_old);
 	if (number == DEBUG_SECTIONS || plan->parts[number].inflated)
 		return 0;
-	if (section->flags & SHF_COMPRESSED)
-		err = read_header(plan->elf, section, &part);
-	else if (is_old)
-		err = read_old_header(plan->elf, section, &part);
-	if (err)
-		return err;
-	plan->parts[number] = part;
-	return 0;
+	return section_part__find(&plan->parts[number], plan->elf, section, is_old);
 }
 
 /* fstat() of libc is newfstatat(), which takes paths: a sandbox does not have that. */
 static int stat_file(int fd, struct stat *st)
 {
 	return syscall(SYS_fstat, fd, st) ? -errno : 0;
-}
-
-static bool can_hold(const struct debug_part *part, uint64_t file_size)
-{
-	return part->offset <= file_size && part->size <= file_size - part->offset &&
-	       (part->compression == COMPRESSION_NONE ||
-		part->inflated / INFLATION_MAX <= part->size);
 }
 
 static uint64_t aligned(uint64_t size)
@@ -167,9 +101,9 @@ static int check_sizes(const struct debug_plan *plan)
 	if (err)
 		return err;
 	for (size_t i = 0; i < DEBUG_SECTIONS; i++) {
-		const struct debug_part *part = &plan->parts[i];
+		const struct section_part *part = &plan->parts[i];
 
-		if (!can_hold(part, (uint64_t)st.st_size))
+		if (!section_part__fits(part, (uint64_t)st.st_size))
 			return -EBADMSG;
 		if (part->inflated > DEBUG_IMAGE_MAX)
 			return -EFBIG;
@@ -204,38 +138,21 @@ int debug_plan__make(struct debug_plan *plan, const struct elf_symbols *elf, boo
 void debug_plan__supply(struct debug_plan *plan, enum debug_section section,
 			struct debug_bytes bytes)
 {
-	plan->parts[section] = (struct debug_part){
-		.size = bytes.size, .bytes = bytes.bytes, .inflated = bytes.size};
+	plan->parts[section] = (struct section_part){.inflated = bytes.size};
+	plan->supplied[section] = bytes.bytes;
 	plan->size = image_size(plan);
 }
 
-/* Straight into place. */
-static int read_part(const struct elf_symbols *elf, const struct debug_part *part,
+/* From the file, or memory. */
+static int load_part(const struct debug_plan *plan, enum debug_section section,
 		     unsigned char *bytes, const struct work *work)
 {
-	for (uint64_t done = 0; done < part->size;) {
-		uint64_t left = part->size - done;
-		size_t wanted = left < PIECE_SIZE ? left : PIECE_SIZE;
+	const struct section_part *part = &plan->parts[section];
 
-		if (elf_symbols__read(elf, bytes + done, wanted, part->offset + done) != wanted)
-			return -EIO;
-		work__charge(work, 1);
-		done += wanted;
-	}
+	if (!plan->supplied[section])
+		return section_part__read(part, plan->elf, bytes, work);
+	memcpy(bytes, plan->supplied[section], part->inflated);
 	return 0;
-}
-
-static int load_part(const struct elf_symbols *elf, const struct debug_part *part,
-		     unsigned char *bytes, const struct work *work)
-{
-	if (part->bytes) {
-		memcpy(bytes, part->bytes, part->size);
-		return 0;
-	}
-	if (part->compression == COMPRESSION_NONE)
-		return read_part(elf, part, bytes, work);
-	return inflate_section(elf, part->compression, part->offset, part->size, bytes,
-			       part->inflated, work);
 }
 
 static Elf64_Shdr section_header(const struct debug_image *image, enum debug_section section,
@@ -290,17 +207,16 @@ static int load_parts(struct debug_image *image, const struct debug_plan *plan,
 	uint64_t at = aligned(sizeof(Elf64_Ehdr));
 
 	for (size_t i = 0; i < DEBUG_SECTIONS; i++) {
-		const struct debug_part *part = &plan->parts[i];
+		uint64_t size = plan->parts[i].inflated;
 		int err;
 
-		if (!part->inflated)
+		if (!size)
 			continue;
-		err = load_part(plan->elf, part, image->bytes + at, work);
+		err = load_part(plan, (enum debug_section)i, image->bytes + at, work);
 		if (err)
 			return err;
-		image->sections[i] =
-			(struct debug_bytes){.bytes = image->bytes + at, .size = part->inflated};
-		at += aligned(part->inflated);
+		image->sections[i] = (struct debug_bytes){.bytes = image->bytes + at, .size = size};
+		at += aligned(size);
 	}
 	write_headers(image, at);
 	return 0;

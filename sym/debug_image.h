@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/inflate.h"
+#include "sym/section_part.h"
 
 struct elf_symbols;
 
@@ -38,18 +38,11 @@ struct debug_bytes {
 	size_t size;
 };
 
-/* Where the bytes of a section come from: the file, or memory. */
-struct debug_part {
-	uint64_t offset, size; /* in the file, without the header of what is compressed */
-	enum compression compression;
-	const unsigned char *bytes; /* if not NULL: instead of the file */
-	uint64_t inflated;	    /* 0: there is no such section */
-};
-
 struct debug_plan {
 	const struct elf_symbols *elf; /* borrowed */
-	struct debug_part parts[DEBUG_SECTIONS];
-	uint64_t size; /* of the image */
+	struct section_part parts[DEBUG_SECTIONS];
+	const unsigned char *supplied[DEBUG_SECTIONS]; /* not NULL: instead of the file's */
+	uint64_t size;				       /* of the image */
 };
 
 struct debug_image {
