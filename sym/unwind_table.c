@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/unwind_table.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "sym/cfi_section.h"
+#include "sym/elf_symbols.h"
+#include "sym/section_part.h"
+#include "sym/work.h"
+
+#define PAGE_SIZE ((uint64_t)1 << UNWIND_PAGE_BITS)
+
+/* The largest browsers have 20 MB. */
+#define SECTION_MAX ((uint64_t)64 * 1024 * 1024)
+
+/* ---- rules ---- */
+
+#define RULE_BUCKETS 4096
+
+int unwind_rules__init(struct unwind_rules *rules)
+{
+	static const uint8_t alone[] = {UNWIND_NONE, UNWIND_UNSUPPORTED, UNWIND_END};
+
+	*rules = (struct unwind_rules){.buckets = calloc(RULE_BUCKETS, sizeof(*rules->buckets))};
+	for (size_t i = 0; rules->buckets && i < ARRAY_SIZE(alone); i++) {
+		const struct unwind_rule rule = {.cfa = alone[i]};
+
+		if (unwind_rules__number(rules, &rule) < 0)
+			break;
+	}
+	if (rules->nr == ARRAY_SIZE(alone))
+		return 0;
+	unwind_rules__release(rules);
+	return -ENOMEM;
+}
+
+void unwind_rules__release(struct unwind_rules *rules)
+{
+	free(rules->items);
+	free(rules->buckets);
+	free(rules->next);
+	*rules = (struct unwind_rules){0};
+}
+
+static uint32_t *rule_bucket(const struct unwind_rules *rules, const struct unwind_rule *rule)
+{
+	uint64_t words[sizeof(*rule) / sizeof(uint64_t)], hash = 0;
+
+	memcpy(words, rule, sizeof(words));
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15;
+	return &rules->buckets[hash >> 32 & (RULE_BUCKETS - 1)];
+}
+
+/* Number 0 is in its bucket as none: it is found as what a new rule of that shape would be. */
+int unwind_rules__number(struct unwind_rules *rules, const struct unwind_rule *rule)
+{
+	uint32_t *bucket = rule_bucket(rules, rule);
+
+	if (rules->nr && rule->cfa == UNWIND_NONE)
+		return UNWIND_NONE;
+	for (uint32_t number = *bucket; number; number = rules->next[number])
+		if (!memcmp(&rules->items[number], rule, sizeof(*rule)))
+			return (int)number;
+	if (rules->nr == UNWIND_RULES_MAX)
+		return UNWIND_UNSUPPORTED;
+	if (ARRAY_GROW(rules->items, rules->nr, rules->capacity) ||
+	    ARRAY_GROW(rules->next, rules->nr, rules->next_capacity))
+		return -ENOMEM;
+	rules->items[rules->nr] = *rule;
+	rules->next[rules->nr] = *bucket;
+	*bucket = (uint32_t)rules->nr;
+	return (int)rules->nr++;
+}
+
+/* ---- pages ---- */
+
+/* Rows come in the order of their addresses. */
+struct making {
+	struct unwind_table *table;
+	struct unwind_rules *rules;
+	const struct elf_symbols *elf;
+	size_t page;	  /* that rows are added to */
+	uint32_t current; /* the rule that holds */
+};
+
+static int add_row(struct making *making, uint32_t row)
+{
+	struct unwind_table *table = making->table;
+
+	if (table->nr_rows == UNWIND_ROWS_MAX)
+		return -EFBIG;
+	if (ARRAY_GROW(table->rows, table->nr_rows, table->rows_capacity))
+		return -ENOMEM;
+	table->rows[table->nr_rows++] = row;
+	table->pages[making->page].nr++;
+	return 0;
+}
+
+/* From address on rule holds; if the page begins there, instead of the one before. */
+static int begin_rule(struct making *making, uint32_t rule, uint64_t address)
+{
+	struct unwind_table *table = making->table;
+	bool is_first = table->pages[making->page].nr == 0, begins_page = !(address % PAGE_SIZE);
+	int err = 0;
+
+	if (begins_page && !is_first) {
+		table->rows[table->nr_rows - 1] = unwind_row(rule, address);
+		return 0;
+	}
+	if (is_first && !begins_page)
+		err = add_row(making, unwind_row(UNWIND_NONE, 0));
+	return err ? err : add_row(making, unwind_row(rule, address));
+}
+
+/* That page is the one that rows are added to; up to it rule holds. */
+static int go_to_page(struct making *making, size_t page, uint32_t rule)
+{
+	struct unwind_table *table = making->table;
+	int err = 0;
+
+	while (making->page < page && !err) {
+		making->page++;
+		table->pages[making->page].first = (uint32_t)table->nr_rows;
+		if (rule != UNWIND_NONE)
+			err = add_row(making, unwind_row(rule, 0));
+	}
+	return err;
+}
+
+/* Rows outside of the pages are of no code. */
+static int take_row(void *context, uint64_t address, const struct unwind_rule *rule)
+{
+	struct making *making = context;
+	struct unwind_table *table = making->table;
+	uint64_t end = table->start + table->nr_pages * PAGE_SIZE;
+	int number = unwind_rules__number(making->rules, rule), err;
+	uint32_t before = making->current;
+
+	if (number < 0)
+		return number;
+	if (address < table->start || address >= end || (uint32_t)number == before)
+		return 0;
+	making->current = (uint32_t)number;
+	err = go_to_page(making, (address - table->start) >> UNWIND_PAGE_BITS, before);
+	return err ? err : begin_rule(making, making->current, address);
+}
+
+/* From the first code to the last; returns 0 or -EFBIG. */
+static int find_extent(const struct elf_symbols *elf, uint64_t *start, uint64_t *end)
+{
+	*start = UINT64_MAX;
+	*end = 0;
+	for (size_t i = 0; i < elf->nr_segments; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
+		uint64_t segment_end;
+
+		if (!(segment->flags & PF_X))
+			continue;
+		if (__builtin_add_overflow(segment->address, segment->size, &segment_end))
+			return -EFBIG;
+		if (segment->address < *start)
+			*start = segment->address;
+		if (segment_end > *end)
+			*end = segment_end;
+	}
+	if (*start >= *end)
+		return -ENOENT;
+	*start &= ~(PAGE_SIZE - 1);
+	return *end - *start > UNWIND_PAGES_MAX * PAGE_SIZE ? -EFBIG : 0;
+}
+
+/* ---- files ---- */
+
+/* Where call-frame information can be; what is made to be used at run time comes first. */
+static const struct {
+	const char *name;
+	bool is_eh_frame, is_old;
+} places[] = {
+	{".eh_frame", true, false}, {".debug_frame", false, false}, {".zdebug_frame", false, true}};
+
+/* The bytes of a section, allocated. Those of a file that has become shorter are 0. */
+static int read_section(const struct elf_symbols *elf, const struct section_part *part,
+			const struct work *work, unsigned char **bytes)
+{
+	struct stat st;
+	int err;
+
+	if (part->inflated > SECTION_MAX)
+		return -EFBIG;
+	if (fstat(elf->fd, &st))
+		return -errno;
+	if (!section_part__fits(part, (uint64_t)st.st_size))
+		return -EBADMSG;
+	*bytes = calloc(1, part->inflated + 1);
+	if (!*bytes)
+		return -ENOMEM;
+	err = section_part__read(part, elf, *bytes, work);
+	return err == -EIO ? 0 : err;
+}
+
+/* From the section of places[place], if the file has it; or -ENOENT. */
+static int make_from(struct making *making, size_t place, const struct work *work)
+{
+	bool is_eh_frame = places[place].is_eh_frame;
+	const struct elf_section *section =
+		elf_symbols__find_section(making->elf, places[place].name, is_eh_frame);
+	CLEANUP_FREE unsigned char *bytes = NULL;
+	struct section_part part;
+	struct cfi_section cfi;
+	int err;
+
+	if (!section || section->type == SHT_NOBITS)
+		return -ENOENT;
+	err = section_part__find(&part, making->elf, section, places[place].is_old);
+	if (!err)
+		err = read_section(making->elf, &part, work, &bytes);
+	if (err)
+		return err;
+	cfi = (struct cfi_section){
+		.machine = cfi_machine__of(making->elf->machine),
+		.bytes = {.bytes = bytes, .size = part.inflated},
+		.address = is_eh_frame ? section->address : 0,
+		.is_eh_frame = is_eh_frame,
+	};
+	return cfi_section__each_row(&cfi, work, take_row, making);
+}
+
+static int make(struct making *making, const struct work *work)
+{
+	int err = -ENOENT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(places) && err == -ENOENT; i++)
+		err = make_from(making, i, work);
+	return err ? err : go_to_page(making, making->table->nr_pages - 1, making->current);
+}
+
+int unwind_table__read(struct unwind_table *out, struct unwind_rules *rules,
+		       const struct elf_symbols *elf, uint64_t *work)
+{
+	CLEANUP(unwind_table__release) struct unwind_table table = {0};
+	struct making making = {.table = &table, .rules = rules, .elf = elf};
+	const struct work all = work__share(work, UINT64_MAX);
+	uint64_t end;
+	int err;
+
+	if (!elf->is_64bit || !cfi_machine__of(elf->machine))
+		return -ENOTSUP;
+	err = find_extent(elf, &table.start, &end);
+	if (err)
+		return err;
+	table.nr_pages = (end - table.start + PAGE_SIZE - 1) >> UNWIND_PAGE_BITS;
+	table.pages = calloc(table.nr_pages, sizeof(*table.pages));
+	if (!table.pages)
+		return -ENOMEM;
+	err = make(&making, &all);
+	if (err)
+		return err;
+	*out = table;
+	table = (struct unwind_table){0};
+	return 0;
+}
+
+void unwind_table__release(struct unwind_table *table)
+{
+	free(table->pages);
+	free(table->rows);
+	*table = (struct unwind_table){0};
+}
+
+uint32_t unwind_table__find(const struct unwind_table *table, uint64_t address)
+{
+	uint64_t number = (address - table->start) >> UNWIND_PAGE_BITS;
+	uint32_t low = (uint32_t)(address & (PAGE_SIZE - 1)), first, nr;
+
+	if (address < table->start || number >= table->nr_pages || !table->pages[number].nr)
+		return UNWIND_NONE;
+	first = table->pages[number].first;
+	for (nr = table->pages[number].nr; nr > 1;) {
+		uint32_t half = nr / 2;
+
+		if ((table->rows[first + half] & (PAGE_SIZE - 1)) <= low)
+			first += half;
+		nr -= half;
+	}
+	return table->rows[first] >> 16;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * frames FILE...: the rules that sym/unwind_table.h has for each file, row by row, compared with
+ * what dwarf_cfi_addrframe() of libdw says of the first and the last address of each row. Files
+ * without call-frame information are left out. Prints what differs, and a line with the sums. Exit
+ * status: 1 if anything differs.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sym/cfi_program.h"
+#include "sym/elf_symbols.h"
+#include "sym/unwind_table.h"
+
+#define SHOWN_MAX 10 /* differences of one file */
+
+struct sums {
+	unsigned long files, rows, unsupported, lost_frame_pointers, different;
+};
+
+struct comparison {
+	const char *path;
+	Dwarf_CFI *cfi;
+	const struct cfi_machine *machine;
+	struct unwind_rules *rules; /* of all files */
+	struct unwind_table table;
+	struct sums *sums;
+	unsigned long different; /* in this file */
+};
+
+/* ---- what libdw says, in the words of a rule ---- */
+
+/* One register and an offset, or the word there and an addend; false: neither. */
+static bool is_plain(const Dwarf_Op *ops, size_t nr, struct unwind_rule *rule)
+{
+	int64_t *sum, offset, addend = 0;
+	size_t i = 1;
+
+	if (nr < 1 || !((ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) ||
+			ops[0].atom == DW_OP_bregx))
+		return false;
+	offset = (int64_t)(ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number);
+	rule->cfa = UNWIND_REGISTER;
+	rule->cfa_register =
+		(uint8_t)(ops[0].atom == DW_OP_bregx ? ops[0].number :
+						       (Dwarf_Word)ops[0].atom - DW_OP_breg0);
+	sum = &offset;
+	for (; i < nr; i++) {
+		if (ops[i].atom == DW_OP_deref && rule->cfa == UNWIND_REGISTER) {
+			rule->cfa = UNWIND_MEMORY;
+			sum = &addend;
+		} else if (ops[i].atom == DW_OP_plus_uconst) {
+			*sum += (int64_t)ops[i].number;
+		} else if (i + 1 < nr && ops[i].atom >= DW_OP_lit0 && ops[i].atom <= DW_OP_lit31 &&
+			   (ops[i + 1].atom == DW_OP_minus || ops[i + 1].atom == DW_OP_plus)) {
+			int64_t number = ops[i].atom - DW_OP_lit0;
+
+			*sum += ops[++i].atom == DW_OP_plus ? number : -number;
+		} else {
+			return false;
+		}
+	}
+	rule->cfa_offset = (int32_t)offset;
+	rule->cfa_addend = (int32_t)addend;
+	return rule->cfa_offset == offset && rule->cfa_addend == addend;
+}
+
+static bool is_plt(const Dwarf_Op *ops, size_t nr, struct unwind_rule *rule)
+{
+	static const uint8_t atoms[] = {DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, 0,
+					DW_OP_ge,    DW_OP_lit3,   DW_OP_shl,	DW_OP_plus};
+
+	if (nr != sizeof(atoms))
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (ops[i].atom != atoms[i] && atoms[i])
+			return false;
+	rule->cfa = UNWIND_PLT;
+	rule->cfa_register = 7;
+	rule->cfa_offset = (int32_t)ops[0].number;
+	rule->cfa_addend = ops[4].atom - DW_OP_lit0;
+	return true;
+}
+
+/* Of dwarf_frame_register(); false: a shape that rules do not have. */
+static bool is_saved(const Dwarf_Op *ops, size_t nr, const Dwarf_Op *memory, uint8_t *kind,
+		     uint8_t *reg, int32_t *offset)
+{
+	struct unwind_rule at;
+
+	*reg = 0;
+	*offset = 0;
+	if (nr == 0) {
+		*kind = ops == memory ? UNWIND_LOST : UNWIND_SAME;
+		return true;
+	}
+	if (nr == 1 && ops[0].atom == DW_OP_regx) {
+		*kind = UNWIND_IN_REGISTER;
+		*reg = (uint8_t)ops[0].number;
+		return true;
+	}
+	if (nr == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst) {
+		*kind = UNWIND_AT_CFA;
+		*offset = (int32_t)ops[1].number;
+		return *offset == (int64_t)ops[1].number;
+	}
+	if (nr == 1 && ops[0].atom == DW_OP_call_frame_cfa) {
+		*kind = UNWIND_AT_CFA;
+		return true;
+	}
+	/* An expression is behind the CFA, which is on the stack in front of it. */
+	if (nr > 1 && ops[0].atom == DW_OP_call_frame_cfa) {
+		ops++;
+		nr--;
+	}
+	memset(&at, 0, sizeof(at));
+	if (!is_plain(ops, nr, &at) || at.cfa != UNWIND_REGISTER)
+		return false;
+	*kind = UNWIND_AT_REGISTER;
+	*reg = at.cfa_register;
+	*offset = at.cfa_offset;
+	return true;
+}
+
+static void rule_of_frame(const struct cfi_machine *machine, Dwarf_Frame *frame,
+			  struct unwind_rule *rule)
+{
+	static const struct unwind_rule unsupported = {.cfa = UNWIND_UNSUPPORTED};
+	Dwarf_Op memory[3], *ops;
+	bool is_signal = false;
+	Dwarf_Addr start, end;
+	int column;
+	size_t nr;
+
+	memset(rule, 0, sizeof(*rule));
+	column = dwarf_frame_info(frame, &start, &end, &is_signal);
+	if (dwarf_frame_register(frame, column, memory, &ops, &nr) ||
+	    !is_saved(ops, nr, memory, &rule->return_address, &rule->return_address_register,
+		      &rule->return_address_offset)) {
+		*rule = unsupported;
+		return;
+	}
+	if (rule->return_address == UNWIND_LOST) {
+		*rule = (struct unwind_rule){.cfa = UNWIND_END};
+		return;
+	}
+	if (dwarf_frame_cfa(frame, &ops, &nr) ||
+	    (!is_plain(ops, nr, rule) && !is_plt(ops, nr, rule))) {
+		*rule = unsupported;
+		return;
+	}
+	if (dwarf_frame_register(frame, machine->frame_pointer, memory, &ops, &nr) ||
+	    !is_saved(ops, nr, memory, &rule->frame_pointer, &rule->frame_pointer_register,
+		      &rule->frame_pointer_offset)) {
+		rule->frame_pointer = UNWIND_LOST;
+		rule->frame_pointer_register = 0;
+		rule->frame_pointer_offset = 0;
+	}
+	rule->flags = is_signal ? UNWIND_SIGNAL : 0;
+}
+
+/* ---- comparing ---- */
+
+static void show(const char *who, const struct unwind_rule *rule)
+{
+	printf("  %-8s cfa %u r%u%+d %+d, fp %u r%u%+d, ra %u r%u%+d, flags %u\n", who, rule->cfa,
+	       rule->cfa_register, rule->cfa_offset, rule->cfa_addend, rule->frame_pointer,
+	       rule->frame_pointer_register, rule->frame_pointer_offset, rule->return_address,
+	       rule->return_address_register, rule->return_address_offset, rule->flags);
+}
+
+static void compare_at(struct comparison *comparison, uint64_t address)
+{
+	uint32_t number = unwind_table__find(&comparison->table, address);
+	const struct unwind_rule *ours = &comparison->rules->items[number];
+	struct unwind_rule theirs = {.cfa = UNWIND_NONE};
+	Dwarf_Frame *frame = NULL;
+
+	if (dwarf_cfi_addrframe(comparison->cfi, address, &frame) == 0)
+		rule_of_frame(comparison->machine, frame, &theirs);
+	free(frame);
+	if (!memcmp(&theirs, ours, sizeof(theirs)) || comparison->different++ >= SHOWN_MAX)
+		return;
+	printf("%s: 0x%" PRIx64 "\n", comparison->path, address);
+	show("libdw", &theirs);
+	show("tracekit", ours);
+}
+
+/* A row from that address to the end, as the next one has it. */
+static void compare_row(struct comparison *comparison, uint64_t address, uint64_t end,
+			uint32_t number)
+{
+	const struct unwind_rule *rule = &comparison->rules->items[number];
+
+	comparison->sums->rows++;
+	comparison->sums->unsupported += rule->cfa == UNWIND_UNSUPPORTED;
+	comparison->sums->lost_frame_pointers +=
+		rule->cfa > UNWIND_END && rule->frame_pointer == UNWIND_LOST;
+	compare_at(comparison, address);
+	if (end > address + 1)
+		compare_at(comparison, end - 1);
+}
+
+static void compare_table(struct comparison *comparison)
+{
+	const struct unwind_table *table = &comparison->table;
+	const uint64_t size = (uint64_t)1 << UNWIND_PAGE_BITS;
+
+	for (size_t page = 0; page < table->nr_pages; page++) {
+		const uint32_t *rows = table->rows + table->pages[page].first;
+		uint64_t start = table->start + page * size;
+
+		for (uint32_t i = 0; i < table->pages[page].nr; i++)
+			compare_row(
+				comparison, start + rows[i] % size,
+				start + (i + 1 < table->pages[page].nr ? rows[i + 1] % size : size),
+				rows[i] >> 16);
+	}
+	comparison->sums->files++;
+	comparison->sums->different += comparison->different;
+}
+
+/* Of the section that the table is of; *dwarf: to be ended behind it, or NULL. */
+static Dwarf_CFI *open_cfi(Elf *libelf, const struct elf_symbols *elf, Dwarf **dwarf)
+{
+	if (elf_symbols__find_section(elf, ".eh_frame", true))
+		return dwarf_getcfi_elf(libelf);
+	*dwarf = dwarf_begin_elf(libelf, DWARF_C_READ, NULL);
+	return *dwarf ? dwarf_getcfi(*dwarf) : NULL;
+}
+
+static void compare_path(const char *path, struct unwind_rules *rules, struct sums *sums)
+{
+	struct comparison comparison = {.path = path, .rules = rules, .sums = sums};
+	uint64_t work = UINT64_MAX;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct elf_symbols elf;
+	Dwarf *dwarf = NULL;
+	Elf *libelf;
+
+	if (fd < 0 || elf_symbols__open(&elf, fd)) {
+		close(fd);
+		return;
+	}
+	libelf = elf_begin(fd, ELF_C_READ, NULL);
+	comparison.machine = cfi_machine__of(elf.machine);
+	if (libelf && unwind_table__read(&comparison.table, rules, &elf, &work) == 0)
+		comparison.cfi = open_cfi(libelf, &elf, &dwarf);
+	if (comparison.cfi)
+		compare_table(&comparison);
+	if (comparison.cfi && !dwarf)
+		dwarf_cfi_end(comparison.cfi);
+	dwarf_end(dwarf);
+	unwind_table__release(&comparison.table);
+	elf_end(libelf);
+	elf_symbols__close(&elf);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct unwind_rules rules;
+	struct sums sums = {0};
+
+	elf_version(EV_CURRENT);
+	if (unwind_rules__init(&rules))
+		return 2;
+	for (int i = 1; i < argc; i++)
+		compare_path(argv[i], &rules, &sums);
+	printf("%lu files, %lu rows: %lu of no known shape, %lu lose the frame pointer; %lu differ\n",
+	       sums.files, sums.rows, sums.unsupported, sums.lost_frame_pointers, sums.different);
+	unwind_rules__release(&rules);
+	return sums.different != 0;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Input: an ELF file. Each row of its table is found again. */
+#include <errno.h>
+
+#include "sym/elf_symbols.h"
+#include "sym/unwind_table.h"
+#include "test/fuzz/fuzz.h"
+
+#define WORK ((uint64_t)64 * 1024)
+
+static void check_page(const struct unwind_table *table, size_t number)
+{
+	const struct unwind_page *page = &table->pages[number];
+	uint64_t size = (uint64_t)1 << UNWIND_PAGE_BITS, start = table->start + number * size;
+	const uint32_t *rows;
+
+	REQUIRE((uint64_t)page->first + page->nr <= table->nr_rows);
+	if (!page->nr)
+		return;
+	rows = table->rows + page->first;
+	REQUIRE(rows[0] % size == 0);
+	for (uint32_t i = 0; i < page->nr; i++) {
+		REQUIRE(!i || rows[i] % size > rows[i - 1] % size);
+		REQUIRE(unwind_table__find(table, start + rows[i] % size) == rows[i] >> 16);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct unwind_rules rules;
+	struct unwind_table table;
+	struct elf_symbols elf;
+	uint64_t work = WORK;
+
+	if (!rules.nr)
+		REQUIRE(unwind_rules__init(&rules) == 0);
+	if (elf_symbols__open(&elf, open_input(data, size)))
+		return 0;
+	if (unwind_table__read(&table, &rules, &elf, &work) == 0) {
+		REQUIRE(table.nr_pages <= UNWIND_PAGES_MAX && rules.nr <= UNWIND_RULES_MAX);
+		for (size_t i = 0; i < table.nr_pages; i++)
+			check_page(&table, i);
+		unwind_table__release(&table);
+	}
+	elf_symbols__close(&elf);
+	return 0;
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/cfi_section.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/util/array.h"
+#include "sym/work.h"
+#include "test/unit/cfi_bytes.h"
+#include "test/unit/tap.h"
+
+/* ---- rows as text ---- */
+
+static char text[1024];
+
+static size_t append(size_t used, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	used += (size_t)vsnprintf(text + used, sizeof(text) - used, format, arguments);
+	va_end(arguments);
+	return used;
+}
+
+static size_t append_place(size_t used, const char *name, uint8_t kind, uint8_t reg, int32_t offset)
+{
+	switch (kind) {
+	case UNWIND_SAME:
+		return used;
+	case UNWIND_LOST:
+		return append(used, " %s=?", name);
+	case UNWIND_AT_CFA:
+		return append(used, " %s=c%+d", name, offset);
+	case UNWIND_AT_REGISTER:
+		return append(used, " %s=[r%u%+d]", name, reg, offset);
+	default:
+		return append(used, " %s=r%u", name, reg);
+	}
+}
+
+/* "ADDRESS: CFA [fp=PLACE] [ra=PLACE]", of which a return address at CFA-8 is left away. */
+static int append_row(void *context, uint64_t address, const struct unwind_rule *rule)
+{
+	static const char *const kinds[] = {"none", "unsupported", "end"};
+	size_t used = strlen(text);
+
+	(void)context;
+	used = append(used, "%s%llx: ", used ? "; " : "", (unsigned long long)address);
+	if (rule->cfa < ARRAY_SIZE(kinds)) {
+		append(used, "%s", kinds[rule->cfa]);
+		return 0;
+	}
+	used = append(used, rule->cfa == UNWIND_PLT ? "plt r%u%+d" : "r%u%+d", rule->cfa_register,
+		      rule->cfa_offset);
+	if (rule->cfa != UNWIND_REGISTER)
+		used = append(used, " then %+d", rule->cfa_addend);
+	used = append_place(used, "fp", rule->frame_pointer, rule->frame_pointer_register,
+			    rule->frame_pointer_offset);
+	if (rule->return_address != UNWIND_AT_CFA || rule->return_address_offset != -8)
+		used = append_place(used, "ra", rule->return_address, rule->return_address_register,
+				    rule->return_address_offset);
+	if (rule->flags & UNWIND_SIGNAL)
+		append(used, " signal");
+	return 0;
+}
+
+static int show_with(const struct cfi_buffer *buffer, uint64_t left)
+{
+	const struct cfi_section section = {
+		.machine = cfi_machine__of(EM_X86_64),
+		.bytes = {.bytes = buffer->bytes, .size = buffer->size},
+		.address = CFI_BYTES_ADDRESS,
+		.is_eh_frame = true,
+	};
+	const struct work work = work__share(&left, UINT64_MAX);
+
+	text[0] = '\0';
+	return cfi_section__each_row(&section, &work, append_row, NULL);
+}
+
+static const char *show(const struct cfi_buffer *buffer)
+{
+	int err = show_with(buffer, 100000);
+
+	return err ? strerror(-err) : text;
+}
+
+#define FUNCTION 0x401000
+#define INSTRUCTIONS(...)                                                                          \
+	(const unsigned char[]){__VA_ARGS__}, sizeof((const unsigned char[]){__VA_ARGS__})
+
+/* Of one function with 16 bytes and these instructions. */
+#define SHOW_FUNCTION(signal, ...)                                                                 \
+	({                                                                                         \
+		struct cfi_buffer one = {.size = 0};                                               \
+		size_t cie_at = cfi_buffer__cie(&one, signal);                                     \
+		cfi_buffer__fde(&one, cie_at, FUNCTION, 16, INSTRUCTIONS(__VA_ARGS__));            \
+		show(&one);                                                                        \
+	})
+
+/* ---- tests ---- */
+
+static void usual_shapes(void)
+{
+	/* push %rbp; mov %rsp, %rbp; ...; leave */
+	CHECK_STR(
+		SHOW_FUNCTION(false, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
+			      DW_CFA_offset | 6, 2, DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register,
+			      6, DW_CFA_advance_loc | 11, DW_CFA_def_cfa, 7, 8, DW_CFA_restore | 6),
+		"401000: r7+8; 401001: r7+16 fp=c-16; 401004: r6+16 fp=c-16; 40100f: r7+8; 401010: none");
+	/* An epilogue in the middle. */
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_advance_loc1, 2, DW_CFA_def_cfa_offset, 32,
+				DW_CFA_remember_state, DW_CFA_advance_loc2, 4, 0,
+				DW_CFA_def_cfa_offset, 8, DW_CFA_advance_loc4, 1, 0, 0, 0,
+				DW_CFA_restore_state),
+		  "401000: r7+8; 401002: r7+32; 401006: r7+8; 401007: r7+32; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_nop), "401000: r7+8; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_undefined, 16), "401000: end; 401010: none");
+	/* vfork() keeps its return address in a register. */
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_register, 16, 5, DW_CFA_def_cfa_offset, 0),
+		  "401000: r7+0 ra=r5; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_undefined, 6, DW_CFA_advance_loc | 1,
+				DW_CFA_same_value, 6),
+		  "401000: r7+8 fp=?; 401001: r7+8; 401010: none");
+}
+
+static void expressions(void)
+{
+	/* A stack that was aligned anew: where it was is on it. */
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_def_cfa_expression, 3, DW_OP_breg6, 0x78, DW_OP_deref,
+				DW_CFA_expression, 6, 2, DW_OP_breg6, 0),
+		  "401000: r6-8 then +0 fp=[r6+0]; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 16, DW_OP_deref,
+				DW_OP_plus_uconst, 8),
+		  "401000: r7+16 then +8; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 16, DW_OP_deref,
+				DW_OP_lit4, DW_OP_minus),
+		  "401000: r7+16 then -4; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg16,
+				0, DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3,
+				DW_OP_shl, DW_OP_plus),
+		  "401000: plt r7+8 then +11; 401010: none");
+	/* The kernel's signal frame. */
+	CHECK_STR(SHOW_FUNCTION(true, DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0xa0, 1,
+				DW_OP_deref, DW_CFA_expression, 6, 3, DW_OP_breg7, 0xf8, 0,
+				DW_CFA_expression, 16, 3, DW_OP_breg7, 0xa8, 1),
+		  "401000: r7+160 then +0 fp=[r7+120] ra=[r7+168] signal; 401010: none");
+}
+
+static void other_shapes(void)
+{
+	/* What it needs is only said to be lost where it is a register that others may not need. */
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_val_offset, 6, 2), "401000: r7+8 fp=?; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_val_offset, 16, 2),
+		  "401000: unsupported; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_def_cfa_expression, 3, DW_OP_breg7, 0, DW_OP_neg),
+		  "401000: unsupported; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0, DW_OP_deref,
+				DW_OP_deref),
+		  "401000: unsupported; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_def_cfa_expression, 0),
+		  "401000: unsupported; 401010: none");
+	/* Only from there on. */
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_advance_loc | 4, 0x3f),
+		  "401000: r7+8; 401004: unsupported; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_restore_state), "401000: unsupported; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_def_cfa, 7, 0x80, 0x80, 0x80, 0x80, 0x10),
+		  "401000: unsupported; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_expression, 100),
+		  "401000: r7+8; 401004: unsupported; 401010: none");
+	/* More than is there. */
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_advance_loc | 16, DW_CFA_def_cfa_offset, 16),
+		  "401000: r7+8; 401010: none");
+}
+
+static void many_functions(void)
+{
+	struct cfi_buffer buffer = {.size = 0};
+	size_t cie = cfi_buffer__cie(&buffer, false), signal;
+
+	/* In any order, side by side, across each other, twice; and one that was dropped. */
+	cfi_buffer__fde(&buffer, cie, FUNCTION + 32, 16, INSTRUCTIONS(DW_CFA_def_cfa_offset, 24));
+	signal = cfi_buffer__cie(&buffer, true);
+	cfi_buffer__fde(&buffer, cie, FUNCTION, 32,
+			INSTRUCTIONS(DW_CFA_advance_loc | 24, DW_CFA_def_cfa_offset, 16));
+	cfi_buffer__fde(&buffer, signal, FUNCTION + 16, 4, INSTRUCTIONS(DW_CFA_nop));
+	cfi_buffer__fde(&buffer, cie, 0, 64, INSTRUCTIONS(DW_CFA_nop));
+	cfi_buffer__fde(&buffer, cie, FUNCTION + 64, 8, INSTRUCTIONS(DW_CFA_nop));
+	cfi_buffer__fde(&buffer, cie, FUNCTION + 64, 8, INSTRUCTIONS(DW_CFA_def_cfa_offset, 40));
+	cfi_buffer__fde(&buffer, cie, FUNCTION + 80, 0, INSTRUCTIONS(DW_CFA_nop));
+	CHECK_STR(show(&buffer), "401000: r7+8; 401010: r7+8 signal; 401014: none; 401020: r7+24; "
+				 "401030: none; 401040: r7+40; 401048: none");
+}
+
+static void not_sound(void)
+{
+	struct cfi_buffer buffer = {.size = 0};
+	size_t cie = cfi_buffer__cie(&buffer, false), size;
+
+	cfi_buffer__fde(&buffer, cie, FUNCTION, 16, INSTRUCTIONS(DW_CFA_nop));
+	size = buffer.size;
+	/* A CIE that is none, a length behind the end, an end in the middle. */
+	cfi_buffer__fde(&buffer, size, FUNCTION + 32, 16, INSTRUCTIONS(DW_CFA_nop));
+	CHECK_STR(show(&buffer), "401000: r7+8; 401010: none");
+	buffer.size = size;
+	cfi_buffer__word(&buffer, 4096);
+	CHECK_STR(show(&buffer), "401000: r7+8; 401010: none");
+	buffer.size = size;
+	cfi_buffer__word(&buffer, 0);
+	cfi_buffer__fde(&buffer, cie, FUNCTION + 32, 16, INSTRUCTIONS(DW_CFA_nop));
+	CHECK_STR(show(&buffer), "401000: r7+8; 401010: none");
+	buffer.size = size - 1;
+	CHECK_STR(show(&buffer), "");
+	buffer.size = 0;
+	CHECK_STR(show(&buffer), "");
+}
+
+static void bounded_work(void)
+{
+	struct cfi_buffer buffer = {.size = 0};
+	size_t cie = cfi_buffer__cie(&buffer, false);
+
+	for (uint64_t i = 0; i < 16; i++)
+		cfi_buffer__fde(&buffer, cie, FUNCTION + 16 * i, 16, INSTRUCTIONS(DW_CFA_nop));
+	CHECK_INT(show_with(&buffer, 1000), 0);
+	CHECK_INT(show_with(&buffer, 10), -EFBIG);
+	CHECK_INT(show_with(&buffer, 40), -EFBIG);
+}
+
+static int refuse(void *context, uint64_t address, const struct unwind_rule *rule)
+{
+	(void)address;
+	(void)rule;
+	return ++*(int *)context == 2 ? -EIO : 0;
+}
+
+static void visitor_ends_it(void)
+{
+	struct cfi_buffer buffer = {.size = 0};
+	size_t cie = cfi_buffer__cie(&buffer, false);
+	uint64_t left = 1000;
+	const struct work work = work__share(&left, UINT64_MAX);
+	int visits = 0;
+
+	cfi_buffer__fde(&buffer, cie, FUNCTION, 16,
+			INSTRUCTIONS(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16));
+	CHECK_INT(cfi_section__each_row(&(struct cfi_section){.machine = cfi_machine__of(EM_X86_64),
+							      .bytes = {.bytes = buffer.bytes,
+									.size = buffer.size},
+							      .address = CFI_BYTES_ADDRESS,
+							      .is_eh_frame = true},
+					&work, refuse, &visits),
+		  -EIO);
+	CHECK_INT(visits, 2);
+	CHECK(cfi_machine__of(EM_386) == NULL);
+}
+
+static const struct tap_test tests[] = {
+	{"functions as compilers make them", usual_shapes},
+	{"expressions of known shapes", expressions},
+	{"what has another shape, or is not sound, ends nothing but itself", other_shapes},
+	{"functions in any order, and across each other", many_functions},
+	{"sections that are not sound", not_sound},
+	{"work is bounded", bounded_work},
+	{"a visitor can end it", visitor_ends_it},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}
