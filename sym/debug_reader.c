@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,20 +190,13 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *
 	return 0;
 }
 
-/* Only what has not been waited for has its PID still, and may be killed. */
 static void end_child(struct debug_reader *reader)
 {
 	if (reader->socket >= 0)
 		close(reader->socket);
 	reader->socket = -1;
-	if (reader->child < 0)
-		return;
-	if (waitpid(reader->child, NULL, WNOHANG) == 0) {
-		kill(reader->child, SIGKILL);
-		if (!patience__await_end(reader->child, END_MS))
-			return;
-	}
-	reader->child = -1;
+	if (reader->child >= 0 && patience__kill(reader->child, END_MS))
+		reader->child = -1;
 }
 
 pid_t debug_reader__stop(struct debug_reader *reader)
@@ -491,17 +483,10 @@ static int exit_reason(struct debug_reader *reader)
 {
 	int status = 0;
 
-	for (int waited = 0; waited < END_MS; waited++) {
-		/* Or -1: it has ended, and somebody has waited for it. */
-		if (waitpid(reader->child, &status, WNOHANG)) {
-			reader->child = -1;
-			return WIFEXITED(status) && WEXITSTATUS(status) == DEBUG_NO_SANDBOX ?
-				       -EPERM :
-				       -EPIPE;
-		}
-		poll(NULL, 0, 1);
-	}
-	return -EPIPE;
+	if (!patience__await_end(reader->child, END_MS, &status))
+		return -EPIPE;
+	reader->child = -1;
+	return WIFEXITED(status) && WEXITSTATUS(status) == DEBUG_NO_SANDBOX ? -EPERM : -EPIPE;
 }
 
 static size_t nr_frames_max(size_t nr)

@@ -16,6 +16,7 @@
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
+#include "sym/patience.h"
 #include "sym/watched.h"
 
 #define COMMAND "debuginfod-find"
@@ -199,10 +200,8 @@ static int attend(struct debuginfod *debuginfod, struct run *run)
 static void stop(struct run *run)
 {
 	cleanup__close(&run->output);
-	/* What has ended may have left its PID to another process. */
-	if (run->pid <= 0 || waitpid(run->pid, NULL, WNOHANG))
+	if (run->pid <= 0 || patience__kill(run->pid, 0))
 		return;
-	kill(run->pid, SIGKILL);
 	while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }

@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/types.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
@@ -199,11 +198,8 @@ static int inflate_into(int fd, const uint8_t *bytes, size_t size, const struct 
 	if (!err)
 		err = take_messages(sockets[0], fd, work);
 	close(sockets[0]);
-	/* Only what has not been waited for has its PID still. */
-	if (child > 0 && waitpid(child, NULL, WNOHANG) == 0) {
-		kill(child, SIGKILL);
-		patience__await_end(child, END_MS);
-	}
+	if (child > 0)
+		(void)patience__kill(child, END_MS);
 	return err;
 }
 

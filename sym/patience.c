@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -82,12 +83,21 @@ int patience__check(struct patience *patience, const struct progress *shared, pi
 	return patience->waited >= PATIENCE_MS && major(progress->device) == 0 ? -ETIMEDOUT : 0;
 }
 
-bool patience__await_end(pid_t child, int milliseconds)
+bool patience__await_end(pid_t child, int milliseconds, int *status)
 {
 	for (int waited = 0; waited < milliseconds; waited++) {
-		if (waitpid(child, NULL, WNOHANG))
+		if (waitpid(child, status, WNOHANG))
 			return true;
 		poll(NULL, 0, 1);
 	}
 	return false;
+}
+
+bool patience__kill(pid_t child, int milliseconds)
+{
+	/* What has been waited for may have left its PID to another process. */
+	if (waitpid(child, NULL, WNOHANG))
+		return true;
+	kill(child, SIGKILL);
+	return patience__await_end(child, milliseconds, NULL);
 }

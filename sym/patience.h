@@ -40,7 +40,14 @@ void patience__note_progress(struct patience *patience, const struct progress *p
  */
 int patience__check(struct patience *patience, const struct progress *progress, pid_t child);
 
-/* Whether a child of ours has ended within so many milliseconds; it is reaped then. */
-bool patience__await_end(pid_t child, int milliseconds);
+/*
+ * Whether a child of ours has ended within so many milliseconds: it is reaped then, and *status, if
+ * that is not NULL, is as of waitpid(). True with *status as it was if somebody else has waited
+ * for it, or if SIGCHLD is ignored.
+ */
+bool patience__await_end(pid_t child, int milliseconds, int *status);
+
+/* Kill a child that has not ended, and return the same. */
+bool patience__kill(pid_t child, int milliseconds);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,13 +113,6 @@ static int start_child(struct worker *worker)
 	return 0;
 }
 
-/* If SIGCHLD is ignored here, the PID of a child that has ended may be another process's. */
-static void kill_child(pid_t pid)
-{
-	if (waitpid(pid, NULL, WNOHANG) == 0)
-		kill(pid, SIGKILL);
-}
-
 /*
  * A child that does nothing ends when its socket does; but if it has to close a file that
  * does not answer, it may never end. One that does something is not worth waiting for.
@@ -132,10 +124,8 @@ static void stop_child(struct worker *worker)
 	if (!worker->pid)
 		return;
 	close(worker->socket);
-	if (idle && patience__await_end(worker->pid, PATIENCE_MS))
-		return;
-	kill_child(worker->pid);
-	(void)patience__await_end(worker->pid, 2 * LOOK_MS);
+	if (!idle || !patience__await_end(worker->pid, PATIENCE_MS, NULL))
+		(void)patience__kill(worker->pid, 2 * LOOK_MS);
 }
 
 /* As long as we live, what has been given up is a zombie at most, and not for long. */
@@ -157,7 +147,7 @@ static void give_up_child(struct worker *worker, int err)
 	bool silent = err == -ETIMEDOUT && major(progress->device) == 0;
 
 	close(worker->socket);
-	kill_child(worker->pid);
+	(void)patience__kill(worker->pid, 0);
 	worker->given_up[avoided->nr] = worker->pid;
 	worker->pid = 0;
 	worker->unanswered++;
