@@ -3,9 +3,7 @@
 
 #include <dwarf.h>
 #include <elf.h>
-#include <string.h>
 
-#include "core/util/array.h"
 #include "sym/byte_reader.h"
 #include "sym/cfi_expression.h"
 #include "sym/work.h"
@@ -106,39 +104,55 @@ static struct unwind_rule rule_of(const struct run *run)
 
 /* ---- instructions ---- */
 
-/* The place of a column that is kept, or NULL. */
-static struct cfi_place *place_of(struct run *run, uint64_t reg)
+/* The place of a column that is kept, in one of run's states; or NULL. */
+static struct cfi_place *place_in(const struct run *run, struct state *state, uint64_t reg)
 {
 	if (reg == run->program->return_address)
-		return &run->state.return_address;
+		return &state->return_address;
 	if (reg == run->program->machine->frame_pointer)
-		return &run->state.frame_pointer;
+		return &state->frame_pointer;
 	return NULL;
 }
 
 static void set_place(struct run *run, uint64_t reg, struct cfi_place place)
 {
-	struct cfi_place *column = place_of(run, reg);
+	struct cfi_place *column = place_in(run, &run->state, reg);
 
 	if (column)
 		*column = place;
 }
 
+/* Of a shape that rules do not have. */
+static void set_unknown(struct run *run, uint64_t reg)
+{
+	set_place(run, reg, (struct cfi_place){.kind = UNWIND_LOST, .is_unknown = true});
+}
+
 static void restore(struct run *run, uint64_t reg)
 {
-	if (reg == run->program->return_address)
-		run->state.return_address = run->initial.return_address;
-	else if (reg == run->program->machine->frame_pointer)
-		run->state.frame_pointer = run->initial.frame_pointer;
+	const struct cfi_place *initial = place_in(run, &run->initial, reg);
+
+	if (initial)
+		set_place(run, reg, *initial);
+}
+
+/* An offset in units of the data alignment, in bytes. */
+static int64_t factored_offset(struct run *run, int64_t factored)
+{
+	int64_t offset;
+
+	if (__builtin_mul_overflow(factored, run->program->data_alignment, &offset)) {
+		run->failed = true;
+		return 0;
+	}
+	return offset;
 }
 
 static void set_at_cfa(struct run *run, uint64_t reg, int64_t factored)
 {
-	int64_t offset;
-
-	if (__builtin_mul_overflow(factored, run->program->data_alignment, &offset))
-		run->failed = true;
-	set_place(run, reg, (struct cfi_place){.kind = UNWIND_AT_CFA, .offset = offset});
+	set_place(run, reg,
+		  (struct cfi_place){.kind = UNWIND_AT_CFA,
+				     .offset = factored_offset(run, factored)});
 }
 
 static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
@@ -153,17 +167,6 @@ static void change_cfa(struct run *run, uint64_t reg, int64_t offset)
 		run->failed = true;
 	else
 		set_cfa(run, reg, offset);
-}
-
-static int64_t factored_offset(struct run *run, int64_t factored)
-{
-	int64_t offset;
-
-	if (__builtin_mul_overflow(factored, run->program->data_alignment, &offset)) {
-		run->failed = true;
-		return 0;
-	}
-	return offset;
 }
 
 static struct cfi_bytes read_block(struct byte_reader *reader)
@@ -191,12 +194,13 @@ static void set_expression(struct run *run, uint64_t reg, struct cfi_bytes expre
 {
 	struct cfi_value value = cfi_expression__read(run->program->machine, expression);
 
-	set_place(run, reg,
-		  value.kind == UNWIND_REGISTER ?
+	if (value.kind == UNWIND_REGISTER)
+		set_place(run, reg,
 			  (struct cfi_place){.kind = UNWIND_AT_REGISTER,
 					     .reg = value.reg,
-					     .offset = value.offset} :
-			  (struct cfi_place){.kind = UNWIND_LOST, .is_unknown = true});
+					     .offset = value.offset});
+	else
+		set_unknown(run, reg);
 }
 
 static void remember_state(struct run *run)
@@ -267,11 +271,11 @@ static void run_register(struct run *run, unsigned char instruction, struct byte
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
 		byte_reader__uleb(reader);
-		set_place(run, reg, (struct cfi_place){.kind = UNWIND_LOST, .is_unknown = true});
+		set_unknown(run, reg);
 		break;
 	case DW_CFA_val_expression:
 		read_block(reader);
-		set_place(run, reg, (struct cfi_place){.kind = UNWIND_LOST, .is_unknown = true});
+		set_unknown(run, reg);
 		break;
 	case DW_CFA_def_cfa:
 		set_cfa(run, reg, (int64_t)byte_reader__uleb(reader));

@@ -6,7 +6,6 @@
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
@@ -126,12 +125,10 @@ static void read_augmentation(struct common *common)
 static bool read_entry(struct reading *reading, uint64_t offset, uint64_t *next,
 		       Dwarf_CFI_Entry *entry)
 {
-	uint64_t before = offset;
-
 	work__charge(reading->work, 1);
 	return dwarf_next_cfi(reading->ident, &reading->data, reading->section->is_eh_frame, offset,
 			      next, entry) == 0 &&
-	       *next > before && *next <= reading->section->bytes.size;
+	       *next > offset && *next <= reading->section->bytes.size;
 }
 
 /* The CIE at offset becomes the one in use. */

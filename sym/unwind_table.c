@@ -87,6 +87,7 @@ struct making {
 	struct unwind_table *table;
 	struct unwind_rules *rules;
 	const struct elf_symbols *elf;
+	const struct cfi_machine *machine;
 	size_t page;	  /* that rows are added to */
 	uint32_t current; /* the rule that holds */
 };
@@ -225,7 +226,7 @@ static int make_from(struct making *making, size_t place, const struct work *wor
 	if (err)
 		return err;
 	cfi = (struct cfi_section){
-		.machine = cfi_machine__of(making->elf->machine),
+		.machine = making->machine,
 		.bytes = {.bytes = bytes, .size = part.inflated},
 		.address = is_eh_frame ? section->address : 0,
 		.is_eh_frame = is_eh_frame,
@@ -246,12 +247,15 @@ int unwind_table__read(struct unwind_table *out, struct unwind_rules *rules,
 		       const struct elf_symbols *elf, uint64_t *work)
 {
 	CLEANUP(unwind_table__release) struct unwind_table table = {0};
-	struct making making = {.table = &table, .rules = rules, .elf = elf};
+	struct making making = {.table = &table,
+				.rules = rules,
+				.elf = elf,
+				.machine = cfi_machine__of(elf->machine)};
 	const struct work all = work__share(work, UINT64_MAX);
 	uint64_t end;
 	int err;
 
-	if (!elf->is_64bit || !cfi_machine__of(elf->machine))
+	if (!elf->is_64bit || !making.machine)
 		return -ENOTSUP;
 	err = find_extent(elf, &table.start, &end);
 	if (err)

@@ -599,6 +599,15 @@ static void make_split(struct section_file *file)
 	free(info.bytes);
 }
 
+/* A subject whose split units are all in that file. */
+static bool load_skeletons(struct subject *subject, struct section_file *split)
+{
+	make_split(split);
+	subject->split = split->elf.fd;
+	put_skeletons(&subject->info);
+	return load(subject);
+}
+
 static void check_split(struct subject *subject, uint64_t unit, int opened)
 {
 	CHECK_INT(ask(subject, TEXT + unit * TEXT_SIZE, 1000), 0);
@@ -612,10 +621,7 @@ static void large_split_units(void)
 	CLEANUP(section_file__close) struct section_file split = {.elf.fd = -1};
 	CLEANUP(release) struct subject *subject = new_subject();
 
-	make_split(&split);
-	subject->split = split.elf.fd;
-	put_skeletons(&subject->info);
-	if (!load(subject))
+	if (!load_skeletons(subject, &split))
 		return;
 	check_split(subject, 0, 1);
 	check_split(subject, 1, 2);
@@ -641,10 +647,7 @@ static void split_units_without_memory(void)
 	CLEANUP(release) struct subject *subject = new_subject();
 	struct rlimit before, few;
 
-	make_split(&split);
-	subject->split = split.elf.fd;
-	put_skeletons(&subject->info);
-	if (!load(subject))
+	if (!load_skeletons(subject, &split))
 		return;
 	check_split(subject, 0, 1);
 	getrlimit(RLIMIT_AS, &before);
