@@ -111,10 +111,10 @@ static void say_what_is_missing(struct stacksnoop *stacksnoop)
 	struct report report = {
 		.names.kernel_error = stream_names__kernel_error(stacksnoop->names),
 		.names.user_error = stream_names__user_error(stacksnoop->names),
-		.names.unanswered = symbolizer__unanswered(naming__symbolizer(stacksnoop->naming)),
 	};
 	uint64_t missed;
 
+	frame_names__note_missing(&report.names, naming__symbolizer(stacksnoop->naming));
 	if (stream_run__is_complete(&stacksnoop->run)) {
 		report__say_what_is_missing(&report, false, &said);
 		if (stacksnoop->run.lost)

@@ -103,6 +103,12 @@ static size_t count_kernel_places(const struct frame_names *names)
 	return nr;
 }
 
+void frame_names__note_missing(struct frame_names *names, const struct symbolizer *symbolizer)
+{
+	names->unanswered = symbolizer__unanswered(symbolizer);
+	names->incomplete_debug = symbolizer__has_incomplete_debug(symbolizer);
+}
+
 static void ask(struct frame_names *names, struct symbolizer *symbolizer,
 		struct trace_processes *processes)
 {
@@ -123,7 +129,7 @@ static void ask(struct frame_names *names, struct symbolizer *symbolizer,
 	else
 		names->user_error =
 			symbolizer__name_user(symbolizer, names->queries + kernel, user);
-	names->unanswered = symbolizer__unanswered(symbolizer);
+	frame_names__note_missing(names, symbolizer);
 }
 
 int frame_names__find_all(struct frame_names *names, const struct stack_counts *counts,

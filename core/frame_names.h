@@ -25,10 +25,14 @@ struct frame_names {
 	struct frame_place *places; /* sorted, distinct */
 	struct sym_query *queries;  /* answered, in the same order */
 	size_t nr;
-	int kernel_error;  /* of symbolizer__name_kernel() */
-	int user_error;	   /* of symbolizer__name_user() */
-	size_t unanswered; /* symbolizer__unanswered() */
+	int kernel_error;      /* of symbolizer__name_kernel() */
+	int user_error;	       /* of symbolizer__name_user() */
+	size_t unanswered;     /* symbolizer__unanswered() */
+	bool incomplete_debug; /* symbolizer__has_incomplete_debug() */
 };
+
+/* What the symbolizer says of all that it has been asked so far. */
+void frame_names__note_missing(struct frame_names *names, const struct symbolizer *symbolizer);
 
 /*
  * Name every frame of counts. What cannot be named stays without a name; that

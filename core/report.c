@@ -82,6 +82,10 @@ static void say_user_errors(const struct frame_names *names, struct report_said 
 			"did not answer (%zu %s); functions there lack names",
 			names->unanswered, names->unanswered == 1 ? "time" : "times");
 	said->unanswered = names->unanswered;
+	if (names->incomplete_debug && !said->incomplete_debug)
+		message("some debug data is in further files (.dwo, or shared by dwz) that were not "
+			"found, or are of another build; inlined calls and lines of that are missing");
+	said->incomplete_debug |= names->incomplete_debug;
 }
 
 void report__say_what_is_missing(const struct report *report, bool stats, struct report_said *said)

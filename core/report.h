@@ -36,7 +36,7 @@ void report__hide_tracing(struct report *report);
 
 /* What has been said once, and is not repeated at each interval. */
 struct report_said {
-	bool kernel_error, user_error, hidden;
+	bool kernel_error, user_error, incomplete_debug, hidden;
 	size_t unanswered;
 };
 

@@ -369,9 +369,13 @@ static int answer_unit(struct answering *answering, struct unit *unit, const str
 		return 0;
 	for (size_t i = 0; i < answering->nr; i++)
 		answering->rows[i] = (struct debug_row){.address = addresses[places[i].index]};
-	read_lines(answering, &die);
 	err = take_inside(answering, unit, &die);
-	emitted = answering->inside ? emit_all(answering, places) : err;
+	emitted = err;
+	/* Without its split file a line can be of an inlined call, which nobody would know. */
+	if (answering->inside && !unit->is_missing) {
+		read_lines(answering, &die);
+		emitted = emit_all(answering, places);
+	}
 	leave_inside(answering, unit, err == 0);
 	debug_lines__release(&answering->lines);
 	return emitted ? emitted : err;

@@ -407,10 +407,10 @@ int debug_files__find_alternate(struct debug_files *files, const struct debug_se
 {
 	struct debug_alternate alternate;
 	struct hunt hunt = {.files = files, .search = search, .any_content = true};
-	int err = debug_alternate__read(&alternate, search->elf);
+	int err;
 
-	if (err)
-		return err;
+	if (debug_alternate__read(&alternate, search->elf))
+		return 1;
 	hunt.id = alternate.id;
 	err = search_where_named(&hunt, place, alternate.path, search_alternate);
 	if (err == -ENOENT)

@@ -99,7 +99,7 @@ int debug_files__find(struct debug_files *files, const struct debug_search *sear
  * The alternate file that search->elf, a file with debug data, names in .gnu_debugaltlink:
  * by its path, in /usr/lib/debug/.dwz, and by its build ID, which is its proof. place: where
  * search->elf was found; 0 if it is the program itself. Of search path and wanted are not
- * looked at. Returns the same.
+ * looked at. Returns the same, or 1 if it names none.
  */
 int debug_files__find_alternate(struct debug_files *files, const struct debug_search *search,
 				enum debug_place place, struct debug_file *found);

@@ -146,19 +146,21 @@ static int start(struct known_file *known, const struct debug_search *search)
 		.context = known, .open_file = open_split, .tick = tick};
 	CLEANUP(elf_symbols__close) struct elf_symbols alternate = {.fd = -1};
 	struct debug_files *files = &known->places->names->debug_files;
+	struct progress *progress = known->places->names->watched->progress;
 	struct debug_file found = {.fd = -1};
 	int no_alternate, err;
 
 	if (is_avoided(known->places, known->device))
 		return -ECANCELED;
 	no_alternate = debug_files__find_alternate(files, search, known->place, &found);
-	known->places->names->watched->progress->left_out |= no_alternate == -ETIME;
+	progress->left_out |= no_alternate == -ETIME;
 	if (!no_alternate && is_avoided(known->places, found.device))
 		no_alternate = -ECANCELED;
 	if (!no_alternate)
 		no_alternate = elf_symbols__open(&alternate, found.fd);
 	if (!no_alternate)
 		known->device = found.device;
+	progress->incomplete_debug |= no_alternate < 0;
 	err = debug_reader__start(&known->reader, search->elf, no_alternate ? NULL : &alternate,
 				  &caller);
 	cleanup__close(&found.fd);
@@ -446,6 +448,7 @@ static int answer(struct known_file *known, const struct sym_file *file,
 {
 	CLEANUP_FREE struct debug_chain *chains = calloc(nr + 1, sizeof(*chains));
 	CLEANUP(arena__release) struct arena frames = {0};
+	struct progress *progress = known->places->names->watched->progress;
 	int err;
 
 	if (!chains)
@@ -454,10 +457,11 @@ static int answer(struct known_file *known, const struct sym_file *file,
 		chains[i].address = lookups[i].address;
 	err = ask(known, file, chains, nr, &frames);
 	if (err)
-		known->places->names->watched->progress->left_out = true;
+		progress->left_out = true;
 	/* What it said has gone with it. */
 	if (!known->reader)
 		return 0;
+	progress->incomplete_debug |= debug_reader__nr_missing(known->reader) != 0;
 	/* Those that had too much to do can be asked again. */
 	if (err && err != -EFBIG)
 		note_failure(known, err);

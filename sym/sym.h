@@ -207,4 +207,10 @@ int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid,
  */
 size_t symbolizer__unanswered(const struct symbolizer *symbolizer);
 
+/*
+ * Whether inlined calls or lines are missing since a file that debug data names, one of split
+ * units or what several programs share, was not found or is another one.
+ */
+bool symbolizer__has_incomplete_debug(const struct symbolizer *symbolizer);
+
 #endif

@@ -223,3 +223,8 @@ size_t symbolizer__unanswered(const struct symbolizer *symbolizer)
 {
 	return symbolizer->worker ? worker__unanswered(symbolizer->worker) : 0;
 }
+
+bool symbolizer__has_incomplete_debug(const struct symbolizer *symbolizer)
+{
+	return symbolizer->worker && worker__has_incomplete_debug(symbolizer->worker);
+}

@@ -24,6 +24,7 @@ struct progress {
 	bool debug;    /* debug files are looked for: those that pid leads to; 0: the host's */
 	uint64_t work; /* left for this call: see elf_symbols__find() */
 	bool left_out; /* something was too large to be read to its end, or not opened */
+	bool incomplete_debug; /* a file that debug data is also in was not had, in this run */
 	/* How long a server has been waited for in this run (sym/debuginfod.h). Never goes back. */
 	uint64_t server_ms;
 };

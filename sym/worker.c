@@ -493,3 +493,8 @@ size_t worker__unanswered(const struct worker *worker)
 {
 	return worker->unanswered;
 }
+
+bool worker__has_incomplete_debug(const struct worker *worker)
+{
+	return worker->progress->incomplete_debug;
+}

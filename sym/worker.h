@@ -42,4 +42,7 @@ int worker__poll(const struct worker *worker, struct pollfd *pollfd);
 /* How often a child had to be given up, or ran out of the work that it may do. */
 size_t worker__unanswered(const struct worker *worker);
 
+/* As of symbolizer__has_incomplete_debug(). */
+bool worker__has_incomplete_debug(const struct worker *worker);
+
 #endif

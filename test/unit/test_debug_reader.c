@@ -213,7 +213,10 @@ static void split_units(void)
 		check_program(name, NULL);
 }
 
-/* Without their files units have lines, and each is asked for once. */
+/*
+ * Without their files units have nothing: a line could be of an inlined call. Each is asked for
+ * once.
+ */
 static void missing_split_units(void)
 {
 	CLEANUP(close_program) struct program program = {.elf.fd = -1, .refuses_files = true};
@@ -225,12 +228,7 @@ static void missing_split_units(void)
 	CHECK_INT(look_up(&program, &outer), 0);
 	CHECK_INT(program.files, 1);
 	CHECK_INT(debug_reader__nr_missing(program.reader), 1);
-	CHECK_INT(plain.chains[0].nr, 1);
-	if (plain.chains[0].nr) {
-		CHECK(plain.chains[0].frames[0].name == NULL);
-		CHECK(plain.chains[0].frames[0].file != NULL);
-		CHECK(plain.chains[0].frames[0].line >= 49);
-	}
+	CHECK_INT(plain.chains[0].nr, 0);
 }
 
 static void common_part(void)
@@ -403,7 +401,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{"each form that compilers have is read", all_forms},
 		{"the files of split units are asked for", split_units},
-		{"without these, lines are known", missing_split_units},
+		{"without these nothing is known", missing_split_units},
 		{"what dwz moved is found in the other file", common_part},
 		{"without that file, calls are known", common_part_missing},
 		{"a file without such data is none", no_such_data},
