@@ -1,0 +1,2 @@
+#include "shared.h"
+int dwz1(void) { return 0; }

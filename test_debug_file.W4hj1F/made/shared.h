@@ -1,0 +1,18 @@
+struct shared1 { long first_member1, second_member1; struct shared1 *next; };
+struct shared1 *variable1;
+struct shared2 { long first_member2, second_member2; struct shared2 *next; };
+struct shared2 *variable2;
+struct shared3 { long first_member3, second_member3; struct shared3 *next; };
+struct shared3 *variable3;
+struct shared4 { long first_member4, second_member4; struct shared4 *next; };
+struct shared4 *variable4;
+struct shared5 { long first_member5, second_member5; struct shared5 *next; };
+struct shared5 *variable5;
+struct shared6 { long first_member6, second_member6; struct shared6 *next; };
+struct shared6 *variable6;
+struct shared7 { long first_member7, second_member7; struct shared7 *next; };
+struct shared7 *variable7;
+struct shared8 { long first_member8, second_member8; struct shared8 *next; };
+struct shared8 *variable8;
+struct shared9 { long first_member9, second_member9; struct shared9 *next; };
+struct shared9 *variable9;
