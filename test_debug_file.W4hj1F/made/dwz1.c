@@ -1,2 +1,0 @@
-#include "shared.h"
-int dwz1(void) { return 0; }

@@ -1,2 +1,0 @@
-#include "shared.h"
-int dwz2(void) { return 0; }

@@ -1,3 +1,0 @@
-struct pair { struct pair *next; long a, b; };
-static int hidden_function(struct pair *p) { return p->next ? (int)p->a : 1; }
-int shown_function(struct pair *p) { return hidden_function(p); } int big[1 << 16] = {1};
