@@ -35,16 +35,24 @@ static int finish_stdout(void)
 	return EXIT_FAILURE;
 }
 
+/* Written at once: where that is done in parts, it is not known at the end why one failed. */
+static int print_help_of(const struct applet *applet)
+{
+	static char buffer[32 * 1024];
+
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+	options__print_help(&applet->command, stdout);
+	return finish_stdout();
+}
+
 /* From the command line to the exit status; settings hold the defaults. */
 static int run_with(const struct applet *applet, int argc, char **argv, void *settings)
 {
 	struct error error = {{0}};
 	int err = options__parse(&applet->command, argc, argv, settings, &error);
 
-	if (err == OPTIONS_HELP) {
-		options__print_help(&applet->command, stdout);
-		return finish_stdout();
-	}
+	if (err == OPTIONS_HELP)
+		return print_help_of(applet);
 	if (!err && applet->check)
 		err = applet->check(settings, &error);
 	if (err) {
@@ -176,8 +184,7 @@ static int help_applet(int argc, char **argv)
 	applet = find_applet(argv[1]);
 	if (!applet)
 		return unknown_applet(argv[1]);
-	options__print_help(&applet->command, stdout);
-	return finish_stdout();
+	return print_help_of(applet);
 }
 
 /* The options of the binary itself that print something, and nothing else. */

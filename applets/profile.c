@@ -190,13 +190,13 @@ static int sample(const struct profile_settings *settings, struct profile *profi
 	return err ? output__failed(err, error) : 0;
 }
 
-static int print_report(const struct profile_settings *settings, const struct report *report,
+static int print_report(const struct profile_settings *settings, const struct profile *profile,
 			struct error *error)
 {
 	const struct stack_writer writer = {
 		.out = stdout,
 		.layout = &layout,
-		.names = &report->names,
+		.names = &profile->report.names,
 		.comms = true,
 		.processes = true,
 		.style.folded = settings->trace.folded,
@@ -210,11 +210,11 @@ static int print_report(const struct profile_settings *settings, const struct re
 
 	if (!settings->trace.folded)
 		putchar('\n');
-	stack_writer__print(&writer, &report->counts);
+	stack_writer__print(&writer, &profile->report.counts);
 	err = output__flush(stdout);
 	if (err)
 		return output__failed(err, error);
-	report__say_what_is_missing(report, settings->trace.stats, &said);
+	report__say_what_is_missing(&profile->report, profile->session, &said);
 	return 0;
 }
 
@@ -267,7 +267,7 @@ static int run(const void *argument, struct error *error)
 		err = sample(settings, &profile, error);
 	if (!err)
 		err = read_report(&profile, error);
-	return err ? err : print_report(settings, &profile.report, error);
+	return err ? err : print_report(settings, &profile, error);
 }
 
 const struct applet applet_profile = {

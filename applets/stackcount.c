@@ -161,7 +161,7 @@ static int report_epoch(struct stackcount *stackcount, bool first, bool last, st
 	err = print_report(stackcount->settings, &report, first, error);
 	if (err)
 		return err;
-	report__say_what_is_missing(&report, stackcount->settings->trace.stats, &stackcount->said);
+	report__say_what_is_missing(&report, stackcount->session, &stackcount->said);
 	symbolizer__forget_names(naming__symbolizer(stackcount->naming));
 	return last ? 0 : epochs__clear(&stackcount->epochs, epoch, error);
 }

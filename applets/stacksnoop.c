@@ -116,7 +116,7 @@ static void say_what_is_missing(struct stacksnoop *stacksnoop)
 
 	frame_names__note_missing(&report.names, naming__symbolizer(stacksnoop->naming));
 	if (stream_run__is_complete(&stacksnoop->run)) {
-		report__say_what_is_missing(&report, false, &said);
+		report__say_what_is_missing(&report, NULL, &said);
 		if (stacksnoop->run.lost)
 			fprintf(stderr, "WARNING: %" PRIu64 " events are missing among these\n",
 				stacksnoop->run.lost);
@@ -128,7 +128,7 @@ static void say_what_is_missing(struct stacksnoop *stacksnoop)
 	report.accounting.events = *stream__counters(stacksnoop->stream);
 	if (attachment__take_missed(stacksnoop->probes.attachment, &missed))
 		accounting__set_missed(&report.accounting, missed);
-	report__say_what_is_missing(&report, trace->stats, &said);
+	report__say_what_is_missing(&report, stacksnoop->session, &said);
 }
 
 /* Where the kernel takes its time to detach, say how long it will be. */

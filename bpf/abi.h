@@ -10,6 +10,8 @@
 
 #include <linux/types.h>
 
+#include "unwind_rule.h"
+
 /*
  * A frame is one 64-bit value whose top byte says what the rest is:
  *
@@ -17,6 +19,8 @@
  *         end below 2^56 on every architecture that Linux supports today.
  *   0x01  reserved: module number and address within its file.
  *   0x02  a marker: bits 32-39 its kind, bits 0-31 its argument.
+ *   0x03  as 0x00, of an instruction that a signal interrupted; other addresses but
+ *         those of leaves are what calls return to.
  *   0xff  an address in the kernel.
  *
  * A process can put any value on its stack where a return address should be,
@@ -28,11 +32,33 @@
 enum frame_tag {
 	FRAME_USER = 0x00,
 	FRAME_MARK = 0x02,
+	FRAME_INTERRUPTED = 0x03,
 	FRAME_KERNEL = 0xff,
 };
 
 enum frame_mark {
 	MARK_CUT = 1, /* the stack goes on; argument: the frames before the cut */
+	MARK_STOPPED, /* so does it, but nobody knows how; argument: enum unwind_end */
+};
+
+/* How the walk of a user stack by tables has ended. */
+enum unwind_end {
+	UNWIND_GOES_ON,
+	UNWIND_COMPLETE,
+	UNWIND_ASSISTED, /* likewise, but some callers were found by frame pointers */
+	UNWIND_CUT,	 /* there were more frames than are wanted */
+	/* Why it is not complete. */
+	UNWIND_TABLES_MISSING, /* what the process has mapped has not been loaded yet */
+	UNWIND_NO_CODE,	       /* nothing executable is mapped there */
+	UNWIND_NO_INFORMATION, /* the file has none about it, nor is there a frame pointer */
+	UNWIND_UNKNOWN_RULE,   /* it has, of a shape that is not known */
+	UNWIND_LOST_REGISTER,  /* the rule needs a register that nobody has kept */
+	UNWIND_UNREADABLE,     /* the stack is not there, or not in memory */
+	UNWIND_NOT_GROWING,    /* the caller's frame would be below: it was overwritten */
+	/* Such stacks are walked by frame pointers, by the kernel. */
+	UNWIND_32BIT,	     /* the process is not a 64-bit one */
+	UNWIND_IN_KERNEL,    /* it was in the kernel, which does not say with what registers */
+	NR_UNWIND_ENDS = 16, /* or fewer; a power of two: the programs mask with it */
 };
 
 static inline __u8 frame_tag(__u64 frame)
@@ -40,21 +66,36 @@ static inline __u8 frame_tag(__u64 frame)
 	return frame >> FRAME_TAG_SHIFT;
 }
 
+/* Without the difference between addresses in user space. */
+static inline __u64 frame_address(__u64 frame)
+{
+	return frame_tag(frame) == FRAME_INTERRUPTED ? frame & ((1ULL << FRAME_TAG_SHIFT) - 1) :
+						       frame;
+}
+
 static inline __u64 frame_mark(enum frame_mark kind, __u32 argument)
 {
 	return (__u64)FRAME_MARK << FRAME_TAG_SHIFT | (__u64)kind << 32 | argument;
 }
 
-/* The most frames of one stack, and room for the marker that says it was cut. */
-#define MAX_FRAMES  127
-#define STACK_SLOTS (MAX_FRAMES + 1)
+static inline enum frame_mark frame_mark_kind(__u64 mark)
+{
+	return (enum frame_mark)(mark >> 32 & 0xff);
+}
 
-/* Leaf first. Only frames[0..nr) mean anything. */
-struct stack {
-	__u32 nr;
-	__u32 reserved;
-	__u64 frames[STACK_SLOTS];
-};
+/*
+ * A stack is kept in parts, of which most have one only; in each the leaf comes first, and only
+ * frames[0..nr) mean anything.
+ */
+#define PART_FRAMES 64
+#define STACK_PARTS 9
+
+/* The most frames of one stack, and room for the marker that says how it goes on. */
+#define STACK_SLOTS (PART_FRAMES * STACK_PARTS)
+#define MAX_FRAMES  (STACK_SLOTS - 1)
+
+/* The most frames that one bpf_get_stack() is asked for. */
+#define KERNEL_SLOTS 128
 
 /*
  * Reports that come at intervals are of epochs, 0 and 1 in turn. An event belongs
@@ -76,6 +117,13 @@ static inline __u32 stack_id__epoch(struct stack_id id)
 {
 	return id.lo % NR_EPOCHS;
 }
+
+struct stack_part {
+	struct stack_id next; /* the part with the callers of these frames; {0, 0}: there is none */
+	__u32 nr;
+	__u32 reserved;
+	__u64 frames[PART_FRAMES];
+};
 
 #define COMM_LEN 16
 
@@ -115,7 +163,7 @@ struct stack_count {
  */
 enum record_kind {
 	RECORD_EVENT,
-	RECORD_STACK,
+	RECORD_PART,
 };
 
 struct event_record {
@@ -132,12 +180,12 @@ struct event_record {
 	char comm[COMM_LEN];
 };
 
-/* Ends with the last frame of its stack. */
-struct stack_record {
-	__u32 kind; /* RECORD_STACK */
+/* Ends with its last frame. The part that is next to it has been sent before. */
+struct part_record {
+	__u32 kind; /* RECORD_PART */
 	__u32 reserved;
 	struct stack_id id;
-	struct stack stack;
+	struct stack_part part;
 };
 
 /* Every event that reaches a program adds to SEEN, and then to exactly one other. */
@@ -156,6 +204,7 @@ enum event_counter {
 
 struct event_counters {
 	__u64 n[NR_EVENT_COUNTERS];
+	__u64 walks[NR_UNWIND_ENDS]; /* of user stacks, by tables, by how they ended */
 };
 
 enum filter_by {
@@ -197,8 +246,11 @@ struct trace_config {
 	__u64 pidns_dev;    /* the caller's PID namespace, or 0 if it is the initial one */
 	__u64 pidns_ino;
 	struct task_layout task;
-	__u32 max_frames; /* what one bpf_get_stack() returns at most */
-	__u32 cpu;	  /* filter all others; or ALL_CPUS */
+	__u32 max_frames;     /* what one bpf_get_stack() returns at most */
+	__u32 max_depth;      /* frames of a stack that are wanted: 1 to MAX_FRAMES */
+	__u32 max_user_depth; /* likewise, of a user stack */
+	__u32 reserved;
+	__u32 cpu; /* filter all others; or ALL_CPUS */
 	__u8 kernel_stacks;
 	__u8 user_stacks;
 	__u8 skip_idle;		      /* filter the idle task */
@@ -210,23 +262,136 @@ struct trace_config {
 	__u8 key_by_process;
 	__u8 at_function_entry; /* user functions: the breakpoint is on their first instruction */
 	__u8 has_task_pt_regs;	/* the kernel has that helper (5.15), and BTF */
-	__u8 reserved;
-	__u32 reserved2;
+	__u8 unwind_tables;	/* user stacks are walked by them */
 	struct system_call_set entered_calls; /* those whose entry is traced */
 	struct system_call_set left_calls;    /* ... whose return is */
 };
 
 #define ALL_CPUS ((__u32)-1)
 
-_Static_assert(sizeof(struct stack) == 8 + 8 * STACK_SLOTS, "no padding");
+_Static_assert(sizeof(struct stack_part) == 24 + 8 * PART_FRAMES, "no padding");
 _Static_assert(sizeof(struct stack_key) == 56, "no padding: every byte is compared");
 _Static_assert(sizeof(struct stack_count) == 16, "no padding");
 _Static_assert(sizeof(struct event_record) == 88, "no padding");
-_Static_assert(sizeof(struct stack_record) == 24 + sizeof(struct stack), "no padding");
+_Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
-_Static_assert(sizeof(struct trace_config) == 104 + 2 * SYSTEM_CALLS / 8, "no padding");
+_Static_assert(sizeof(struct trace_config) == 112 + 2 * SYSTEM_CALLS / 8, "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
-_Static_assert((STACK_SLOTS & (STACK_SLOTS - 1)) == 0, "used as a mask");
+_Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");
+
+/* ---- tables.bpf.h: how user stacks are walked ---- */
+
+/*
+ * A process has executable mappings, sorted; a mapping is of a module; a module, which is one
+ * file for all processes, has pages of 64 KB of its addresses; a page has rows, each of which
+ * says from which address on which rule holds; and a rule leads to the caller.
+ */
+#define UNWIND_PROCESSES 8192
+#define UNWIND_MAPPINGS	 32768 /* of all processes */
+#define UNWIND_MODULES	 8192
+#define UNWIND_PAGES	 65536
+#define UNWIND_RULES	 16384
+
+/* A part of unwind_mappings. */
+struct unwind_process {
+	__u32 first, nr;
+	__u32 tgid; /* the key, in the PID namespace of the caller */
+	__u32 reserved;
+	__u64 since; /* it was so then, in nanoseconds of CLOCK_MONOTONIC */
+};
+
+/* Of one process: 2 to the power of the steps by which a mapping is found, less 1. */
+#define UNWIND_MAPPING_STEPS 12
+#define UNWIND_MAPPINGS_MAX  ((1 << UNWIND_MAPPING_STEPS) - 1)
+
+struct unwind_mapping {
+	__u64 start, end;
+	__u64 bias;   /* from an offset in the file to an address in the process */
+	__u32 module; /* or one of those below */
+	__u32 placed; /* the bias is also right where the module is scattered */
+};
+
+/* There is no file, or none of a kind that can be read: callers are found by frame pointers. */
+#define UNWIND_NO_MODULE ((__u32)-1)
+/* Nobody has looked yet which file it is. */
+#define UNWIND_UNKNOWN_MODULE ((__u32)-2)
+
+enum unwind_module_state {
+	UNWIND_MODULE_WANTED, /* nobody has needed it yet */
+	UNWIND_MODULE_LOADED,
+	UNWIND_MODULE_EMPTY,   /* there is no information in it */
+	UNWIND_MODULE_REFUSED, /* there is, but not the memory for it, or it cannot be read */
+};
+
+struct unwind_module {
+	__u64 delta;	  /* from an offset in the file to an address in it */
+	__u64 start;	  /* in the file: the address of its first page */
+	__u32 first_page; /* in unwind_pages */
+	__u32 nr_pages;
+	__u32 state;	 /* enum unwind_module_state; written last */
+	__u32 scattered; /* its code is in several places of the file, each with a delta of its own
+			  */
+};
+
+#define UNWIND_PAGE_BITS 16
+#define UNWIND_KB_BITS	 10
+#define UNWIND_PAGE_KBS	 (1 << (UNWIND_PAGE_BITS - UNWIND_KB_BITS))
+
+/*
+ * Rows lie in shards, which are allocated as they are needed, some in a map: for the kernel waits
+ * some milliseconds for its programs whenever a map comes into a map of maps.
+ */
+#define UNWIND_SHARD_WORDS 65536
+#define UNWIND_SHARD_MAPS  32
+
+struct unwind_shard {
+	__u32 words[UNWIND_SHARD_WORDS];
+};
+
+static inline __u32 unwind_shard(__u32 map, __u32 index)
+{
+	return map << 16 | index;
+}
+
+static inline __u32 unwind_shard_map(__u32 shard)
+{
+	return shard >> 16;
+}
+
+static inline __u32 unwind_shard_index(__u32 shard)
+{
+	return shard & 0xffff;
+}
+
+/*
+ * Its words in a shard: an index of 16 bits for each KB, and one for the end, which says the row
+ * that holds where the KB begins, by its number; then the rows.
+ */
+struct unwind_page {
+	__u32 shard; /* or UNWIND_NO_SHARD: nothing is known of all of it */
+	__u32 first;
+};
+
+#define UNWIND_NO_SHARD	   ((__u32)-1)
+#define UNWIND_INDEX_WORDS (UNWIND_PAGE_KBS / 2 + 1)
+
+/* A row: a rule, and the lower bits of the address from which on it holds. */
+static inline __u32 unwind_row(__u32 rule, __u64 address)
+{
+	return rule << UNWIND_PAGE_BITS | (__u32)(address & ((1U << UNWIND_PAGE_BITS) - 1));
+}
+
+/* Rows that can begin in a KB, and the one that holds there: fewer than 2 to this power. */
+#define UNWIND_ROW_STEPS 11
+
+/* What a walk asks user space for. */
+struct unwind_request {
+	__u32 tgid;   /* in the PID namespace of the caller */
+	__u32 module; /* that is wanted; or another number: what the process has mapped is */
+};
+
+_Static_assert(sizeof(struct unwind_mapping) == 32, "no padding");
+_Static_assert(sizeof(struct unwind_module) == 32, "no padding");
 
 /* ---- kernel_names.bpf.c: addresses in, "%pS" out ---- */
 

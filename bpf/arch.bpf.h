@@ -18,20 +18,94 @@ static __always_inline bool user_regs__is_64bit(const user_regs *regs)
 	return regs->cs == USER_CS_64BIT;
 }
 
+/* Whether they are those of user space at all. */
+static __always_inline bool user_regs__is_user(const user_regs *regs)
+{
+	return regs->cs & 3;
+}
+
 static __always_inline __u64 user_regs__pc(const user_regs *regs)
 {
 	return regs->rip;
 }
 
-static __always_inline __u64 user_regs__frame_pointer(const user_regs *regs)
+/* By the numbers of DWARF: System V ABI for AMD64, table 3.36. */
+#define DWARF_REGISTERS	    16
+#define DWARF_FRAME_POINTER 6
+#define DWARF_STACK_POINTER 7
+
+static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *registers)
 {
-	return regs->rbp;
+	registers[0] = regs->rax;
+	registers[1] = regs->rdx;
+	registers[2] = regs->rcx;
+	registers[3] = regs->rbx;
+	registers[4] = regs->rsi;
+	registers[5] = regs->rdi;
+	registers[6] = regs->rbp;
+	registers[7] = regs->rsp;
+	registers[8] = regs->r8;
+	registers[9] = regs->r9;
+	registers[10] = regs->r10;
+	registers[11] = regs->r11;
+	registers[12] = regs->r12;
+	registers[13] = regs->r13;
+	registers[14] = regs->r14;
+	registers[15] = regs->r15;
 }
 
 /* Where a function that has just been called will return to. */
-static __always_inline bool user_regs__return_address(const user_regs *regs, __u64 *address)
+static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 *address)
 {
-	return !bpf_probe_read_user(address, sizeof(*address), (const void *)regs->rsp);
+	return !bpf_probe_read_user(address, sizeof(*address),
+				    (const void *)registers[DWARF_STACK_POINTER]);
+}
+
+/* Then the program counter is behind the instruction that is being executed. */
+static __always_inline bool user_regs__in_system_call(const user_regs *regs)
+{
+	return (__s64)regs->orig_rax >= 0;
+}
+
+/* Of a return address that was read from the stack. */
+static __always_inline __u64 user_regs__code(__u64 address)
+{
+	return address;
+}
+
+/*
+ * The registers that a signal has interrupted, from where the stack pointer is when its handler
+ * has returned: at a struct ucontext, whose registers begin with r8 (asm/sigcontext.h: struct
+ * sigcontext_64). words: room for 9. False if they cannot be read.
+ */
+static __always_inline bool user_signal__registers(__u64 stack_pointer, __u64 *registers, __u64 *pc,
+						   __u64 *words)
+{
+	const __u64 at = stack_pointer + 40;
+
+	if (bpf_probe_read_user(&registers[8], 8 * sizeof(__u64), (const void *)at) ||
+	    bpf_probe_read_user(words, 9 * sizeof(__u64), (const void *)(at + 8 * sizeof(__u64))))
+		return false;
+	registers[5] = words[0];
+	registers[4] = words[1];
+	registers[6] = words[2];
+	registers[3] = words[3];
+	registers[1] = words[4];
+	registers[0] = words[5];
+	registers[2] = words[6];
+	registers[7] = words[7];
+	*pc = words[8];
+	return true;
+}
+
+/* Whether a handler that returns to that address has been called by a signal: its code says so. */
+static __always_inline bool user_signal__returns_at(__u64 address)
+{
+	/* mov $15 (rt_sigreturn), %rax; syscall */
+	const __u64 code = 0x0f0000000fc0c748;
+	__u64 there = 0;
+
+	return !bpf_probe_read_user(&there, sizeof(there), (const void *)address) && there == code;
 }
 
 /*
@@ -55,11 +129,17 @@ static __always_inline __u64 system_call_number(const struct pt_regs *kernel_reg
 
 typedef struct user_pt_regs user_regs;
 
-#define PSTATE_32BIT 0x10
+#define PSTATE_32BIT	    0x10
 
 static __always_inline bool user_regs__is_64bit(const user_regs *regs)
 {
-	return !(regs->pstate & PSTATE_32BIT);
+	return !(regs->pstate & (PSTATE_32BIT | 0xc));
+}
+
+/* Whether they are those of user space at all: of exception level 0. */
+static __always_inline bool user_regs__is_user(const user_regs *regs)
+{
+	return !(regs->pstate & 0xc);
 }
 
 static __always_inline __u64 user_regs__pc(const user_regs *regs)
@@ -67,15 +147,63 @@ static __always_inline __u64 user_regs__pc(const user_regs *regs)
 	return regs->pc;
 }
 
-static __always_inline __u64 user_regs__frame_pointer(const user_regs *regs)
+/* By the numbers of DWARF: DWARF for the Arm 64-bit Architecture, 4.1. */
+#define DWARF_REGISTERS	    32
+#define DWARF_FRAME_POINTER 29
+#define DWARF_STACK_POINTER 31
+
+static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *registers)
 {
-	return regs->regs[29];
+	for (int i = 0; i < 31; i++)
+		registers[i] = regs->regs[i];
+	registers[31] = regs->sp;
 }
 
-static __always_inline bool user_regs__return_address(const user_regs *regs, __u64 *address)
+static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 *address)
 {
-	*address = regs->regs[30];
+	*address = registers[30];
 	return true;
+}
+
+/* The kernel does not say; then the instruction behind is looked at, mostly of the same rule. */
+static __always_inline bool user_regs__in_system_call(const user_regs *regs)
+{
+	(void)regs;
+	return false;
+}
+
+/* Of a return address that was read from the stack: without its signature (pointer authentication).
+ */
+static __always_inline __u64 user_regs__code(__u64 address)
+{
+	return address & ((1ULL << 48) - 1);
+}
+
+/*
+ * The registers that a signal has interrupted, from where the stack pointer is when its handler
+ * has returned: at a siginfo_t of 128 bytes, and a struct ucontext, whose registers are behind
+ * the address of a fault (asm/sigcontext.h). words: room for 2. False if they cannot be read.
+ */
+static __always_inline bool user_signal__registers(__u64 stack_pointer, __u64 *registers, __u64 *pc,
+						   __u64 *words)
+{
+	const __u64 at = stack_pointer + 128 + 176 + 8;
+
+	if (bpf_probe_read_user(registers, 32 * sizeof(__u64), (const void *)at) ||
+	    bpf_probe_read_user(words, 2 * sizeof(__u64), (const void *)(at + 32 * sizeof(__u64))))
+		return false;
+	*pc = words[0];
+	return true;
+}
+
+/* Whether a handler that returns to that address has been called by a signal: its code says so. */
+static __always_inline bool user_signal__returns_at(__u64 address)
+{
+	/* mov x8, #139 (rt_sigreturn); svc #0 */
+	const __u64 code = 0xd4000001d2801168;
+	__u64 there = 0;
+
+	return !bpf_probe_read_user(&there, sizeof(there), (const void *)address) && there == code;
 }
 
 /* The kernel's struct pt_regs: that of user space, the first argument, the number. */

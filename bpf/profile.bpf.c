@@ -5,7 +5,7 @@
 SEC("perf_event")
 int profile_sample(void *ctx)
 {
-	count_current(ctx, USER_WALK_FROM_ANYWHERE);
+	count_current(ctx, USER_WALK_FROM_SAMPLE);
 	return 0;
 }
 

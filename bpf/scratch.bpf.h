@@ -6,7 +6,8 @@
 #include "common.bpf.h"
 #include "config.bpf.h"
 #include "siphash.bpf.h"
-#include "unwind.bpf.h"
+#include "stack_window.bpf.h"
+#include "walk.bpf.h"
 
 /*
  * Scratch slots: a stack is too large for the BPF stack, and a per-CPU variable
@@ -20,23 +21,31 @@
  * A context stays on its CPU from claim to release.
  *
  * The key is in the slot for another reason as well: from 6.13 on (a76ab5731e32) the
- * kernel gives programs with 64 bytes of stack or more one of their own for each CPU,
+ * kernel gives functions with 64 bytes of stack or more one of their own for each CPU,
  * which the next thread overwrites when a uprobe program is preempted (seen on 7.2).
- * So each function of programs that can be preempted uses less.
+ * It rounds up to 16: so each function of programs that can be preempted uses at most 48.
  */
 
-enum stack_kind { KERNEL_STACK, USER_STACK, NR_STACK_KINDS };
+/* Leaf first. Only frames[0..nr) mean anything. */
+struct stack {
+	__u32 nr;
+	__u32 reserved;
+	__u64 frames[STACK_SLOTS];
+};
 
 struct scratch {
 	__u64 claims;
 	__u32 number; /* of the slot, for functions that look it up again */
-	__u32 reserved;
+	__u32 epoch;  /* of the event */
 	union {
 		struct stack_key key;	   /* what an event is counted by, */
 		struct event_record event; /* or sent as */
 	};
-	struct stack_record stacks[NR_STACK_KINDS];
-	struct user_walker walker;
+	struct stack stack;	   /* that is walked, */
+	struct part_record record; /* and a part of it, with its id */
+	struct walk walk;
+	struct stack_window window;
+	user_regs regs;
 };
 
 struct {
@@ -47,7 +56,7 @@ struct {
 } scratch_slots SEC(".maps");
 
 /* NULL if all slots are in use. */
-static __always_inline struct scratch *scratch__claim(void)
+static __always_inline struct scratch *scratch__claim(__u32 in_epoch)
 {
 	for (__u32 i = 0; i < SCRATCH_SLOTS_PREEMPTED; i++) {
 		__u32 number = i;
@@ -58,7 +67,9 @@ static __always_inline struct scratch *scratch__claim(void)
 		__sync_fetch_and_add(&scratch->claims, 1);
 		if (READ_ONCE(scratch->claims) == 1) {
 			scratch->number = i;
-			scratch->walker.window.number = i;
+			scratch->epoch = in_epoch;
+			scratch->window.number = i;
+			scratch->walk.number = i;
 			return scratch;
 		}
 		__sync_fetch_and_add(&scratch->claims, -1);
@@ -71,48 +82,66 @@ static __always_inline void scratch__release(struct scratch *scratch)
 	__sync_fetch_and_add(&scratch->claims, -1);
 }
 
+/*
+ * Global functions with scalar arguments, which find their slot again, are verified once,
+ * whoever calls them: what they do is most of what there is to verify.
+ */
 __noinline int read_stack_window(__u32 number, __u64 address)
 {
 	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
 
-	return scratch && stack_window__read(&scratch->walker.window, address);
+	return scratch && stack_window__read(&scratch->window, address);
+}
+
+__noinline int walk_find_rule(__u32 number)
+{
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+
+	return scratch ? walk__find_rule(&scratch->walk) : UNWIND_UNREADABLE;
+}
+
+/* From a frame to its caller's by the frame pointer, whatever the tables say; 0: there is none. */
+__noinline int follow_frame_pointer(__u32 number)
+{
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+
+	return scratch && walk__follow_frame_pointer(&scratch->walk, &scratch->window);
 }
 
 /*
- * Hash one stack of a claimed slot into its id. Not static: a global
- * function with scalar arguments is verified once, whoever calls it, and this
- * loop is most of what there is to verify. nr is read anew wherever it is used,
- * so that the verifier does not tell the 128 ways out of the loop apart.
+ * Make the part of the stack that begins with that frame, and its id, of which the one made
+ * before is the next. Parts are named by their frames and by that, so equal ones are one.
  */
-__noinline int hash_stack(__u32 number, __u32 kind)
+__noinline int make_part(__u32 number, __u32 first)
 {
 	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
 	struct siphash hash = siphash__init(config.hash_seed[0], config.hash_seed[1]);
-	struct stack_record *record;
-	struct stack *stack;
+	struct stack_part *part;
+	__u32 nr = 0;
 
-	if (!scratch)
+	if (!scratch || first > STACK_SLOTS - PART_FRAMES)
 		return 0;
-	record = &scratch->stacks[kind & (NR_STACK_KINDS - 1)];
-	stack = &record->stack;
-	for (__u32 i = 0; i < STACK_SLOTS; i++) {
-		if (i >= READ_ONCE(stack->nr))
+	part = &scratch->record.part;
+	part->next = scratch->record.id;
+	siphash__add(&hash, part->next.lo);
+	siphash__add(&hash, part->next.hi);
+	for (__u32 i = 0; i < PART_FRAMES; i++) {
+		__u64 at = first + i, frame;
+
+		/* It is below; the compiler knows that, and the verifier has to be told. */
+		asm volatile("" : "+r"(at));
+		/* Read anew, so that the verifier does not tell the ways out apart. */
+		if (at >= STACK_SLOTS || at >= READ_ONCE(scratch->stack.nr))
 			break;
-		siphash__add(&hash, stack->frames[i]);
+		frame = scratch->stack.frames[at];
+		part->frames[i] = frame;
+		siphash__add(&hash, frame);
+		nr = i + 1;
 	}
-	siphash__finish(&hash, READ_ONCE(stack->nr), &record->id.lo, &record->id.hi);
+	part->nr = nr;
+	siphash__finish(&hash, nr + 2, &scratch->record.id.lo, &scratch->record.id.hi);
+	scratch->record.id.lo = (scratch->record.id.lo & ~1ULL) | scratch->epoch % NR_EPOCHS;
 	return 0;
-}
-
-/* The id that a walked stack, which has frames, has in an epoch; kept in its record, too. */
-static __always_inline struct stack_id identify_stack(struct scratch *scratch, enum stack_kind kind,
-						      __u32 in_epoch)
-{
-	struct stack_id *id = &scratch->stacks[kind].id;
-
-	hash_stack(scratch->number, kind);
-	id->lo = (id->lo & ~1ULL) | in_epoch;
-	return *id;
 }
 
 #endif

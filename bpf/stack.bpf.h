@@ -2,7 +2,7 @@
 /*
  * The stack table: events counted by (process, kernel stack, user stack).
  *
- * Stacks lie in a hash map of our own, keyed by a 128-bit keyed hash of their
+ * Stacks lie in a hash map of our own, in parts, keyed by a 128-bit keyed hash of their
  * frames. BPF_MAP_TYPE_STACK_TRACE would be one helper call, but it drops or
  * overwrites a stack whose 32-bit hash falls into a bucket in use.
  *
@@ -27,7 +27,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, struct stack_id);
-	__type(value, struct stack);
+	__type(value, struct stack_part);
 } stacks SEC(".maps");
 
 struct {
@@ -37,25 +37,40 @@ struct {
 	__type(value, struct stack_count);
 } counts SEC(".maps");
 
-/*
- * Put a walked stack into the table of an epoch and its id into *id; {0, 0} without
- * frames. EVENTS_COUNTED if it is in the table now, else the reason of the loss.
- */
-static __always_inline enum event_counter store_stack(struct scratch *scratch, enum stack_kind kind,
-						      __u32 in_epoch, struct stack_id *id)
+/* Put the part that was made into the table. EVENTS_COUNTED if it is there now. */
+static __always_inline enum event_counter store_part(const struct part_record *record)
 {
-	const struct stack *stack = &scratch->stacks[kind].stack;
 	int err;
 
-	if (stack->nr == 0)
+	if (bpf_map_lookup_elem(&stacks, &record->id))
 		return EVENTS_COUNTED;
-	*id = identify_stack(scratch, kind, in_epoch);
-	if (bpf_map_lookup_elem(&stacks, id))
-		return EVENTS_COUNTED;
-	err = map_update(&stacks, id, stack, BPF_NOEXIST);
+	err = map_update(&stacks, &record->id, &record->part, BPF_NOEXIST);
 	if (!err || err == -EEXIST)
 		return EVENTS_COUNTED;
 	return err == -E2BIG ? EVENTS_LOST_STACKS_FULL : EVENTS_LOST_REFUSED;
+}
+
+/*
+ * Put the stack that was walked into the table, and its id into the record of the slot; {0, 0}
+ * without frames. EVENTS_COUNTED if all of it is in the table now, else the reason of the loss.
+ * A global function, as those of scratch.bpf.h.
+ */
+__noinline int store_stack(__u32 number)
+{
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	enum event_counter outcome = EVENTS_COUNTED;
+
+	if (!scratch)
+		return EVENTS_LOST_BUSY;
+	scratch->record.id = (struct stack_id){};
+#pragma clang loop unroll(disable)
+	for (__u32 i = STACK_PARTS; i-- > 0 && outcome == EVENTS_COUNTED;) {
+		if (i * PART_FRAMES >= READ_ONCE(scratch->stack.nr))
+			continue;
+		make_part(number, i * PART_FRAMES);
+		outcome = store_part(&scratch->record);
+	}
+	return outcome;
 }
 
 static __always_inline enum event_counter count_key(const struct stack_key *key)
@@ -85,25 +100,26 @@ static __always_inline enum event_counter count_key(const struct stack_key *key)
  * the slot, whose ids are filled in on the way. What became of it is for count_event().
  */
 static __always_inline enum event_counter count_in_slot(void *ctx, enum user_walk user_walk,
-							struct scratch *scratch)
+							struct scratch *scratch, __u32 tgid)
 {
 	struct stack_key *key = &scratch->key;
 	enum event_counter outcome;
 
 	if (config.kernel_stacks) {
-		if (!unwind_kernel(ctx, &scratch->stacks[KERNEL_STACK].stack))
+		if (!unwind_kernel(ctx, scratch))
 			return EVENTS_LOST_BUSY;
-		outcome = store_stack(scratch, KERNEL_STACK, key->epoch, &key->kernel);
+		outcome = store_stack(scratch->number);
 		if (outcome != EVENTS_COUNTED)
 			return outcome;
+		key->kernel = scratch->record.id;
 	}
 	if (config.user_stacks) {
-		if (!unwind_user(ctx, user_walk, &scratch->stacks[USER_STACK].stack,
-				 &scratch->walker))
+		if (!unwind_user(ctx, user_walk, scratch, tgid))
 			return EVENTS_LOST_BUSY;
-		outcome = store_stack(scratch, USER_STACK, key->epoch, &key->user);
+		outcome = store_stack(scratch->number);
 		if (outcome != EVENTS_COUNTED)
 			return outcome;
+		key->user = scratch->record.id;
 	}
 	return count_key(key);
 }
@@ -112,7 +128,7 @@ static __always_inline enum event_counter count_in_slot(void *ctx, enum user_wal
 static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk user_walk,
 						       __u32 in_epoch, __u32 tgid)
 {
-	struct scratch *scratch = scratch__claim();
+	struct scratch *scratch = scratch__claim(in_epoch);
 	enum event_counter outcome;
 
 	if (!scratch)
@@ -123,7 +139,7 @@ static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk
 		scratch->key.tgid = tgid;
 		bpf_get_current_comm(scratch->key.comm, sizeof(scratch->key.comm));
 	}
-	outcome = count_in_slot(ctx, user_walk, scratch);
+	outcome = count_in_slot(ctx, user_walk, scratch, tgid);
 	scratch__release(scratch);
 	return outcome;
 }

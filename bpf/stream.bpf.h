@@ -61,42 +61,51 @@ static __always_inline __u64 count_of_lost(__u32 in_epoch)
 	return lost ? READ_ONCE(*lost) : 0;
 }
 
-/* A global function, as hash_stack(): 0, or nonzero if there is no room. */
-__noinline int send_stack(__u32 number, __u32 kind)
+static __always_inline bool send_part(struct part_record *record)
 {
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
-	struct stack_record *record;
-	__u32 nr;
+	__u32 nr = READ_ONCE(record->part.nr);
 
-	if (!scratch)
-		return 1;
-	record = &scratch->stacks[kind & (NR_STACK_KINDS - 1)];
-	record->kind = RECORD_STACK;
-	nr = READ_ONCE(record->stack.nr);
-	if (nr > STACK_SLOTS)
-		return 1;
-	return bpf_ringbuf_output(&events, record,
-				  offsetof(struct stack_record, stack.frames) +
-					  nr * sizeof(record->stack.frames[0]),
-				  0) != 0;
+	record->kind = RECORD_PART;
+	return nr <= PART_FRAMES && !bpf_ringbuf_output(&events, record,
+							offsetof(struct part_record, part.frames) +
+								nr * sizeof(record->part.frames[0]),
+							0);
 }
 
-/* False if user space does not have the stack, and there is no room to send it. */
-static __always_inline bool name_stack(struct scratch *scratch, enum stack_kind kind,
-				       struct stack_id *id)
+/* False if user space does not have the part that was made, and there is no room to send it. */
+static __always_inline bool name_part(struct part_record *record)
 {
 	const __u8 sent = 1;
 
-	if (scratch->stacks[kind].stack.nr == 0)
+	if (bpf_map_lookup_elem(&stacks, &record->id))
 		return true;
-	*id = identify_stack(scratch, kind, scratch->event.epoch % NR_EPOCHS);
-	if (bpf_map_lookup_elem(&stacks, id))
-		return true;
-	if (send_stack(scratch->number, kind))
+	if (!send_part(record))
 		return false;
 	/* No room, or another CPU was faster: whoever comes next finds it there, or sends it. */
-	(void)map_update(&stacks, id, &sent, BPF_NOEXIST);
+	(void)map_update(&stacks, &record->id, &sent, BPF_NOEXIST);
 	return true;
+}
+
+/*
+ * The same of the stack that was walked, whose id goes into the record of the slot; {0, 0} without
+ * frames. A global function, as those of scratch.bpf.h: 0, or nonzero if there is no room.
+ */
+__noinline int name_stack(__u32 number)
+{
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+
+	if (!scratch)
+		return 1;
+	scratch->record.id = (struct stack_id){};
+#pragma clang loop unroll(disable)
+	for (__u32 i = STACK_PARTS; i-- > 0;) {
+		if (i * PART_FRAMES >= READ_ONCE(scratch->stack.nr))
+			continue;
+		make_part(number, i * PART_FRAMES);
+		if (!name_part(&scratch->record))
+			return 1;
+	}
+	return 0;
 }
 
 /* Walk the stacks of this context, and send the event of the slot. */
@@ -106,17 +115,18 @@ static __always_inline enum event_counter send_slot(void *ctx, enum user_walk us
 	struct event_record *event = &scratch->event;
 
 	if (config.kernel_stacks) {
-		if (!unwind_kernel(ctx, &scratch->stacks[KERNEL_STACK].stack))
+		if (!unwind_kernel(ctx, scratch))
 			return EVENTS_LOST_BUSY;
-		if (!name_stack(scratch, KERNEL_STACK, &event->kernel))
+		if (name_stack(scratch->number))
 			return EVENTS_LOST_BUFFER_FULL;
+		event->kernel = scratch->record.id;
 	}
 	if (config.user_stacks) {
-		if (!unwind_user(ctx, user_walk, &scratch->stacks[USER_STACK].stack,
-				 &scratch->walker))
+		if (!unwind_user(ctx, user_walk, scratch, event->tgid))
 			return EVENTS_LOST_BUSY;
-		if (!name_stack(scratch, USER_STACK, &event->user))
+		if (name_stack(scratch->number))
 			return EVENTS_LOST_BUFFER_FULL;
+		event->user = scratch->record.id;
 	}
 	event->lost = count_of_lost(event->epoch);
 	if (bpf_ringbuf_output(&events, event, sizeof(*event), 0))
@@ -127,7 +137,7 @@ static __always_inline enum event_counter send_slot(void *ctx, enum user_walk us
 static __always_inline enum event_counter send_event(void *ctx, enum user_walk user_walk,
 						     __u32 in_epoch, __u32 tgid, __u32 tid)
 {
-	struct scratch *scratch = scratch__claim();
+	struct scratch *scratch = scratch__claim(in_epoch);
 	struct event_record *event;
 	enum event_counter outcome;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From a context to the frames of a stack: the only file that knows how stacks
- * are walked. Both functions fill a struct stack with tagged frames, leaf
+ * are walked. Both functions fill the stack of a claimed slot with tagged frames, leaf
  * first, and put a marker at its root end if there was more.
  *
  * bpf_get_stack() follows the kernel's own unwinder, and frame pointers in user
@@ -13,14 +13,16 @@
 #ifndef TRACEKIT_BPF_UNWIND_H
 #define TRACEKIT_BPF_UNWIND_H
 
+#include "accounting.bpf.h"
 #include "arch.bpf.h"
 #include "common.bpf.h"
 #include "config.bpf.h"
+#include "scratch.bpf.h"
 
 /* False if the kernel's buffer for call chains is in use on this CPU (-EFAULT). */
 static __always_inline bool unwind__get_stack(void *ctx, struct stack *stack, __u64 flags)
 {
-	long bytes = bpf_get_stack(ctx, stack->frames, sizeof(stack->frames), flags);
+	long bytes = bpf_get_stack(ctx, stack->frames, KERNEL_SLOTS * sizeof(__u64), flags);
 
 	if (bytes < 0)
 		return false;
@@ -28,16 +30,23 @@ static __always_inline bool unwind__get_stack(void *ctx, struct stack *stack, __
 	return true;
 }
 
-/* A walk that found most frames, the most that it could find, was perhaps not at the root. */
-static __always_inline void unwind__mark_cut(struct stack *stack, __u32 most)
+/* Behind the first nr frames, or in the place of what is there. */
+static __always_inline void unwind__put_mark(struct stack *stack, __u32 nr, enum frame_mark kind,
+					     __u32 argument)
 {
-	if (stack->nr >= most) {
-		/* most is 1 to STACK_SLOTS; the mask is for the verifier. */
-		__u32 kept = (most > MAX_FRAMES ? MAX_FRAMES : most) & (STACK_SLOTS - 1);
-
-		stack->frames[kept] = frame_mark(MARK_CUT, kept);
-		stack->nr = kept + 1;
+	if (nr < STACK_SLOTS) {
+		stack->frames[nr] = frame_mark(kind, argument);
+		stack->nr = nr + 1;
 	}
+}
+
+/* A walk that found most frames, the most that it could find, was perhaps not at the root. */
+static __always_inline void unwind__mark_cut(struct stack *stack, __u32 most, __u32 wanted)
+{
+	__u32 nr = READ_ONCE(stack->nr), kept = most > wanted ? wanted : most;
+
+	if (nr >= most || nr > wanted)
+		unwind__put_mark(stack, kept, MARK_CUT, kept);
 }
 
 /* 0 for what is not a user address (abi.h); a branch would double the verifier's states. */
@@ -46,11 +55,11 @@ static __always_inline __u64 unwind__user_frame(__u64 address)
 	return address & (__s64)((__u64)frame_tag(address) - 1) >> 63;
 }
 
-static __always_inline bool unwind_kernel(void *ctx, struct stack *stack)
+static __always_inline bool unwind_kernel(void *ctx, struct scratch *scratch)
 {
-	if (!unwind__get_stack(ctx, stack, 0))
+	if (!unwind__get_stack(ctx, &scratch->stack, 0))
 		return false;
-	unwind__mark_cut(stack, config.max_frames);
+	unwind__mark_cut(&scratch->stack, config.max_frames, config.max_depth);
 	return true;
 }
 
@@ -63,152 +72,172 @@ static __always_inline bool unwind__user_by_kernel(void *ctx, struct stack *stac
 	}
 	if (!unwind__get_stack(ctx, stack, BPF_F_USER_STACK))
 		return false;
-	for (__u32 i = 0; i < STACK_SLOTS; i++) {
+	for (__u32 i = 0; i < KERNEL_SLOTS; i++) {
 		if (i >= READ_ONCE(stack->nr))
 			break;
 		stack->frames[i] = unwind__user_frame(stack->frames[i]);
 	}
-	unwind__mark_cut(stack, config.max_frames);
-	return true;
-}
-
-/* What a function that keeps a frame pointer has on the stack, on x86-64 and arm64. */
-struct frame_record {
-	__u64 caller; /* the frame pointer of the calling function */
-	__u64 return_address;
-};
-
-/*
- * A part of a user stack that was read at once: a helper call for each frame would
- * take longer than all the rest of an event, 0.1 us each.
- */
-#define WINDOW_WORDS 64
-#define USER_PAGE    4096 /* or larger */
-
-struct stack_window {
-	__u64 start;  /* its address */
-	__u64 last;   /* the largest offset that a whole record has in it */
-	__u64 number; /* of the window, for read_stack_window() */
-	__u64 words[WINDOW_WORDS + 1];
-};
-
-/* From address on, to the end of its page at most: what is behind may not be mapped. */
-static __always_inline bool stack_window__read(struct stack_window *window, __u64 address)
-{
-	__u32 bytes = USER_PAGE - address % USER_PAGE;
-
-	if (bytes > WINDOW_WORDS * sizeof(__u64))
-		bytes = WINDOW_WORDS * sizeof(__u64);
-	if (bytes < sizeof(struct frame_record))
-		bytes = sizeof(struct frame_record);
-	window->start = address;
-	window->last = bytes - sizeof(struct frame_record);
-	return !bpf_probe_read_user(window->words, bytes, (const void *)address);
-}
-
-/*
- * The same of the window with this number; defined where the windows are (stack.bpf.h),
- * as a global function, which is verified once instead of once for each frame. 0 if
- * there is nothing at address.
- */
-int read_stack_window(__u32 number, __u64 address);
-
-static __always_inline bool stack_window__get(struct stack_window *window, __u64 address,
-					      struct frame_record *record)
-{
-	__u64 offset = address - window->start;
-
-	if (offset > window->last || offset % sizeof(__u64)) {
-		if (!read_stack_window(window->number, address))
-			return false;
-		offset = 0;
-	}
-	/* It is below; the mask is for the verifier. */
-	offset = offset / sizeof(__u64) & (WINDOW_WORDS - 1);
-	record->caller = window->words[offset];
-	record->return_address = window->words[offset + 1];
+	unwind__mark_cut(stack, config.max_frames, config.max_user_depth);
 	return true;
 }
 
 /* Where the thread is when its user stack is walked. */
 enum user_walk {
-	USER_WALK_FROM_ANYWHERE,       /* the context is of any type */
-	USER_WALK_FROM_KERNEL,	       /* in the kernel; likewise */
+	USER_WALK_FROM_SAMPLE,	       /* anywhere; the context is a struct bpf_perf_event_data */
+	USER_WALK_FROM_KERNEL,	       /* in the kernel; the context is of any type */
 	USER_WALK_FROM_WITHIN,	       /* in a function; the context is a struct pt_regs */
 	USER_WALK_FROM_FUNCTION_ENTRY, /* at its first instruction; likewise */
-};
-
-/* What a walk by us needs beside the stack that it fills. */
-struct user_walker {
-	struct stack_window window;
-	user_regs regs;
 };
 
 /*
  * By the frame pointers, as the kernel does, but without its buffers, which another
  * thread overwrites when this one is preempted between its walk and its copy; and in
- * less time, since the stack is read in pieces.
- *
- * At its first instruction a function has not set up its frame yet: the frame
- * pointer is that of its caller, so whoever follows it, as the kernel did before
- * 6.12 (cfa7f3d2c526) and does since but for some first instructions, loses the
- * caller. But the return address is known.
+ * less time, since the stack is read in pieces. What a function that keeps a frame pointer
+ * has on the stack is the frame pointer of its caller, and the return address (x86-64, arm64).
  */
-static __always_inline void unwind__user_by_us(const user_regs *regs, enum user_walk walk,
-					       struct stack *stack, struct stack_window *window)
+__noinline int walk_frame_pointers(__u32 number)
 {
-	__u64 next = user_regs__frame_pointer(regs);
-	struct frame_record record;
-	__u32 first = 1;
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	struct stack *stack;
 
-	stack->frames[0] = unwind__user_frame(user_regs__pc(regs));
-	stack->nr = 1;
-	if (walk == USER_WALK_FROM_FUNCTION_ENTRY) {
-		if (!user_regs__return_address(regs, &record.return_address))
-			return;
-		stack->frames[1] = unwind__user_frame(record.return_address);
-		stack->nr = ++first;
-	}
-	/* What the last event left in the window is another stack. */
-	if (!read_stack_window(window->number, next))
-		return;
-	for (__u32 i = first; i < STACK_SLOTS; i++) {
-		if (!stack_window__get(window, next, &record))
+	if (!scratch)
+		return 0;
+	stack = &scratch->stack;
+	for (__u32 i = 1; i < STACK_SLOTS; i++) {
+		__u32 nr = READ_ONCE(stack->nr); /* a walk by tables may have come so far */
+
+		if (nr >= STACK_SLOTS || nr > config.max_user_depth ||
+		    !follow_frame_pointer(number))
 			break;
-		stack->frames[i] = unwind__user_frame(record.return_address);
-		stack->nr = i + 1;
-		next = record.caller;
+		stack->frames[nr] = unwind__user_frame(scratch->walk.pc);
+		stack->nr = nr + 1;
 	}
-	unwind__mark_cut(stack, STACK_SLOTS);
+	return 0;
+}
+
+/* How a walk by tables has ended is said where it is not complete, and counted. */
+static __always_inline void unwind__note_end(struct scratch *scratch, enum unwind_end end)
+{
+	struct stack *stack = &scratch->stack;
+	__u32 nr;
+
+	/* What a walk without tables finds is better than nothing, as long as that is said. */
+	if (end == UNWIND_TABLES_MISSING)
+		walk_frame_pointers(scratch->number);
+	nr = READ_ONCE(stack->nr);
+	if (nr > config.max_user_depth)
+		nr = config.max_user_depth;
+	if (end == UNWIND_CUT)
+		unwind__put_mark(stack, nr, MARK_CUT, nr);
+	else if (end > UNWIND_CUT)
+		unwind__put_mark(stack, nr, MARK_STOPPED, end);
+	if (end == UNWIND_TABLES_MISSING || end == UNWIND_NO_CODE)
+		ask_for_tables(scratch->walk.tgid, scratch->walk.mapping.module);
+	count_walk(scratch->epoch, end);
+}
+
+/* From frame i - 1 to frame i; a global function, as those of scratch.bpf.h. enum unwind_end */
+__noinline int walk_step(__u32 number, __u32 i)
+{
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	__u64 tag, at = i;
+	enum unwind_end end;
+
+	if (!scratch)
+		return UNWIND_CUT;
+	end = walk__step(&scratch->walk, &scratch->window);
+	if (end != UNWIND_GOES_ON)
+		return end;
+	asm volatile("" : "+r"(at)); /* or the compiler compares something else */
+	if (at < 1 || at >= STACK_SLOTS || at >= config.max_user_depth)
+		return UNWIND_CUT;
+	/* Of what returns from a signal no call put the address there, either. */
+	tag = (__u64)scratch->walk.exact * FRAME_INTERRUPTED << FRAME_TAG_SHIFT;
+	scratch->stack.frames[at - 1] |= tag;
+	scratch->stack.frames[at] = unwind__user_frame(scratch->walk.pc) | tag;
+	scratch->stack.nr = at + 1;
+	return UNWIND_GOES_ON;
+}
+
+/* The callers of where the walk of a slot begins; a global function, as those of scratch.bpf.h. */
+__noinline int walk_stack(__u32 number)
+{
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	enum unwind_end end = UNWIND_CUT;
+
+	if (!scratch)
+		return 0;
+	if (!find_process(scratch->walk.tgid, &scratch->walk.process)) {
+		unwind__note_end(scratch, UNWIND_TABLES_MISSING);
+		return 0;
+	}
+	for (__u32 i = 1; i < STACK_SLOTS; i++) {
+		enum unwind_end step = walk_step(number, i);
+
+		if (step != UNWIND_GOES_ON) {
+			end = step;
+			break;
+		}
+	}
+	unwind__note_end(scratch, end);
+	return 0;
 }
 
 /*
  * With what registers the running thread came into the kernel. False if it is a thread
- * of the kernel, which has 0 there, or a 32-bit one.
+ * of the kernel, which has 0 there.
  */
 static __always_inline bool unwind__user_regs(user_regs *regs)
 {
 	const void *saved = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
-	return !bpf_probe_read_kernel(regs, sizeof(*regs), saved) && user_regs__is_64bit(regs) &&
-	       user_regs__pc(regs);
+	return !bpf_probe_read_kernel(regs, sizeof(*regs), saved) && user_regs__pc(regs);
 }
 
-static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct stack *stack,
-					struct user_walker *walker)
+static __always_inline void unwind__from(struct scratch *scratch, const user_regs *regs,
+					 enum user_walk walk, __u32 tgid)
 {
+	walk__begin(&scratch->walk, tgid, regs, walk == USER_WALK_FROM_FUNCTION_ENTRY);
+	stack_window__forget(&scratch->window);
+	scratch->stack.frames[0] = unwind__user_frame(scratch->walk.pc);
+	scratch->stack.nr = 1;
+	if (config.unwind_tables) {
+		walk_stack(scratch->number);
+	} else {
+		walk_frame_pointers(scratch->number);
+		unwind__mark_cut(&scratch->stack, STACK_SLOTS, config.max_user_depth);
+	}
+}
+
+/* Of tgid. False if the kernel's buffer is in use. */
+static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct scratch *scratch,
+					__u32 tgid)
+{
+	struct stack *stack = &scratch->stack;
 	const user_regs *regs = NULL;
 
-	if (walk == USER_WALK_FROM_KERNEL) {
-		if (config.has_task_pt_regs && unwind__user_regs(&walker->regs))
-			regs = &walker->regs;
-	} else if (walk != USER_WALK_FROM_ANYWHERE && user_regs__is_64bit(ctx)) {
+	if (walk == USER_WALK_FROM_SAMPLE && !config.unwind_tables)
+		return unwind__user_by_kernel(ctx, stack);
+	if (walk == USER_WALK_FROM_KERNEL || walk == USER_WALK_FROM_SAMPLE) {
+		if (config.has_task_pt_regs) {
+			stack->nr = 0;
+			if (is_idle() || !unwind__user_regs(&scratch->regs))
+				return true;
+			regs = &scratch->regs;
+		} else if (walk == USER_WALK_FROM_SAMPLE) {
+			regs = ctx;
+		}
+	} else {
 		regs = ctx;
 	}
-	if (!regs)
-		return unwind__user_by_kernel(ctx, stack);
-	unwind__user_by_us(regs, walk, stack, &walker->window);
-	return true;
+	if (regs && user_regs__is_64bit(regs)) {
+		unwind__from(scratch, regs, walk, tgid);
+		return true;
+	}
+	if (regs && config.unwind_tables)
+		count_walk(scratch->epoch,
+			   user_regs__is_user(regs) ? UNWIND_32BIT : UNWIND_IN_KERNEL);
+	return unwind__user_by_kernel(ctx, stack);
 }
 
 #endif

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# add_bpf_skeleton(NAME): bpf/NAME.bpf.c -> NAME.bpf.o -> NAME.linked.o -> NAME.skel.h.
+# add_bpf_skeleton(NAME): NAME.bpf.c of the folder -> NAME.bpf.o -> NAME.linked.o -> NAME.skel.h.
+# SKELETON_HEADERS of the folder has what it makes.
 #
 # Neither step needs root or the BTF of the machine that builds: the programs
 # use the headers of the UAPI, and kernel structs only as they declare them.
@@ -20,7 +21,7 @@ else()
 endif()
 
 function(add_bpf_skeleton name)
-  set(source ${CMAKE_SOURCE_DIR}/bpf/${name}.bpf.c)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/${name}.bpf.c)
   set(object ${SKELETON_DIR}/${name}.bpf.o)
   set(header ${SKELETON_DIR}/${name}.skel.h)
   # -g: libbpf needs the BTF that clang then writes. Names are relative in it.
@@ -29,7 +30,7 @@ function(add_bpf_skeleton name)
     OUTPUT ${object}
     COMMAND ${CLANG} -g -O2 -target bpf -mcpu=v2 -std=gnu11 -Wall -Wextra
       $<$<BOOL:${TRACEKIT_WERROR}>:-Werror>
-      -D${BPF_ARCH_DEFINITION}
+      -D${BPF_ARCH_DEFINITION} -I${CMAKE_SOURCE_DIR}
       -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
       -fdebug-prefix-map=${CMAKE_SOURCE_DIR}=.
       -MD -MF ${object}.d -c ${source} -o ${object}
@@ -45,5 +46,5 @@ function(add_bpf_skeleton name)
     DEPENDS ${object}
     COMMENT "Generating skeleton ${name}.skel.h"
     VERBATIM)
-  set_property(GLOBAL APPEND PROPERTY SKELETON_HEADERS ${header})
+  set_property(DIRECTORY APPEND PROPERTY SKELETON_HEADERS ${header})
 endfunction()

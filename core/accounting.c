@@ -25,6 +25,14 @@ static const struct {
 	{EVENTS_LOST_REFUSED, "table update refused"},
 };
 
+void event_counters__add(struct event_counters *sum, const struct event_counters *counters)
+{
+	for (int i = 0; i < NR_EVENT_COUNTERS; i++)
+		sum->n[i] += counters->n[i];
+	for (int i = 0; i < NR_UNWIND_ENDS; i++)
+		sum->walks[i] += counters->walks[i];
+}
+
 int accounting__read(struct accounting *accounting, const struct trace_maps *maps, uint32_t epoch,
 		     struct error *error)
 {
@@ -44,8 +52,7 @@ int accounting__read(struct accounting *accounting, const struct trace_maps *map
 	if (err)
 		return error__set(error, err, "cannot read the event counters: %s", strerror(-err));
 	for (int cpu = 0; cpu < cpus; cpu++)
-		for (int i = 0; i < NR_EVENT_COUNTERS; i++)
-			sum.n[i] += each[cpu].n[i];
+		event_counters__add(&sum, &each[cpu]);
 	accounting->events = sum;
 	return 0;
 }

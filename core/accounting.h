@@ -19,6 +19,8 @@ struct accounting {
 	uint64_t missed;    /* withheld by the kernel before a program ran */
 };
 
+void event_counters__add(struct event_counters *sum, const struct event_counters *counters);
+
 /*
  * Add up the counters of an epoch that has ended, or whose programs have stopped.
  * Returns 0 or a negative errno with error filled.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
+#include "core/kernel_types.h"
 #include "core/links.h"
 #include "core/options.h"
 #include "core/session.h"
@@ -237,9 +238,7 @@ int attachment__new(struct attachment **out, const struct target_list *targets,
 	}
 	attachment->targets = targets;
 	attachment->pids = pids;
-	attachment->task_pt_regs =
-		!is_user_code(targets) && !access("/sys/kernel/btf/vmlinux", F_OK) &&
-		libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_task_pt_regs, NULL) == 1;
+	attachment->task_pt_regs = !is_user_code(targets) && task_registers__can_be_had();
 	if (targets->kind == PROBE_KERNEL_FUNCTION)
 		err = choose_for_kernel_functions(attachment, error);
 	else if (is_user_code(targets))
@@ -308,7 +307,7 @@ int attachment__configure(struct attachment *attachment, struct bpf_object *obje
 	if (!slots)
 		return error__set(error, -ENOENT, "cannot find the map of scratch slots");
 	bpf_map__set_max_entries(slots, SCRATCH_SLOTS_PREEMPTED);
-	config->has_task_pt_regs = attachment->task_pt_regs;
+	config->has_task_pt_regs |= attachment->task_pt_regs;
 	for (size_t i = 0; i < NR_PROBE_PROGRAMS; i++) {
 		attachment->programs[i] =
 			bpf_object__find_program_by_name(object, program_names[i]);

@@ -17,47 +17,20 @@
 
 int epochs__open(struct epochs *epochs, const struct trace_maps *maps, struct error *error)
 {
-	struct epochs opened = {.maps = maps, .grace_fds = {-1, -1}};
-	LIBBPF_OPTS(bpf_map_create_opts, options);
+	struct epochs opened = {.maps = maps};
+	int err = grace__open(&opened.grace);
 
-	opened.grace_fds[1] = bpf_map_create(BPF_MAP_TYPE_ARRAY, "nothing", sizeof(uint32_t),
-					     sizeof(uint32_t), 1, NULL);
-	if (opened.grace_fds[1] >= 0) {
-		options.inner_map_fd = (uint32_t)opened.grace_fds[1];
-		opened.grace_fds[0] =
-			bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "grace", sizeof(uint32_t),
-				       sizeof(uint32_t), 1, &options);
-	}
-	if (opened.grace_fds[0] < 0) {
-		int err = -errno;
-
-		epochs__close(&opened);
+	if (err)
 		return error__set(error, err, "cannot create a BPF map of maps: %s",
 				  strerror(-err));
-	}
 	*epochs = opened;
 	return 0;
 }
 
 void epochs__close(struct epochs *epochs)
 {
-	for (size_t i = 0; epochs->maps && i < ARRAY_SIZE(epochs->grace_fds); i++)
-		if (epochs->grace_fds[i] >= 0)
-			close(epochs->grace_fds[i]);
+	grace__close(&epochs->grace);
 	*epochs = (struct epochs){0};
-}
-
-/*
- * Wait until all programs that are running now have ended. The kernel does that,
- * by an RCU grace period, when user space changes a map of maps, since a program
- * may still be using what was in it (4.20, 1ae80cf31938). membarrier() would do
- * the same, but not with one CPU, nor with nohz_full.
- */
-static int wait_for_programs(const struct epochs *epochs)
-{
-	uint32_t zero = 0;
-
-	return bpf_map_update_elem(epochs->grace_fds[0], &zero, &epochs->grace_fds[1], BPF_ANY);
 }
 
 int epochs__turn(struct epochs *epochs, uint32_t *ended, struct error *error)
@@ -66,7 +39,7 @@ int epochs__turn(struct epochs *epochs, uint32_t *ended, struct error *error)
 	int err = bpf_map_update_elem(bpf_map__fd(epochs->maps->epoch), &zero, &next, BPF_ANY);
 
 	if (!err)
-		err = wait_for_programs(epochs);
+		err = grace__wait(&epochs->grace);
 	if (err)
 		return error__set(error, err, "cannot end an interval: %s", strerror(-err));
 	*ended = epochs->current;

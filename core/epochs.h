@@ -10,13 +10,15 @@
 
 #include <stdint.h>
 
+#include "core/grace.h"
+
 struct error;
 struct trace_maps;
 
 struct epochs {
 	const struct trace_maps *maps; /* borrowed */
 	uint32_t current;
-	int grace_fds[2]; /* a map of maps, and what is put into it; or -1 */
+	struct grace grace;
 };
 
 /* The first epoch is 0. Returns 0 or a negative errno with error filled. */

@@ -68,7 +68,8 @@ static int add_frames(struct place_list *list, const struct counted_stack *stack
 			continue;
 		if (ARRAY_GROW(list->places, list->nr, list->capacity))
 			return -ENOMEM;
-		list->places[list->nr++] = frame_place(stack, frame, frames__return_address(i));
+		list->places[list->nr++] = frame_place(stack, frame_address(frame),
+						       frame__is_return_address(frame, i));
 	}
 	/* Many stacks share few frames: memory follows the distinct ones. */
 	if (list->nr >= list->compact_at) {

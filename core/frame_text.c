@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bpf/abi.h"
+#include "core/unwind_end.h"
 #include "core/util/text.h"
 #include "sym/sym.h"
 
@@ -188,6 +189,16 @@ uint32_t frame_text__levels(uint64_t frame, const struct sym_query *query)
 	return inlined + (inlined < query->nr_inlined) + 1;
 }
 
+static size_t write_mark(uint64_t mark, char text[FRAME_TEXT_MAX])
+{
+	uint32_t argument = (uint32_t)mark;
+
+	if (frame_mark_kind(mark) == MARK_STOPPED)
+		return (size_t)snprintf(text, FRAME_TEXT_MAX, "[unwind stopped: %s]",
+					unwind_end__text(argument));
+	return (size_t)snprintf(text, FRAME_TEXT_MAX, "[cut at %" PRIu32 " frames]", argument);
+}
+
 size_t frame_text__write(const struct frame_style *style, uint64_t address,
 			 const struct sym_query *query, uint32_t level, char text[FRAME_TEXT_MAX])
 {
@@ -195,8 +206,7 @@ size_t frame_text__write(const struct frame_style *style, uint64_t address,
 	uint32_t inlined;
 
 	if (frame_tag(address) == FRAME_MARK)
-		return (size_t)snprintf(text, FRAME_TEXT_MAX, "[cut at %" PRIu32 " frames]",
-					(uint32_t)address);
+		return write_mark(address, text);
 	inlined = frame_text__inlined(query);
 	if (level < inlined)
 		write_inlined(&frame, &query->inlined[level]);

@@ -2,10 +2,12 @@
 #include "core/kernel_types.h"
 
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "core/util/array.h"
@@ -109,4 +111,17 @@ int task_layout__read(struct task_layout *layout)
 	if (!err)
 		*layout = found;
 	return err;
+}
+
+bool task_registers__can_be_had(void)
+{
+	static enum { NOT_ASKED, YES, NO } answer;
+
+	if (answer == NOT_ASKED)
+		answer = !access("/sys/kernel/btf/vmlinux", F_OK) &&
+					 libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE,
+								 BPF_FUNC_task_pt_regs, NULL) == 1 ?
+				 YES :
+				 NO;
+	return answer == YES;
 }

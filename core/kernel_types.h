@@ -3,7 +3,15 @@
 #ifndef TRACEKIT_CORE_KERNEL_TYPES_H
 #define TRACEKIT_CORE_KERNEL_TYPES_H
 
+#include <stdbool.h>
+
 struct task_layout;
+
+/*
+ * Whether programs can have the registers with which a thread came into the kernel:
+ * bpf_task_pt_regs(), 5.15, which needs BTF. The kernel is asked once.
+ */
+bool task_registers__can_be_had(void);
 
 /*
  * Read from the kernel's BTF, which is parsed for it and freed again: some MB

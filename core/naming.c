@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/kernel_names.h"
 #include "core/trace_options.h"
 #include "core/trace_processes.h"
-#include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "sym/sym.h"
 
@@ -21,34 +19,14 @@ struct naming {
 	struct trace_processes *processes;
 };
 
-/* The process that a thread belongs to; a process's own PID is that of its first thread. */
-static pid_t process_of(pid_t tid)
-{
-	CLEANUP_FCLOSE FILE *file = NULL;
-	char path[64], line[256];
-	pid_t pid = tid;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Tgid: %d", &pid) == 1)
-			break;
-	return pid;
-}
-
 /* A process that cannot be read now is read, or not, when the trace has ended. */
-static int remember(struct naming *naming, const struct pid_list *ids)
+static int remember(struct naming *naming, const struct trace_options *options)
 {
-	naming->pids.pids = calloc(ids->nr + 1, sizeof(*naming->pids.pids));
-	if (!naming->pids.pids)
-		return -ENOMEM;
-	for (size_t i = 0; i < ids->nr; i++) {
-		pid_t pid = process_of(ids->pids[i]);
+	int err = trace_options__processes(options, &naming->pids);
 
-		naming->pids.pids[naming->pids.nr++] = pid;
-		(void)symbolizer__remember(naming->symbolizer, pid);
-	}
-	return 0;
+	for (size_t i = 0; i < naming->pids.nr; i++)
+		(void)symbolizer__remember(naming->symbolizer, naming->pids.pids[i]);
+	return err;
 }
 
 int naming__new(struct naming **out, const struct trace_options *options, struct error *error)
@@ -67,7 +45,7 @@ int naming__new(struct naming **out, const struct trace_options *options, struct
 	naming->names_programs = !options->kernel_stacks_only;
 	if (symbolizer__new(&naming->symbolizer, &options->names,
 			    naming->namer ? kernel_namer__print : NULL, naming->namer) ||
-	    (naming->names_programs && remember(naming, trace_options__ids(options)))) {
+	    (naming->names_programs && remember(naming, options))) {
 		naming__free(naming);
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	}

@@ -47,9 +47,12 @@ static const struct sym_query *answer_for(const struct stack_writer *writer,
 					  const struct counted_stack *item,
 					  const struct frames *frames, uint32_t i)
 {
-	if (frame_tag(frames->frames[i]) == FRAME_MARK)
+	uint64_t frame = frames->frames[i];
+
+	if (frame_tag(frame) == FRAME_MARK)
 		return NULL;
-	return frame_names__get(writer->names, item, frames->frames[i], frames__return_address(i));
+	return frame_names__get(writer->names, item, frame_address(frame),
+				frame__is_return_address(frame, i));
 }
 
 static void print_level(const struct stack_writer *writer, uint64_t frame,
@@ -82,7 +85,7 @@ static void print_address(FILE *out, uint64_t frame)
 	if (frame_tag(frame) == FRAME_MARK)
 		fprintf(out, "%-16s ", "-");
 	else
-		fprintf(out, "%-16" PRIx64 " ", frame);
+		fprintf(out, "%-16" PRIx64 " ", (uint64_t)frame_address(frame));
 }
 
 /* A line for each function that the address is in. */

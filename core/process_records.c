@@ -380,6 +380,11 @@ const struct process_record *process_records__next(struct process_records *recor
 	return &records->items[records->next++];
 }
 
+bool process_records__has_later(const struct process_records *records)
+{
+	return records->next < records->nr;
+}
+
 bool process_records__replace(const struct process_records *records, pid_t pid)
 {
 	for (size_t i = records->next; i < records->nr; i++) {

@@ -60,6 +60,9 @@ int process_records__read(struct process_records *records);
  */
 const struct process_record *process_records__next(struct process_records *records, uint64_t until);
 
+/* Whether there are any that have been read, and are later than what was asked for. */
+bool process_records__has_later(const struct process_records *records);
+
 /* Whether one of those that are still to come says that pid is another program, or process. */
 bool process_records__replace(const struct process_records *records, pid_t pid);
 

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "core/naming.h"
+#include "core/session.h"
 #include "core/trace_processes.h"
 #include "core/tracing_frames.h"
+#include "core/unwinding.h"
 #include "core/util/error.h"
 #include "core/util/message.h"
 #include "sym/sym.h"
@@ -88,7 +90,8 @@ static void say_user_errors(const struct frame_names *names, struct report_said 
 	said->incomplete_debug |= names->incomplete_debug;
 }
 
-void report__say_what_is_missing(const struct report *report, bool stats, struct report_said *said)
+void report__say_what_is_missing(const struct report *report, const struct session *session,
+				 struct report_said *said)
 {
 	const struct accounting *accounting = &report->accounting;
 	uint64_t hidden = accounting->events.n[EVENTS_FILTERED_PIDNS];
@@ -114,7 +117,10 @@ void report__say_what_is_missing(const struct report *report, bool stats, struct
 			"WARNING: %" PRIu64 " more events were withheld by the kernel, and are not "
 			"shown\n",
 			accounting->missed);
-	if (stats) {
+	if (!session)
+		return;
+	unwinding__say(session__unwinding(session), &accounting->events, session__stats(session));
+	if (session__stats(session)) {
 		accounting__format_stats(accounting, line, sizeof(line));
 		message("%s", line);
 	}

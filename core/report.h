@@ -11,6 +11,7 @@
 
 struct error;
 struct naming;
+struct session;
 struct trace_maps;
 
 struct report {
@@ -42,9 +43,10 @@ struct report_said {
 
 /*
  * Say on stderr what the report does not show and why: losses, what could not
- * be named, and with stats what became of every event. For applets to call when
- * stdout is done.
+ * be named, stacks that are not complete, and with --stats what became of every event. For applets
+ * to call when stdout is done. session: NULL if the report does not count all events.
  */
-void report__say_what_is_missing(const struct report *report, bool stats, struct report_said *said);
+void report__say_what_is_missing(const struct report *report, const struct session *session,
+				 struct report_said *said);
 
 #endif

@@ -29,12 +29,16 @@ struct sent_stack *sent_stacks__find(const struct sent_stacks *stacks, struct st
 	return stack;
 }
 
-int sent_stacks__add(struct sent_stacks *stacks, struct stack_id id, const struct stack *stack)
+int sent_stacks__add(struct sent_stacks *stacks, struct stack_id id, const struct stack_part *part)
 {
-	size_t frames_size = stack->nr * sizeof(stack->frames[0]);
-	size_t bytes = sizeof(struct sent_stack) + frames_size;
+	const bool is_last = !part->next.lo && !part->next.hi;
+	const struct sent_stack *next = is_last ? NULL : sent_stacks__find(stacks, part->next);
+	uint32_t nr_next = next ? next->nr : 0;
+	size_t bytes = sizeof(struct sent_stack) + (part->nr + nr_next) * sizeof(part->frames[0]);
 	struct sent_stack **bucket, *sent;
 
+	if ((!is_last && !next) || part->nr > STACK_SLOTS - nr_next)
+		return -EPROTO;
 	if (sent_stacks__find(stacks, id))
 		return 0;
 	if (!stacks->buckets)
@@ -43,8 +47,10 @@ int sent_stacks__add(struct sent_stacks *stacks, struct stack_id id, const struc
 	if (!sent)
 		return -ENOMEM;
 	bucket = bucket_of(stacks, id);
-	*sent = (struct sent_stack){.id = id, .next = *bucket, .nr = stack->nr};
-	memcpy(sent->frames, stack->frames, frames_size);
+	*sent = (struct sent_stack){.id = id, .next = *bucket, .nr = part->nr + nr_next};
+	memcpy(sent->frames, part->frames, part->nr * sizeof(part->frames[0]));
+	if (next)
+		memcpy(sent->frames + part->nr, next->frames, nr_next * sizeof(part->frames[0]));
 	*bucket = sent;
 	stacks->nr++;
 	stacks->bytes += bytes;

@@ -35,7 +35,10 @@ void sent_stacks__release(struct sent_stacks *stacks);
 /* NULL if there is none. */
 struct sent_stack *sent_stacks__find(const struct sent_stacks *stacks, struct stack_id id);
 
-/* Unless it is there already. Returns 0 or -ENOMEM. */
-int sent_stacks__add(struct sent_stacks *stacks, struct stack_id id, const struct stack *stack);
+/*
+ * The stack that begins with part, whose other parts are one that is there, unless it is there
+ * already. Returns 0, -EPROTO if they are not, or are too many, or -ENOMEM.
+ */
+int sent_stacks__add(struct sent_stacks *stacks, struct stack_id id, const struct stack_part *part);
 
 #endif

@@ -21,6 +21,7 @@
 #include "core/filter.h"
 #include "core/trace_maps.h"
 #include "core/trace_options.h"
+#include "core/unwinding.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
@@ -37,6 +38,7 @@ struct session {
 	size_t nr_polled;
 	void **pages; /* what watch_thread() has mapped, for each target; or NULL */
 	struct trace_maps maps;
+	struct unwinding *unwinding; /* NULL: user stacks are not walked by tables */
 };
 
 enum { POLL_STOP, POLL_STDOUT, POLL_WATCHED, POLL_TARGETS = POLL_WATCHED + SESSION_WATCHED };
@@ -215,6 +217,7 @@ void session__close(struct session *session)
 		for (size_t i = POLL_TARGETS; i < session->nr_polled; i++)
 			end_watch(session, i - POLL_TARGETS);
 	}
+	unwinding__free(session->unwinding);
 	free(session->polled);
 	free(session->pages);
 	free(session);
@@ -225,6 +228,9 @@ void session__closep(struct session **session)
 	session__close(*session);
 }
 
+/* The kernel's own default of that, kernel.perf_event_max_stack. */
+#define KERNEL_FRAMES 127
+
 /* What one bpf_get_stack() can return: the sysctl's frames, or all that a stack has room for. */
 static uint32_t read_max_frames(void)
 {
@@ -233,8 +239,8 @@ static uint32_t read_max_frames(void)
 
 	/* Not there: then it cannot have been changed from the kernel's default. */
 	if (!file || fscanf(file, "%u", &frames) != 1 || frames < 1)
-		return MAX_FRAMES;
-	return frames < STACK_SLOTS ? frames : STACK_SLOTS;
+		return KERNEL_FRAMES;
+	return frames < KERNEL_SLOTS ? frames : KERNEL_SLOTS;
 }
 
 int session__configure(struct session *session, struct bpf_object *object,
@@ -250,6 +256,8 @@ int session__configure(struct session *session, struct bpf_object *object,
 	if (getrandom(config->hash_seed, sizeof(config->hash_seed), 0) != sizeof(config->hash_seed))
 		return error__set(error, -errno, "cannot get random bytes: %s", strerror(errno));
 	config->max_frames = read_max_frames();
+	config->max_depth = (uint32_t)options->max_depth;
+	config->max_user_depth = options->unwind == UNWIND_OFF ? 1 : config->max_depth;
 	config->cpu = ALL_CPUS;
 	config->key_by_process = true;
 	config->kernel_stacks = !options->user_stacks_only;
@@ -260,7 +268,9 @@ int session__configure(struct session *session, struct bpf_object *object,
 	if (session->maps.counts)
 		bpf_map__set_max_entries(session->maps.counts,
 					 (uint32_t)options->hash_storage_size * epochs);
-	return filter__configure(options, &session->maps, config, error);
+	err = filter__configure(options, &session->maps, config, error);
+	return err ? err :
+		     unwinding__configure(&session->unwinding, options, object, config, error);
 }
 
 int session__load(struct session *session, struct bpf_object *object, FILE *verifier_log,
@@ -277,7 +287,20 @@ int session__load(struct session *session, struct bpf_object *object, FILE *veri
 	if (err)
 		return filter__explains(&session->maps, err, error) ? err :
 								      bpf_error__load(error, err);
-	return filter__fill(session->options, &session->maps, error);
+	err = filter__fill(session->options, &session->maps, error);
+	if (!err && session->unwinding)
+		err = unwinding__start(session->unwinding, session->polled[POLL_STOP].fd, error);
+	return err;
+}
+
+const struct unwinding *session__unwinding(const struct session *session)
+{
+	return session->unwinding;
+}
+
+bool session__stats(const struct session *session)
+{
+	return session->options->stats;
 }
 
 const struct trace_maps *session__maps(const struct session *session)

@@ -113,31 +113,46 @@ static int read_keys(struct stack_counts *counts, int fd, uint32_t epoch)
 	return err == -ENOENT ? 0 : err;
 }
 
-static int fetch_stack(struct stack_counts *counts, int fd, struct stack_id id,
-		       const struct frames **fetched)
-{
-	struct frames *frames;
-	struct stack stack;
-	size_t bytes;
-	int err = bpf_map_lookup_elem(fd, &id, &stack);
-
-	if (err)
-		return err;
-	if (stack.nr > STACK_SLOTS)
-		return -EINVAL;
-	bytes = stack.nr * sizeof(stack.frames[0]);
-	frames = arena__alloc(&counts->frames, sizeof(*frames) + bytes);
-	if (!frames)
-		return -ENOMEM;
-	frames->nr = stack.nr;
-	memcpy(frames->frames, stack.frames, bytes);
-	*fetched = frames;
-	return 0;
-}
-
 static bool has_frames(struct stack_id id)
 {
 	return id.lo || id.hi;
+}
+
+/* Its parts, from the leaf on. Returns 0 or a negative errno. */
+static int fetch_parts(int fd, struct stack_id id, uint64_t frames[STACK_SLOTS], uint32_t *nr)
+{
+	for (*nr = 0; has_frames(id);) {
+		struct stack_part part;
+		int err = bpf_map_lookup_elem(fd, &id, &part);
+
+		if (err)
+			return err;
+		if (part.nr > PART_FRAMES || part.nr > STACK_SLOTS - *nr)
+			return -EINVAL;
+		memcpy(frames + *nr, part.frames, part.nr * sizeof(part.frames[0]));
+		*nr += part.nr;
+		id = part.next;
+	}
+	return 0;
+}
+
+static int fetch_stack(struct stack_counts *counts, int fd, struct stack_id id,
+		       const struct frames **fetched)
+{
+	uint64_t all[STACK_SLOTS];
+	struct frames *frames;
+	uint32_t nr;
+	int err = fetch_parts(fd, id, all, &nr);
+
+	if (err)
+		return err;
+	frames = arena__alloc(&counts->frames, sizeof(*frames) + nr * sizeof(all[0]));
+	if (!frames)
+		return -ENOMEM;
+	frames->nr = nr;
+	memcpy(frames->frames, all, nr * sizeof(all[0]));
+	*fetched = frames;
+	return 0;
 }
 
 static int read_stacks(struct stack_counts *counts, int fd)
@@ -196,8 +211,8 @@ void stack_counts__hide(struct stack_counts *counts,
 		struct counted_stack *item = &counts->items[i];
 		const struct frames *kernel = item->kernel;
 
-		while (item->hidden < kernel->nr && is_own(context, kernel->frames[item->hidden],
-							   frames__return_address(item->hidden)))
+		while (item->hidden < kernel->nr &&
+		       is_own(context, kernel->frames[item->hidden], item->hidden > 0))
 			item->hidden++;
 	}
 	array__sort(counts->items, counts->nr, sizeof(*counts->items), compare_shown);

@@ -19,10 +19,10 @@ struct frames {
 	uint64_t frames[];
 };
 
-/* Whether frame i is an address that a call returns to: all but the leaf. */
-static inline bool frames__return_address(uint32_t i)
+/* Whether frame i is an address that a call returns to. */
+static inline bool frame__is_return_address(uint64_t frame, uint32_t i)
 {
-	return i > 0;
+	return i > 0 && frame_tag(frame) != FRAME_INTERRUPTED;
 }
 
 struct counted_stack {

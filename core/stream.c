@@ -129,8 +129,7 @@ static int finish_turn(struct stream *stream, struct error *error)
 		err = epochs__clear(&stream->epochs, epoch, error);
 	if (err)
 		return err;
-	for (int i = 0; i < NR_EVENT_COUNTERS; i++)
-		stream->counters.n[i] += accounting.events.n[i];
+	event_counters__add(&stream->counters, &accounting.events);
 	note_lost(stream, epoch, stream->lost[epoch], stream->latest);
 	stream->stacks[epoch].read = true;
 	epoch_stacks__release_if_done(&stream->stacks[epoch]);
@@ -162,7 +161,7 @@ static int turn(struct stream *stream, struct error *error)
 union record {
 	uint32_t kind;
 	struct event_record event;
-	struct stack_record stack;
+	struct part_record part;
 };
 
 static bool is_wanted(const struct stream *stream, uint32_t epoch)
@@ -170,17 +169,17 @@ static bool is_wanted(const struct stream *stream, uint32_t epoch)
 	return !stream->last_turn || epoch == stream->turned;
 }
 
-static int take_stack(struct stream *stream, const struct stack_record *record, size_t length)
+static int take_part(struct stream *stream, const struct part_record *record, size_t length)
 {
-	size_t frames = offsetof(struct stack_record, stack.frames);
+	size_t frames = offsetof(struct part_record, part.frames);
 	uint32_t epoch = stack_id__epoch(record->id);
 
-	if (length < frames || record->stack.nr > STACK_SLOTS ||
-	    length < frames + record->stack.nr * sizeof(uint64_t))
+	if (length < frames || record->part.nr > PART_FRAMES ||
+	    length < frames + record->part.nr * sizeof(uint64_t))
 		return -EPROTO;
 	if (!is_wanted(stream, epoch))
 		return 0;
-	return sent_stacks__add(&stream->stacks[epoch].stacks, record->id, &record->stack);
+	return sent_stacks__add(&stream->stacks[epoch].stacks, record->id, &record->part);
 }
 
 static struct sent_stack *find_stack(struct stream *stream, struct stack_id id)
@@ -225,8 +224,8 @@ static int take_event(struct stream *stream, const struct event_record *record, 
 static int take_record(struct stream *stream, const union record *record, size_t length,
 		       stream_visit visit, void *context, struct error *error)
 {
-	int err = record->kind == RECORD_STACK ?
-			  take_stack(stream, &record->stack, length) :
+	int err = record->kind == RECORD_PART ?
+			  take_part(stream, &record->part, length) :
 			  take_event(stream, &record->event, length, visit, context, error);
 
 	if (err == -EPROTO)

@@ -305,18 +305,18 @@ static int place_stack(struct stream_names *names, struct sent_stack *stack, uin
 	int err = make_shown(names, stack);
 
 	for (uint32_t i = 0; i < stack->nr && !err; i++) {
-		bool is_user = frame_tag(stack->frames[i]) == FRAME_USER;
+		uint64_t frame = frame_address(stack->frames[i]);
+		bool is_user = frame_tag(frame) == FRAME_USER;
 		const struct shown_frame wanted = {
-			.frame = stack->frames[i],
+			.frame = frame,
 			.process = is_user ? process : 0,
 			.pid = is_user ? pid : 0,
-			.return_address = frames__return_address(i),
+			.return_address = frame__is_return_address(stack->frames[i], i),
 		};
-		struct shown_frame *frame = find_or_add(names, &wanted);
 
-		if (!frame)
+		stack->shown[i] = find_or_add(names, &wanted);
+		if (!stack->shown[i])
 			return -ENOMEM;
-		stack->shown[i] = frame;
 	}
 	if (err)
 		return err;

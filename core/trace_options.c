@@ -2,12 +2,49 @@
 #include "core/trace_options.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
+
+const char *const unwind_methods[] = {[UNWIND_AUTO] = "auto",
+				      [UNWIND_DWARF] = "dwarf",
+				      [UNWIND_FRAME_POINTERS] = "fp",
+				      [UNWIND_OFF] = "off",
+				      NULL};
 
 const struct pid_list *trace_options__ids(const struct trace_options *options)
 {
 	return options->tids.nr ? &options->tids : &options->pids;
+}
+
+/* The process that a thread belongs to; a process's own PID is that of its first thread. */
+static pid_t process_of(pid_t tid)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char path[64], line[256];
+	pid_t pid = tid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	return pid;
+}
+
+int trace_options__processes(const struct trace_options *options, struct pid_list *pids)
+{
+	const struct pid_list *ids = trace_options__ids(options);
+	pid_t *found = calloc(ids->nr + 1, sizeof(*found));
+
+	if (!found)
+		return -ENOMEM;
+	for (size_t i = 0; i < ids->nr; i++)
+		found[i] = process_of(ids->pids[i]);
+	*pids = (struct pid_list){found, ids->nr};
+	return 0;
 }
 
 int trace_options__check(const struct trace_options *options, const char *program,

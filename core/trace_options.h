@@ -6,10 +6,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/abi.h"
 #include "core/options.h"
 #include "sym/sym.h"
 
 struct error;
+
+/* How user stacks are walked; the words for it are unwind_methods. */
+enum unwind_method {
+	UNWIND_AUTO,  /* by call-frame information, if the kernel lets a program have all registers
+		       */
+	UNWIND_DWARF, /* by call-frame information */
+	UNWIND_FRAME_POINTERS,
+	UNWIND_OFF, /* not at all: only where the thread is */
+};
+
+extern const char *const unwind_methods[];
+
+/* Of what may be loaded; the least is one piece. */
+#define UNWIND_MEMORY_MIN     ((uint64_t)1024 * 1024)
+#define UNWIND_MEMORY_MAX     ((uint64_t)1024 * 1024 * 1024)
+#define UNWIND_MEMORY_DEFAULT ((uint64_t)64 * 1024 * 1024)
 
 struct trace_options {
 	struct pid_list pids;  /* empty: all processes */
@@ -28,11 +45,15 @@ struct trace_options {
 	uint64_t interval;	     /* nanoseconds from report to report; 0: one at the end */
 	uint64_t hash_storage_size;  /* keys */
 	uint64_t stack_storage_size; /* stacks */
+	uint64_t max_depth;	     /* frames of a stack */
+	size_t unwind;		     /* enum unwind_method */
+	uint64_t unwind_memory;	     /* bytes */
 };
 
 #define TRACE_OPTIONS_DEFAULTS                                                                     \
 	{                                                                                          \
-		.hash_storage_size = 40960, .stack_storage_size = 16384,                           \
+		.hash_storage_size = 40960, .stack_storage_size = 16384, .max_depth = MAX_FRAMES,  \
+		.unwind_memory = UNWIND_MEMORY_DEFAULT,                                            \
 	}
 
 /* Far above what anyone needs, far below what the kernel's own arithmetic takes. */
@@ -84,6 +105,16 @@ struct trace_options {
 	{.name = "stack-storage-size", .value = "N", .type = OPTION_NUMBER,                      \
 	 .offset = TRACE_OPTION_(settings, stack_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
 	 .help = "how many distinct stacks can be stored (default 16384)"},                      \
+	{.name = "unwind", .value = "METHOD", .type = OPTION_CHOICE,                             \
+	 .offset = TRACE_OPTION_(settings, unwind), .choices = unwind_methods,                   \
+	 .help = "how user stacks are walked: auto (default), dwarf, fp or off"},                \
+	{.name = "unwind-memory", .value = "SIZE", .type = OPTION_SIZE,                          \
+	 .offset = TRACE_OPTION_(settings, unwind_memory),                                       \
+	 .min = UNWIND_MEMORY_MIN, .max = UNWIND_MEMORY_MAX,                                     \
+	 .help = "how much call-frame information may be loaded (default 64M)"},                 \
+	{.name = "max-depth", .value = "N", .type = OPTION_NUMBER,                               \
+	 .offset = TRACE_OPTION_(settings, max_depth), .min = 1, .max = MAX_FRAMES,              \
+	 .help = "show so many frames of a stack at most (default 575)"},                        \
 	{.name = "stats", .type = OPTION_FLAG,                                                   \
 	 .offset = TRACE_OPTION_(settings, stats),                                               \
 	 .help = "say on stderr what became of every event, also when none was lost"}
@@ -101,6 +132,12 @@ struct trace_options {
 
 /* The IDs that the trace is limited to, of processes or threads; empty: it is not. */
 const struct pid_list *trace_options__ids(const struct trace_options *options);
+
+/*
+ * The processes that the trace is limited to, those of its threads as well; empty: it is not.
+ * Its pids are the caller's to free. Returns 0 or -ENOMEM.
+ */
+int trace_options__processes(const struct trace_options *options, struct pid_list *pids);
 
 /*
  * What the table cannot say: 0, or -EINVAL with error filled. for_all: what to do for kernel

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/unwind_rule.h"
+#include "bpf/unwind_rule.h"
 
 struct work;
 

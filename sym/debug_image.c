@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/util/array.h"
@@ -68,12 +67,6 @@ static int plan_section(struct debug_plan *plan, const struct elf_section *secti
 	return section_part__find(&plan->parts[number], plan->elf, section, is_old);
 }
 
-/* fstat() of libc is newfstatat(), which takes paths: a sandbox does not have that. */
-static int stat_file(int fd, struct stat *st)
-{
-	return syscall(SYS_fstat, fd, st) ? -errno : 0;
-}
-
 static uint64_t aligned(uint64_t size)
 {
 	/* At least one zero behind each section: strings end there, whatever a file has. */
@@ -96,7 +89,7 @@ static int check_sizes(const struct debug_plan *plan)
 {
 	uint64_t stored = 0;
 	struct stat st;
-	int err = stat_file(plan->elf->fd, &st);
+	int err = elf_symbols__stat(plan->elf, &st);
 
 	if (err)
 		return err;

@@ -6,6 +6,8 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/util/array.h"
@@ -41,6 +43,12 @@ static size_t read_some(int fd, void *buffer, size_t size, uint64_t offset)
 		done += (size_t)got;
 	}
 	return done;
+}
+
+/* fstat() of libc is newfstatat(), which takes paths: a sandbox does not have that. */
+int elf_symbols__stat(const struct elf_symbols *elf, struct stat *st)
+{
+	return syscall(SYS_fstat, elf->fd, st) ? -errno : 0;
 }
 
 size_t elf_symbols__read(const struct elf_symbols *elf, void *buffer, size_t size, uint64_t offset)
@@ -177,7 +185,10 @@ int elf_symbols__open(struct elf_symbols *elf, int fd)
 	if (!file || elf_kind(file) != ELF_K_ELF)
 		err = -ENOEXEC;
 	opened.is_64bit = !err && gelf_getclass(file) == ELFCLASS64;
-	opened.machine = !err && gelf_getehdr(file, &ehdr) ? ehdr.e_machine : EM_NONE;
+	if (!err && gelf_getehdr(file, &ehdr)) {
+		opened.machine = ehdr.e_machine;
+		opened.entry = ehdr.e_entry;
+	}
 	if (!err)
 		err = read_segments(&opened, file);
 	if (!err)

@@ -15,6 +15,7 @@
 
 #include "core/util/arena.h"
 
+struct stat;
 struct work;
 
 /* Longer names are cut. */
@@ -57,6 +58,7 @@ struct elf_symbols {
 	int fd; /* not owned */
 	bool is_64bit;
 	uint16_t machine; /* EM_X86_64 and the like */
+	uint64_t entry;	  /* address where the program begins; 0: there is none */
 	struct elf_segment *segments;
 	size_t nr_segments;
 	struct elf_section *sections; /* by number */
@@ -72,6 +74,9 @@ struct elf_symbols {
  */
 int elf_symbols__open(struct elf_symbols *elf, int fd);
 void elf_symbols__close(struct elf_symbols *elf);
+
+/* As fstat(2) of the file, also in a sandbox (sym/sandbox.h). Returns 0 or a negative errno. */
+int elf_symbols__stat(const struct elf_symbols *elf, struct stat *st);
 
 /* Up to size bytes at offset of the file; returns how many it has there (still). */
 size_t elf_symbols__read(const struct elf_symbols *elf, void *buffer, size_t size, uint64_t offset);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of Go functions, from the table that every Go program carries for its own
- * tracebacks: they are there when its symbols have been stripped (-ldflags=-s).
- *
- * The table is searched, not loaded: memory and time follow the question. Format:
- * "Go 1.2 Runtime Symbol Information" (golang.org/s/go12symtab), and for Go 1.16,
- * 1.18, 1.20 and 1.26 its source, src/runtime/symtab.go, pcHeader and moduledata.
+ * Names of Go functions, from the table of sym/go_table.h: they are there when its symbols
+ * have been stripped (-ldflags=-s). It is searched: memory and time follow the question.
  */
 #ifndef TRACEKIT_SYM_GO_FUNCTIONS_H
 #define TRACEKIT_SYM_GO_FUNCTIONS_H

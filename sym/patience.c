@@ -51,8 +51,7 @@ void patience__note_progress(struct patience *patience, const struct progress *s
 	patience->server_ms = progress->server_ms;
 }
 
-/* Whether the child is running, or would if there were a CPU for it. */
-static bool is_runnable(pid_t pid)
+bool patience__is_runnable(pid_t pid)
 {
 	uint64_t start_time;
 	char state;
@@ -78,7 +77,7 @@ int patience__check(struct patience *patience, const struct progress *shared, pi
 		patience__note_progress(patience, shared);
 		return 0;
 	}
-	if (!is_runnable(child))
+	if (!patience__is_runnable(child))
 		patience->waited += passed < PATIENCE_MS / 2 ? passed : PATIENCE_MS / 2;
 	return patience->waited >= PATIENCE_MS && major(progress->device) == 0 ? -ETIMEDOUT : 0;
 }

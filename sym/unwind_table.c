@@ -12,6 +12,8 @@
 #include "core/util/cleanup.h"
 #include "sym/cfi_section.h"
 #include "sym/elf_symbols.h"
+#include "sym/go_table.h"
+#include "sym/go_unwind.h"
 #include "sym/section_part.h"
 #include "sym/work.h"
 
@@ -69,7 +71,7 @@ int unwind_rules__number(struct unwind_rules *rules, const struct unwind_rule *r
 	for (uint32_t number = *bucket; number; number = rules->next[number])
 		if (!memcmp(&rules->items[number], rule, sizeof(*rule)))
 			return (int)number;
-	if (rules->nr == UNWIND_RULES_MAX)
+	if (rules->nr == UNWIND_RULES)
 		return UNWIND_UNSUPPORTED;
 	if (ARRAY_GROW(rules->items, rules->nr, rules->capacity) ||
 	    ARRAY_GROW(rules->next, rules->nr, rules->next_capacity))
@@ -89,14 +91,16 @@ struct making {
 	const struct elf_symbols *elf;
 	const struct cfi_machine *machine;
 	size_t page;	  /* that rows are added to */
-	uint32_t current; /* the rule that holds */
+	uint32_t current; /* the rule that holds, */
+	uint64_t since;	  /* from that address on */
+	uint64_t entry;	  /* where the program begins; 0: not known, or done */
 };
 
 static int add_row(struct making *making, uint32_t row)
 {
 	struct unwind_table *table = making->table;
 
-	if (table->nr_rows == UNWIND_ROWS_MAX)
+	if (table->nr_rows == UNWIND_TABLE_ROWS_MAX)
 		return -EFBIG;
 	if (ARRAY_GROW(table->rows, table->nr_rows, table->rows_capacity))
 		return -ENOMEM;
@@ -105,18 +109,19 @@ static int add_row(struct making *making, uint32_t row)
 	return 0;
 }
 
-/* From address on rule holds; if the page begins there, instead of the one before. */
+/* From address on rule holds; if another one begins there, instead of it. */
 static int begin_rule(struct making *making, uint32_t rule, uint64_t address)
 {
 	struct unwind_table *table = making->table;
-	bool is_first = table->pages[making->page].nr == 0, begins_page = !(address % PAGE_SIZE);
+	bool is_first = table->pages[making->page].nr == 0;
+	uint32_t *last = is_first ? NULL : &table->rows[table->nr_rows - 1];
 	int err = 0;
 
-	if (begins_page && !is_first) {
-		table->rows[table->nr_rows - 1] = unwind_row(rule, address);
+	if (last && (*last & (PAGE_SIZE - 1)) == (address & (PAGE_SIZE - 1))) {
+		*last = unwind_row(rule, address);
 		return 0;
 	}
-	if (is_first && !begins_page)
+	if (is_first && address % PAGE_SIZE)
 		err = add_row(making, unwind_row(UNWIND_NONE, 0));
 	return err ? err : add_row(making, unwind_row(rule, address));
 }
@@ -137,21 +142,46 @@ static int go_to_page(struct making *making, size_t page, uint32_t rule)
 }
 
 /* Rows outside of the pages are of no code. */
+static int put_row(struct making *making, uint64_t address, uint32_t number)
+{
+	struct unwind_table *table = making->table;
+	uint64_t end = table->start + table->nr_pages * PAGE_SIZE;
+	uint32_t before = making->current;
+	int err;
+
+	if (address < table->start || address >= end)
+		return 0;
+	making->since = address;
+	if (number == before)
+		return 0;
+	making->current = number;
+	err = go_to_page(making, (address - table->start) >> UNWIND_PAGE_BITS, before);
+	return err ? err : begin_rule(making, making->current, address);
+}
+
+/* Nothing is known from since up to next. */
+static int mark_entry(struct making *making, uint64_t next)
+{
+	uint64_t entry = making->entry, behind;
+	int err;
+
+	if (!entry || entry >= next)
+		return 0;
+	making->entry = 0;
+	if (making->current != UNWIND_NONE || entry < making->since ||
+	    __builtin_add_overflow(entry, UNWIND_ENTRY_SIZE, &behind))
+		return 0;
+	err = put_row(making, entry, UNWIND_END);
+	return err || behind >= next ? err : put_row(making, behind, UNWIND_NONE);
+}
+
 static int take_row(void *context, uint64_t address, const struct unwind_rule *rule)
 {
 	struct making *making = context;
-	struct unwind_table *table = making->table;
-	uint64_t end = table->start + table->nr_pages * PAGE_SIZE;
-	int number = unwind_rules__number(making->rules, rule), err;
-	uint32_t before = making->current;
+	int number = unwind_rules__number(making->rules, rule);
+	int err = number < 0 ? number : mark_entry(making, address);
 
-	if (number < 0)
-		return number;
-	if (address < table->start || address >= end || (uint32_t)number == before)
-		return 0;
-	making->current = (uint32_t)number;
-	err = go_to_page(making, (address - table->start) >> UNWIND_PAGE_BITS, before);
-	return err ? err : begin_rule(making, making->current, address);
+	return err ? err : put_row(making, address, (uint32_t)number);
 }
 
 /* From the first code to the last; returns 0 or -EFBIG. */
@@ -175,7 +205,7 @@ static int find_extent(const struct elf_symbols *elf, uint64_t *start, uint64_t 
 	if (*start >= *end)
 		return -ENOENT;
 	*start &= ~(PAGE_SIZE - 1);
-	return *end - *start > UNWIND_PAGES_MAX * PAGE_SIZE ? -EFBIG : 0;
+	return *end - *start > UNWIND_TABLE_PAGES_MAX * PAGE_SIZE ? -EFBIG : 0;
 }
 
 /* ---- files ---- */
@@ -192,12 +222,12 @@ static int read_section(const struct elf_symbols *elf, const struct section_part
 			const struct work *work, unsigned char **bytes)
 {
 	struct stat st;
-	int err;
+	int err = elf_symbols__stat(elf, &st);
 
+	if (err)
+		return err;
 	if (part->inflated > SECTION_MAX)
 		return -EFBIG;
-	if (fstat(elf->fd, &st))
-		return -errno;
 	if (!section_part__fits(part, (uint64_t)st.st_size))
 		return -EBADMSG;
 	*bytes = calloc(1, part->inflated + 1);
@@ -208,7 +238,8 @@ static int read_section(const struct elf_symbols *elf, const struct section_part
 }
 
 /* From the section of places[place], if the file has it; or -ENOENT. */
-static int make_from(struct making *making, size_t place, const struct work *work)
+static int read_place(struct making *making, size_t place, const struct work *work, cfi_visit visit,
+		      void *context)
 {
 	bool is_eh_frame = places[place].is_eh_frame;
 	const struct elf_section *section =
@@ -231,15 +262,108 @@ static int make_from(struct making *making, size_t place, const struct work *wor
 		.address = is_eh_frame ? section->address : 0,
 		.is_eh_frame = is_eh_frame,
 	};
-	return cfi_section__each_row(&cfi, work, take_row, making);
+	return cfi_section__each_row(&cfi, work, visit, context);
+}
+
+/* ---- Go ---- */
+
+/* More than any C code that is linked with a Go program has. */
+#define MERGED_MAX ((size_t)1024 * 1024)
+
+struct merged_row {
+	uint64_t address;
+	uint32_t rule;
+};
+
+/* Rows of .eh_frame hold where there are none of Go. */
+struct merging {
+	struct making *making;
+	struct merged_row *rows; /* of .eh_frame */
+	size_t nr, capacity;
+	size_t next;	/* the first one that is not behind what has been merged */
+	uint32_t below; /* the rule of the one before it */
+	bool is_go;	/* a rule of Go holds */
+};
+
+static int keep_row(void *context, uint64_t address, const struct unwind_rule *rule)
+{
+	struct merging *merging = context;
+	int number = unwind_rules__number(merging->making->rules, rule);
+
+	if (number < 0)
+		return number;
+	if (merging->nr == MERGED_MAX)
+		return -EFBIG;
+	if (ARRAY_GROW(merging->rows, merging->nr, merging->capacity))
+		return -ENOMEM;
+	merging->rows[merging->nr++] =
+		(struct merged_row){.address = address, .rule = (uint32_t)number};
+	return 0;
+}
+
+/* Of a copy: taking it can move the rules. */
+static int take_below(struct merging *merging, uint64_t address)
+{
+	const struct unwind_rule rule = merging->making->rules->items[merging->below];
+
+	return take_row(merging->making, address, &rule);
+}
+
+/* Those of .eh_frame up to address, which is where a row of Go is. */
+static int pass_rows(struct merging *merging, uint64_t address)
+{
+	int err = 0;
+
+	while (merging->next < merging->nr && !err) {
+		const struct merged_row *row = &merging->rows[merging->next];
+
+		if (row->address > address)
+			break;
+		merging->below = row->rule;
+		merging->next++;
+		if (!merging->is_go && row->address < address)
+			err = take_below(merging, row->address);
+	}
+	return err;
+}
+
+static int merge_row(void *context, uint64_t address, const struct unwind_rule *rule)
+{
+	struct merging *merging = context;
+	int err = pass_rows(merging, address);
+
+	if (err)
+		return err;
+	merging->is_go = rule->cfa != UNWIND_NONE;
+	return merging->is_go ? take_row(merging->making, address, rule) :
+				take_below(merging, address);
+}
+
+/* The C code that is linked with Go has .eh_frame; what a debugger has of Go is not needed. */
+static int make_go(struct making *making, struct go_table *table, const struct work *work)
+{
+	struct merging merging = {.making = making};
+	int err = read_place(making, 0, work, keep_row, &merging);
+
+	if (!err || err == -ENOENT)
+		err = go_unwind__each_row(table, merge_row, &merging);
+	if (!err)
+		err = pass_rows(&merging, UINT64_MAX);
+	free(merging.rows);
+	return err;
 }
 
 static int make(struct making *making, const struct work *work)
 {
+	struct go_table table;
 	int err = -ENOENT;
 
+	if (go_unwind__open(&table, making->elf, *work))
+		err = make_go(making, &table, work);
 	for (size_t i = 0; i < ARRAY_SIZE(places) && err == -ENOENT; i++)
-		err = make_from(making, i, work);
+		err = read_place(making, i, work, take_row, making);
+	if (!err)
+		err = mark_entry(making, UINT64_MAX);
 	return err ? err : go_to_page(making, making->table->nr_pages - 1, making->current);
 }
 
@@ -250,7 +374,8 @@ int unwind_table__read(struct unwind_table *out, struct unwind_rules *rules,
 	struct making making = {.table = &table,
 				.rules = rules,
 				.elf = elf,
-				.machine = cfi_machine__of(elf->machine)};
+				.machine = cfi_machine__of(elf->machine),
+				.entry = elf->entry};
 	const struct work all = work__share(work, UINT64_MAX);
 	uint64_t end;
 	int err;

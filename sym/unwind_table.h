@@ -9,14 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/unwind_rule.h"
+#include "bpf/abi.h"
 
 struct elf_symbols;
 
-#define UNWIND_PAGE_BITS 16
-
-/* The rules of all files, each once; those of the same shape are one. */
-#define UNWIND_RULES_MAX 16384
+/* The rules of files, each once; those of the same shape are one. UNWIND_RULES at most. */
 
 struct unwind_rules {
 	struct unwind_rule
@@ -37,20 +34,14 @@ void unwind_rules__release(struct unwind_rules *rules);
  */
 int unwind_rules__number(struct unwind_rules *rules, const struct unwind_rule *rule);
 
-/* The rule number and the lower bits of the address from which on it holds. */
-static inline uint32_t unwind_row(uint32_t rule, uint64_t address)
-{
-	return rule << 16 | (uint32_t)(address & ((1U << UNWIND_PAGE_BITS) - 1));
-}
-
 /* Its rows; the first begins with the page. Without any nothing is known of all of it. */
-struct unwind_page {
+struct unwind_table_page {
 	uint32_t first, nr;
 };
 
 struct unwind_table {
 	uint64_t start; /* the address of the first page */
-	struct unwind_page *pages;
+	struct unwind_table_page *pages;
 	size_t nr_pages;
 	uint32_t *rows;
 	size_t nr_rows, rows_capacity;
@@ -60,11 +51,19 @@ struct unwind_table {
  * What one file can have: 1 GB of addresses from its first code to its last, and rows beyond
  * those of any real program (Debian's libLLVM has 0.9 million).
  */
-#define UNWIND_PAGES_MAX 16384
-#define UNWIND_ROWS_MAX	 ((size_t)16 * 1024 * 1024)
+#define UNWIND_TABLE_PAGES_MAX 16384
+#define UNWIND_TABLE_ROWS_MAX  ((size_t)16 * 1024 * 1024)
 
 /*
- * Read it from .eh_frame, or else from .debug_frame, which can be compressed; rules are added to.
+ * Where a program begins nothing has called it, and some of those that do so by hand, as the
+ * dynamic linker of glibc 2.36, have no information about it, which they need for 80 bytes: there
+ * the rule is UNWIND_END.
+ */
+#define UNWIND_ENTRY_SIZE 128
+
+/*
+ * Read it from what a Go program carries for its tracebacks and .eh_frame, or else from that, or
+ * else from .debug_frame, which can be compressed; rules are added to.
  * work: as of sym/work.h. Returns 0, -ENOENT if the file has none, -EFBIG if it has too much, or
  * asks for too much work, -EBADMSG if that is not sound as a whole, -ENOTSUP if it is of another
  * processor, or 32-bit, or another negative errno.

@@ -6,16 +6,42 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int descriptors__close_from(unsigned int first)
+#include "core/util/array.h"
+
+static int close_range_of(unsigned int first, unsigned int last)
 {
 	struct rlimit limit;
 
-	if (syscall(SYS_close_range, first, ~0U, 0) == 0) /* 5.9+ */
+	if (first > last || syscall(SYS_close_range, first, last, 0) == 0) /* 5.9+ */
 		return 0;
 	/* A container's seccomp profile can be older than that. */
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
 		return -EMFILE;
-	for (rlim_t fd = first; fd < limit.rlim_cur; fd++)
+	for (rlim_t fd = first; fd < limit.rlim_cur && fd <= last; fd++)
 		close((int)fd);
 	return 0;
+}
+
+int descriptors__close_from(unsigned int first)
+{
+	return close_range_of(first, ~0U);
+}
+
+static int compare_fds(const void *a, const void *b)
+{
+	return COMPARE(*(const int *)a, *(const int *)b);
+}
+
+int descriptors__close_others(int *kept, size_t nr)
+{
+	unsigned int first = 0;
+	int err = 0;
+
+	array__sort(kept, nr, sizeof(*kept), compare_fds);
+	for (size_t i = 0; i < nr && !err; i++) {
+		if ((unsigned int)kept[i] > first)
+			err = close_range_of(first, (unsigned int)kept[i] - 1);
+		first = (unsigned int)kept[i] + 1;
+	}
+	return err ? err : descriptors__close_from(first);
 }

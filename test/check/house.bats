@@ -33,12 +33,12 @@ only() {
 	includes core/util | only ':core/util/'
 }
 
-@test "sym includes core/util and itself" {
-	includes sym | only ':(core/util|sym)/'
+@test "sym includes core/util, itself, and what it makes for BPF programs" {
+	includes sym | only ':((core/util|sym)/|bpf/(abi|unwind_rule)\.h$)'
 }
 
-@test "core includes core, sym's three headers, bpf/abi.h and skeletons" {
-	includes core | only ':(core/|sym/(sym|binary|probe_sites|kernel_functions)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
+@test "core includes core, sym's headers for it, bpf/abi.h and skeletons" {
+	includes core | only ':(core/|sym/(sym|binary|probe_sites|kernel_functions|unwind_reader|unwind_table)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
 }
 
 @test "bpf includes only bpf" {
@@ -90,7 +90,7 @@ only() {
 	shellcheck -x scripts/quickstart scripts/test scripts/packages.sh .ci/run test/vm/* \
 		test/unit/make_debug_files.sh \
 		test/bench/profile-peers test/bench/stackcount-peers test/bench/stacksnoop-peers \
-		test/bench/symbolize-peers test/bench/kernel-functions
+		test/bench/symbolize-peers test/bench/kernel-functions test/bench/unwind-peers
 }
 
 @test "the binary is one static-pie file of at most 2.4 MB, stripped" {

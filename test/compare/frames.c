@@ -4,6 +4,11 @@
  * what dwarf_cfi_addrframe() of libdw says of the first and the last address of each row. Files
  * without call-frame information are left out. Prints what differs, and a line with the sums. Exit
  * status: 1 if anything differs.
+ *
+ * The rules of Go's functions come from its own table, and are compared with .debug_frame, which
+ * says of each that the stack pointer is known and the frame pointer left alone: where the
+ * stack is switched or ends, and of the frame pointer, it is not asked. Stripped files have none:
+ * of them only what is in C is compared.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -16,6 +21,8 @@
 
 #include "sym/cfi_program.h"
 #include "sym/elf_symbols.h"
+#include "sym/go_table.h"
+#include "sym/go_unwind.h"
 #include "sym/unwind_table.h"
 
 #define SHOWN_MAX 10 /* differences of one file */
@@ -26,8 +33,10 @@ struct sums {
 
 struct comparison {
 	const char *path;
-	Dwarf_CFI *cfi;
+	Dwarf_CFI *cfi, *go; /* or NULL; of functions in Go */
+	bool is_go;
 	const struct cfi_machine *machine;
+	uint64_t entry;		    /* 0: there is none */
 	struct unwind_rules *rules; /* of all files */
 	struct unwind_table table;
 	struct sums *sums;
@@ -175,16 +184,51 @@ static void show(const char *who, const struct unwind_rule *rule)
 	       rule->return_address_register, rule->return_address_offset, rule->flags);
 }
 
+/* False: it says nothing of that address. */
+static bool find_rule(const struct comparison *comparison, Dwarf_CFI *cfi, uint64_t address,
+		      struct unwind_rule *rule)
+{
+	Dwarf_Frame *frame = NULL;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame))
+		return false;
+	rule_of_frame(comparison->machine, frame, rule);
+	free(frame);
+	return true;
+}
+
+/* Whether a rule is one that .debug_frame does not have for Go. */
+static bool is_beyond(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_UNSUPPORTED || rule->cfa == UNWIND_END ||
+	       rule->flags & UNWIND_SIGNAL;
+}
+
+/* Whether nobody has information about it since it is where the program begins. */
+static bool is_entry(const struct comparison *comparison, uint64_t address)
+{
+	return comparison->entry && address - comparison->entry < UNWIND_ENTRY_SIZE;
+}
+
 static void compare_at(struct comparison *comparison, uint64_t address)
 {
 	uint32_t number = unwind_table__find(&comparison->table, address);
 	const struct unwind_rule *ours = &comparison->rules->items[number];
 	struct unwind_rule theirs = {.cfa = UNWIND_NONE};
-	Dwarf_Frame *frame = NULL;
 
-	if (dwarf_cfi_addrframe(comparison->cfi, address, &frame) == 0)
-		rule_of_frame(comparison->machine, frame, &theirs);
-	free(frame);
+	bool found = find_rule(comparison, comparison->cfi, address, &theirs);
+
+	if (!found && ours->cfa == UNWIND_END && is_entry(comparison, address))
+		return;
+	if (!found && comparison->is_go) {
+		if (!comparison->go || is_beyond(ours))
+			return;
+		/* What is returned to, not called, has rows from one byte before. */
+		if (find_rule(comparison, comparison->go, address, &theirs) ||
+		    (ours->cfa != UNWIND_NONE &&
+		     find_rule(comparison, comparison->go, address + 1, &theirs)))
+			theirs.frame_pointer = UNWIND_LOST;
+	}
 	if (!memcmp(&theirs, ours, sizeof(theirs)) || comparison->different++ >= SHOWN_MAX)
 		return;
 	printf("%s: 0x%" PRIx64 "\n", comparison->path, address);
@@ -226,41 +270,53 @@ static void compare_table(struct comparison *comparison)
 	comparison->sums->different += comparison->different;
 }
 
-/* Of the section that the table is of; *dwarf: to be ended behind it, or NULL. */
-static Dwarf_CFI *open_cfi(Elf *libelf, const struct elf_symbols *elf, Dwarf **dwarf)
+/* Of the sections that the table is of, or of what a debugger has of them. */
+static void open_cfi(struct comparison *comparison, Elf *libelf, Dwarf *dwarf,
+		     const struct elf_symbols *elf)
 {
+	uint64_t work = UINT64_MAX;
+	struct go_table table;
+
 	if (elf_symbols__find_section(elf, ".eh_frame", true))
-		return dwarf_getcfi_elf(libelf);
-	*dwarf = dwarf_begin_elf(libelf, DWARF_C_READ, NULL);
-	return *dwarf ? dwarf_getcfi(*dwarf) : NULL;
+		comparison->cfi = dwarf_getcfi_elf(libelf);
+	comparison->is_go = go_unwind__open(&table, elf, work__share(&work, UINT64_MAX));
+	if (comparison->is_go)
+		comparison->go = dwarf_getcfi(dwarf);
+	else if (!comparison->cfi)
+		comparison->cfi = dwarf_getcfi(dwarf);
+}
+
+static void compare_elf(struct comparison *comparison, const struct elf_symbols *elf)
+{
+	Elf *libelf = elf_begin(elf->fd, ELF_C_READ, NULL);
+	Dwarf *dwarf = dwarf_begin_elf(libelf, DWARF_C_READ, NULL);
+	uint64_t work = UINT64_MAX;
+
+	comparison->machine = cfi_machine__of(elf->machine);
+	comparison->entry = elf->entry;
+	if (libelf && unwind_table__read(&comparison->table, comparison->rules, elf, &work) == 0)
+		open_cfi(comparison, libelf, dwarf, elf);
+	if (comparison->cfi || comparison->go)
+		compare_table(comparison);
+	if (comparison->cfi && elf_symbols__find_section(elf, ".eh_frame", true))
+		dwarf_cfi_end(comparison->cfi);
+	unwind_table__release(&comparison->table);
+	dwarf_end(dwarf);
+	elf_end(libelf);
 }
 
 static void compare_path(const char *path, struct unwind_rules *rules, struct sums *sums)
 {
 	struct comparison comparison = {.path = path, .rules = rules, .sums = sums};
-	uint64_t work = UINT64_MAX;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct elf_symbols elf;
-	Dwarf *dwarf = NULL;
-	Elf *libelf;
 
-	if (fd < 0 || elf_symbols__open(&elf, fd)) {
-		close(fd);
-		return;
+	if (fd >= 0 && elf_symbols__open(&elf, fd) == 0) {
+		compare_elf(&comparison, &elf);
+		elf_symbols__close(&elf);
 	}
-	libelf = elf_begin(fd, ELF_C_READ, NULL);
-	comparison.machine = cfi_machine__of(elf.machine);
-	if (libelf && unwind_table__read(&comparison.table, rules, &elf, &work) == 0)
-		comparison.cfi = open_cfi(libelf, &elf, &dwarf);
-	if (comparison.cfi)
-		compare_table(&comparison);
-	if (comparison.cfi && !dwarf)
-		dwarf_cfi_end(comparison.cfi);
-	dwarf_end(dwarf);
-	unwind_table__release(&comparison.table);
-	elf_end(libelf);
-	elf_symbols__close(&elf);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 }
 
 int main(int argc, char **argv)

@@ -10,7 +10,7 @@
 
 static void check_page(const struct unwind_table *table, size_t number)
 {
-	const struct unwind_page *page = &table->pages[number];
+	const struct unwind_table_page *page = &table->pages[number];
 	uint64_t size = (uint64_t)1 << UNWIND_PAGE_BITS, start = table->start + number * size;
 	const uint32_t *rows;
 
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (elf_symbols__open(&elf, open_input(data, size)))
 		return 0;
 	if (unwind_table__read(&table, &rules, &elf, &work) == 0) {
-		REQUIRE(table.nr_pages <= UNWIND_PAGES_MAX && rules.nr <= UNWIND_RULES_MAX);
+		REQUIRE(table.nr_pages <= UNWIND_TABLE_PAGES_MAX && rules.nr <= UNWIND_RULES);
 		for (size_t i = 0; i < table.nr_pages; i++)
 			check_page(&table, i);
 		unwind_table__release(&table);

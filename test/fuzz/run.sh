@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# run.sh PROGRAM SECONDS SEEDS WORK [GENERATOR]: run a libFuzzer target, speak TAP.
+# run.sh PROGRAM SECONDS SEEDS WORK [GENERATOR...]: run a libFuzzer target, speak TAP.
 #
 # Seeds are copied to WORK, where what libFuzzer finds goes, too: the source tree
-# stays clean. GENERATOR writes further seeds into the directory that it is given.
+# stays clean. GENERATORs write further seeds into the directory that they are given.
 set -eu
 
-program=$1 seconds=$2 seeds=$3 work=$4 generator=${5-}
+program=$1 seconds=$2 seeds=$3 work=$4
+shift 4
 name=$(basename "$program")
 
 rm -rf "$work"
@@ -14,9 +15,9 @@ mkdir -p "$work/corpus"
 if [ -d "$seeds" ]; then
 	cp "$seeds"/* "$work/corpus"
 fi
-if [ -n "$generator" ]; then
+for generator; do
 	"$generator" "$work/corpus"
-fi
+done
 
 echo 1..1
 if "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \

@@ -85,7 +85,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	run_program
 	profile -U -p "$pid" -F 199 --inline --lines 0.5 >out
 	kill -KILL "$pid"
-	tail -n 8 out | head -4 | sed 's/spin.h:[34]/spin.h:N/' | diff - <(
+	awk -v RS= 'END { print }' out | head -4 | sed 's/spin.h:[34]/spin.h:N/' | diff - <(
 		printf '    %s\n' 'spin (inlined) at spin.h:N' 'turn (inlined) at program.c:6' \
 			'work at program.c:10' 'main at program.c:16'
 	)

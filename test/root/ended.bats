@@ -11,6 +11,12 @@ counted() {
 	awk -v pattern="$1" '$0 ~ pattern { n += $NF } END { print n + 0 }' out
 }
 
+# syscall() keeps no frame pointer: its caller may be missing where that was all there was to go by,
+# but not from a stack that is complete.
+no_caller_lost() {
+	refute grep -E '^[^;]+;_start;.*;asks(_more)?;syscall [0-9]+$' out
+}
+
 # another: a program with other names at the same addresses.
 another() {
 	objcopy --redefine-sym asks=asks_more "$LIVES" "${1:-./another}"
@@ -50,8 +56,9 @@ getppid=t:syscalls:sys_enter_getppid
 	done
 	"$LIVES" forks 30
 	stop_stackcount
-	[ "$(counted ';main;once;asks;syscall [0-9]+$')" -eq 30 ]
-	[ "$(counted ';main;forks;once;asks;syscall [0-9]+$')" -eq 30 ]
+	[ "$(counted ';main;once;asks(;counted)?;syscall [0-9]+$')" -eq 30 ]
+	[ "$(counted ';main;forks;once;asks(;counted)?;syscall [0-9]+$')" -eq 30 ]
+	no_caller_lost
 }
 
 @test "stackcount at intervals: each names those that have ended in it" {
@@ -61,7 +68,8 @@ getppid=t:syscalls:sys_enter_getppid
 		pause 0.05
 	done
 	stop_stackcount
-	[ "$(counted ';main;once;asks;syscall [0-9]+$')" -eq 20 ]
+	[ "$(counted ';main;once;asks(;counted)?;syscall [0-9]+$')" -eq 20 ]
+	no_caller_lost
 }
 
 @test "a process that becomes another program of the same name, with other functions at the same addresses" {
@@ -72,8 +80,9 @@ getppid=t:syscalls:sys_enter_getppid
 		"$LIVES" exec other/lives exec "$LIVES" once
 	done
 	stop_stackcount
-	[ "$(counted ';asks;syscall [0-9]+$')" -eq 20 ]
-	[ "$(counted ';asks_more;syscall [0-9]+$')" -eq 10 ]
+	[ "$(counted ';asks(;counted)?;syscall [0-9]+$')" -eq 20 ]
+	[ "$(counted ';asks_more(;counted)?;syscall [0-9]+$')" -eq 10 ]
+	no_caller_lost
 }
 
 @test "a PID that becomes another process, with other functions at the same addresses" {
@@ -90,8 +99,9 @@ getppid=t:syscalls:sys_enter_getppid
 		"$LIVES" as "$unused" ./another once
 	done
 	stop_stackcount
-	[ "$(counted ';asks;syscall [0-9]+$')" -eq 10 ]
-	[ "$(counted ';asks_more;syscall [0-9]+$')" -eq 10 ]
+	[ "$(counted ';asks(;counted)?;syscall [0-9]+$')" -eq 10 ]
+	[ "$(counted ';asks_more(;counted)?;syscall [0-9]+$')" -eq 10 ]
+	no_caller_lost
 }
 
 @test "a process that was there before, and ends" {
@@ -120,8 +130,9 @@ getppid=t:syscalls:sys_enter_getppid
 	pause 0.5
 	stop_stackcount
 	exec 7>&-
-	[ "$(counted ';main;become;asks;syscall 1$')" -eq 1 ]
-	[ "$(counted ';main;become;asks_more;syscall 1$')" -eq 1 ]
+	[ "$(counted ';main;become;asks(;counted)?;syscall 1$')" -eq 1 ]
+	[ "$(counted ';main;become;asks_more(;counted)?;syscall 1$')" -eq 1 ]
+	no_caller_lost
 }
 
 @test "a library that was unloaded" {
@@ -187,8 +198,9 @@ getppid=t:syscalls:sys_enter_getppid
 	echo >&7
 	ends_well
 	exec 7>&-
-	[ "$(counted ';main;become;asks;syscall 1$')" -eq 1 ]
-	[ "$(counted ';main;once;asks_more;syscall 1$')" -eq 1 ]
+	[ "$(counted ';main;become;asks(;counted)?;syscall 1$')" -eq 1 ]
+	[ "$(counted ';main;once;asks_more(;counted)?;syscall 1$')" -eq 1 ]
+	no_caller_lost
 }
 
 @test "where it cannot be seen what ends that is said, and what is there has names" {

@@ -3,6 +3,7 @@
 # What a traced process can do to whoever traces it: nothing that lasts.
 
 load helpers
+load ../refute
 
 # Run spin from a file system that then stops answering: its PID is in $pid,
 # that of the file system in $server.
@@ -50,6 +51,20 @@ end_silent_fs() {
 	[ "$status" -eq 0 ]
 	grep -Eq '^program;' out
 	grep -q 'or did not answer' err
+}
+
+@test "stacks of other processes are complete meanwhile" {
+	local silent
+	spin_on_silent_fs
+	silent=$pid
+	spin names
+	try timeout 30 "$TRACEKIT" profile -f -U -p "$silent,$pid" 1 >out 2>err
+	end_silent_fs
+	cat err; echo "status $status"
+	[ "$status" -eq 0 ]
+	grep -Eq '^spin;_start;.*;main;outer;middle;spin_leaf [0-9]+$' out
+	refute grep '^spin;\[' out
+	grep '^program;\[unwind stopped: tables not loaded\];' out
 }
 
 @test "a child that cannot be killed holds nothing of the trace" {

@@ -93,18 +93,36 @@ load ../refute
 	refute grep -q '^swapper' out
 }
 
-@test "a stack deeper than 127 frames says at its root that it was cut" {
+# cut_at NUMBER [OPTION...]: of a stack that has more frames so many are shown.
+cut_at() {
+	local number=$1
+	shift
+	profile -f -U -p "$pid" -F 199 "$@" 0.5 >out
+	grep -Eq "^spin;\[cut at $number frames\];deep;.*deep;spin_leaf [0-9]+$" out
+	# the frames and the marker, behind the comm
+	[ "$(tail -1 out | sed 's/ [0-9]*$//' | tr ';' '\n' | wc -l)" -eq $((number + 2)) ]
+}
+
+@test "a stack deeper than 575 frames, or --max-depth, says at its root that it was cut" {
+	spin deep 700
+	cut_at 575
+	cut_at 50 --max-depth 50
+	cut_at 50 --max-depth 50 --unwind=fp
+}
+
+@test "by frame pointers a stack deeper than 127 frames says at its root that it was cut" {
 	[ "$(cat /proc/sys/kernel/perf_event_max_stack)" = 127 ] || skip "perf_event_max_stack is not 127"
 	spin deep 200
-	profile -f -U -p "$pid" -F 199 0.5 >out
-	grep -Eq '^spin;\[cut at 127 frames\];deep;.*deep;spin_leaf [0-9]+$' out
-	# 127 frames and the marker, behind the comm
-	[ "$(tail -1 out | sed 's/ [0-9]*$//' | tr ';' '\n' | wc -l)" -eq 129 ]
+	cut_at 127 --unwind=fp
 }
 
 @test "a stack of fewer frames is whole" {
-	spin deep 100
+	spin deep 500
 	profile -f -U -p "$pid" -F 199 0.5 >out
+	refute grep -Eq 'cut at|unwind stopped' out
+	grep -Eq '^spin;(_start;[^;]*;([^;]*;)?)?main(;deep){501};spin_leaf [0-9]+$' out
+	spin deep 100
+	profile -f -U -p "$pid" -F 199 --unwind=fp 0.5 >out
 	refute grep -q 'cut at' out
 	grep -q ';main;deep;' out
 }

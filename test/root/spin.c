@@ -279,18 +279,20 @@ static void mapped(const char *path)
 
 /*
  * A chain of frame pointers whose return addresses are not addresses of user
- * space: one of the kernel, what tracekit uses for its markers, and one more.
+ * space: one of the kernel, what tracekit uses for its markers, and one more,
+ * in turn from the first on. It lies on the stack, where walks look for it.
  */
-static void forged(void)
+static void forged(unsigned int first)
 {
-	static struct frame {
+	static const uint64_t addresses[] = {0xffffffff81000123, 0x0200000100000005,
+					     0x4141414141414141};
+	struct frame {
 		const struct frame *next;
 		uint64_t return_address;
 	} chain[3];
 
-	chain[0] = (struct frame){&chain[1], 0xffffffff81000123};
-	chain[1] = (struct frame){&chain[2], 0x0200000100000005};
-	chain[2] = (struct frame){NULL, 0x4141414141414141};
+	for (unsigned int i = 0; i < 3; i++)
+		chain[i] = (struct frame){i < 2 ? &chain[i + 1] : NULL, addresses[(first + i) % 3]};
 	__asm__ volatile("mov %0, %%rbp\n"
 			 "1: pause\n"
 			 "jmp 1b\n"
@@ -319,9 +321,9 @@ static void mapped(const char *path)
 	exit(path ? 77 : 78);
 }
 
-static void forged(void)
+static void forged(unsigned int first)
 {
-	exit(77);
+	exit(first > 2 ? 78 : 77);
 }
 #endif
 
@@ -359,7 +361,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(mode, "last-call"))
 		calls_at_its_end();
 	else if (!strcmp(mode, "forged"))
-		forged();
+		forged(argc > 2 ? (unsigned int)atoi(argv[2]) : 0);
 	else if (!strcmp(mode, "hostile-comm") && !prctl(PR_SET_NAME, "\033[2J;a\nb\177c"))
 		spin_leaf();
 	fprintf(stderr, "spin: no such mode: %s\n", mode);

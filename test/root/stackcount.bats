@@ -80,13 +80,16 @@ load ../refute
 	stacks | grep -Fxq "main;children;one;counted 50"
 }
 
-@test "deeper than 127 frames: the stack says that it was cut" {
-	calls recursion 200
-	start_stackcount -f --stats -U -p "$pid" "$CALLS:recurse"
-	go "$pid"
-	stop_stackcount
-	balanced 201
-	grep -Eq '^calls;\[cut at 127 frames\](;recurse){127} [0-9]+$' out
+@test "deeper than 575 frames: the stack says that it was cut" {
+	local method
+	calls recursion 700
+	for method in auto fp; do
+		start_stackcount -f --stats -U --unwind="$method" -p "$pid" "$CALLS:recurse"
+		go "$pid"
+		stop_stackcount
+		balanced 701
+		grep -Eq '^calls;\[cut at 575 frames\](;recurse){575} [0-9]+$' out
+	done
 }
 
 @test "a function of a library, by path and by name, and of one that is loaded later" {

@@ -20,7 +20,7 @@ fails() {
 
 @test "text: the function, its caller, process and count" {
 	calls names 100
-	start_stackcount "$CALLS:counted"
+	start_stackcount --unwind=fp "$CALLS:counted"
 	go "$pid"
 	stop_stackcount
 	[ "$(stackcount_text out)" -eq 300 ]
@@ -132,14 +132,15 @@ fails() {
 	start_stackcount -T -i 0.2 --stats "$CALLS:counted"
 	for _ in 1 2 3; do
 		go "$pid"
-		lines=$(wc -l <err)
-		wait_for eval '[ "$(wc -l <err)" -gt $((lines + 1)) ]'
+		lines=$(grep -c ' seen = ' err || true)
+		wait_for eval '[ "$(grep -c " seen = " err)" -gt $((lines + 1)) ]'
 	done
 	stop_stackcount
 	[ "$(stackcount_text out)" -eq 90 ]
-	# Never more than two rounds in one interval, and a line of accounting for each interval.
+	# Never more than two rounds in one interval, and accounting for each interval.
 	awk '/^    [0-9]+$/ && $1 > 40 { exit 1 }' out
-	[ "$(grep -Exc '[0-9]{2}:[0-9]{2}:[0-9]{2}' out)" -eq "$(wc -l <err)" ]
+	[ "$(grep -Exc '[0-9]{2}:[0-9]{2}:[0-9]{2}' out)" -eq "$(grep -c ' seen = ' err)" ]
+	[ "$(grep -c ' user stacks = ' err)" -eq "$(grep -c ' seen = ' err)" ]
 	[ "$(total seen)" -eq 90 ]
 }
 

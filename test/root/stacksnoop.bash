@@ -57,7 +57,7 @@ stacksnoop_text() {
 		if (index(row, label) != 1) wrong("no " label)
 		row = substr(row, length(label) + 1)
 	}
-	row ~ /^\[cut at [0-9]+ frames\]$/ { state = "cut"; next }
+	row ~ /^\[(cut at [0-9]+ frames|unwind stopped: [a-z0-9 -]+)\]$/ { state = "cut"; next }
 	row !~ /^[0-9a-f]+ [^ ]/ { wrong("frame") }
 	{ state = "frame" }
 	END {
@@ -84,7 +84,8 @@ stacksnoop_json() {
 		def check_frame(frame, user):
 		    keys = ["addr", "name"]
 		    if frame["addr"] is None:
-		        assert list(frame) == keys and re.fullmatch(r"\[cut at \d+ frames\]", frame["name"]), frame
+		        mark = r"\[(cut at \d+ frames|unwind stopped: [a-z0-9 -]+)\]"
+		        assert list(frame) == keys and re.fullmatch(mark, frame["name"]), frame
 		        return
 		    keys += ["offset"] * (frame["name"] is not None) + ["module"] * ("module" in frame)
 		    keys += ["module_offset"] * ("module" in frame and user)

@@ -62,14 +62,17 @@ load ../refute
 	tail -1 out | grep -Eq '^[0-9.]+ +kworker/.* --$'
 }
 
-@test "deeper than 127 frames: the stack says that it was cut" {
-	calls recursion 200
-	start_stacksnoop -U --stats -p "$pid" "$CALLS:recurse"
-	go "$pid"
-	stop_tracer
-	exact 201
-	[ "$(grep -Ec '^[0-9.]+ +r126: \[cut at 127 frames\]$' out)" -ge 70 ]
-	grep -Eq ' r125: [0-9a-f]+ recurse$' out
+@test "deeper than 575 frames: the stack says that it was cut" {
+	local method
+	calls recursion 700
+	for method in auto fp; do
+		start_stacksnoop -U --stats --unwind="$method" -p "$pid" "$CALLS:recurse"
+		go "$pid"
+		stop_tracer
+		exact 701
+		[ "$(grep -Ec '^[0-9.]+ +r574: \[cut at 575 frames\]$' out)" -ge 70 ]
+		grep -Eq ' r573: [0-9a-f]+ recurse$' out
+	done
 }
 
 # ---- every event, in order ----

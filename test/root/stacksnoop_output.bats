@@ -140,15 +140,17 @@ load ../refute
 
 @test "--json and -f: a stack that was cut" {
 	calls recursion 200
-	start_stacksnoop -U --json --stats -p "$pid" "$CALLS:recurse"
-	go "$pid"
-	stop_tracer
-	json_exact 201 user
-	[ "$(grep -c ',{"addr":null,"name":"\[cut at 127 frames\]"}\]}$' out)" -ge 70 ]
-	start_stacksnoop -Uf -p "$pid" "$CALLS:recurse"
-	go "$pid"
-	stop_tracer
-	[ "$(grep -Ec '^calls;\[cut at 127 frames\](;recurse)+ 1$' out)" -ge 70 ]
+	for method in auto fp; do
+		start_stacksnoop -U --json --stats --max-depth 127 --unwind="$method" -p "$pid" "$CALLS:recurse"
+		go "$pid"
+		stop_tracer
+		json_exact 201 user
+		[ "$(grep -c ',{"addr":null,"name":"\[cut at 127 frames\]"}\]}$' out)" -ge 70 ]
+		start_stacksnoop -Uf --max-depth 127 --unwind="$method" -p "$pid" "$CALLS:recurse"
+		go "$pid"
+		stop_tracer
+		[ "$(grep -Ec '^calls;\[cut at 127 frames\](;recurse)+ 1$' out)" -ge 70 ]
+	done
 }
 
 # ---- how it ends ----

@@ -6,15 +6,20 @@
 #include <string.h>
 
 #include "core/util/array.h"
+#include "test/unit/cfi_bytes.h"
 
 #define TABLE_ADDRESS  0x500000
 #define MODULE_ADDRESS 0x600000
+#define CODE_SIZE      0x10000
 #define PADDING	       24 /* before a table that has no section of its own */
 #define IMAGE_SIZE     (256 * 1024)
 #define MODULE_WORDS   32
 #define MODULE_TEXT    22
 #define HEADER_TEXT    24 /* its place in a header since 1.18 */
-#define DESCRIPTION    48 /* bytes of what describes a function; only two numbers matter */
+#define DESCRIPTION    48 /* bytes of what describes a function */
+#define DELTAS	       12 /* behind where the function begins */
+#define FLAGS	       33
+#define FLAGS_20       37
 
 struct writer {
 	unsigned char *bytes; /* IMAGE_SIZE */
@@ -54,9 +59,37 @@ static void put_names(struct writer *writer, const struct go_image_spec *spec)
 	align(writer);
 }
 
-/* The pairs and descriptions; base: what the latter are counted from, names likewise. */
+/* None are at 0: that is for functions without. */
+static void put_deltas(struct writer *writer, const struct go_image_spec *spec)
+{
+	put(writer, "", 1);
+	for (size_t i = 0; i < spec->nr; i++)
+		if (spec->functions[i].deltas)
+			put(writer, spec->functions[i].deltas,
+			    strlen(spec->functions[i].deltas) + 1);
+}
+
+/* What is behind the start of a function, whose deltas are at that place. */
+static void put_description(struct writer *writer, const struct go_image_spec *spec,
+			    const struct go_function *function, uint64_t names, uint64_t deltas,
+			    size_t size)
+{
+	unsigned char bytes[DESCRIPTION] = {0};
+	uint32_t name = (uint32_t)names, place = function->deltas ? (uint32_t)deltas : 0;
+
+	memcpy(bytes, &name, sizeof(name));
+	memcpy(bytes + DELTAS, &place, sizeof(place));
+	if (spec->magic != GO_2)
+		bytes[spec->magic == GO_20 ? FLAGS_20 : FLAGS] = function->flags;
+	put(writer, bytes, size);
+}
+
+/*
+ * The pairs and descriptions; base: what the latter are counted from, names and deltas likewise
+ * if they are of Go 1.2.
+ */
 static void put_functions(struct writer *writer, const struct go_image_spec *spec, size_t base,
-			  uint64_t names)
+			  uint64_t names, uint64_t deltas)
 {
 	bool narrow = spec->magic == GO_18 || spec->magic == GO_20;
 	size_t entry = narrow ? sizeof(uint32_t) : sizeof(uint64_t);
@@ -69,13 +102,12 @@ static void put_functions(struct writer *writer, const struct go_image_spec *spe
 	}
 	put_number(writer, text + spec->end, entry);
 	for (size_t i = 0; i < spec->nr; i++) {
-		size_t start = writer->size;
+		const struct go_function *function = &spec->functions[i];
 
-		put_number(writer, text + spec->functions[i].offset, entry);
-		put_number(writer, names, sizeof(uint32_t));
-		while (writer->size < start + DESCRIPTION)
-			put(writer, "", 1);
-		names += strlen(spec->functions[i].name) + 1;
+		put_number(writer, text + function->offset, entry);
+		put_description(writer, spec, function, names, deltas, DESCRIPTION - entry);
+		names += strlen(function->name) + 1;
+		deltas += function->deltas ? strlen(function->deltas) + 1 : 0;
 	}
 }
 
@@ -92,34 +124,46 @@ static void put_header(struct writer *writer, const struct go_image_spec *spec)
 static void put_old_table(struct writer *writer, const struct go_image_spec *spec)
 {
 	size_t table = writer->size, entry = sizeof(uint64_t);
+	struct writer deltas = {.bytes = calloc(1, IMAGE_SIZE)};
+	uint64_t behind = 16 + (2 * spec->nr + 1) * entry + spec->nr * DESCRIPTION;
 
+	if (!deltas.bytes)
+		abort();
+	put_deltas(&deltas, spec);
 	put_header(writer, spec);
-	/* The names stand behind all else. */
-	put_functions(writer, spec, table,
-		      16 + (2 * spec->nr + 1) * entry + spec->nr * DESCRIPTION + 1);
+	/* Deltas and names stand behind all else. */
+	put_functions(writer, spec, table, behind + deltas.size + 1, behind + 1);
+	put(writer, deltas.bytes, deltas.size);
 	put_names(writer, spec);
+	free(deltas.bytes);
 }
 
 static void put_table(struct writer *writer, const struct go_image_spec *spec)
 {
 	bool has_text = spec->magic != GO_16;
-	struct writer names = {.bytes = calloc(1, IMAGE_SIZE)};
+	struct writer parts = {.bytes = calloc(1, IMAGE_SIZE)};
 	size_t header = 16 + sizeof(uint64_t) * (6 + has_text);
 
-	if (!names.bytes)
+	size_t deltas;
+
+	if (!parts.bytes)
 		abort();
-	put_names(&names, spec);
+	put_names(&parts, spec);
+	deltas = parts.size;
+	put_deltas(&parts, spec);
+	align(&parts);
 	put_header(writer, spec);
 	put_number(writer, 1, sizeof(uint64_t)); /* files */
 	if (has_text)
 		put_number(writer, spec->text == GO_TEXT_IN_HEADER ? GO_TEXT : 0, sizeof(uint64_t));
 	put_number(writer, header, sizeof(uint64_t));
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 2; i++)
 		put_number(writer, header, sizeof(uint64_t)); /* of no interest */
-	put_number(writer, header + names.size, sizeof(uint64_t));
-	put(writer, names.bytes, names.size);
-	put_functions(writer, spec, writer->size, 1);
-	free(names.bytes);
+	put_number(writer, header + deltas, sizeof(uint64_t));
+	put_number(writer, header + parts.size, sizeof(uint64_t));
+	put(writer, parts.bytes, parts.size);
+	put_functions(writer, spec, writer->size, 1, 1);
+	free(parts.bytes);
 }
 
 static void put_module(struct writer *writer, const struct go_image_spec *spec)
@@ -144,7 +188,7 @@ static void put_relocations(struct writer *writer, uint64_t address)
 }
 
 static const char section_names[] = "\0.text\0.gopclntab\0.data.rel.ro\0.go.buildinfo\0"
-				    ".go.module\0.rela.dyn\0";
+				    ".go.module\0.rela.dyn\0.eh_frame\0";
 
 static void name_section(Elf64_Shdr *section, const char *name)
 {
@@ -165,7 +209,7 @@ static void add_section(Elf64_Shdr *sections, size_t *nr, const struct writer *w
 	name_section(&sections[(*nr)++], name);
 }
 
-static void write_ehdr(struct writer *writer, size_t shoff, size_t sections)
+static void write_headers(struct writer *writer, size_t shoff, size_t sections)
 {
 	const Elf64_Ehdr ehdr = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
@@ -174,20 +218,31 @@ static void write_ehdr(struct writer *writer, size_t shoff, size_t sections)
 		.e_type = ET_EXEC,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(Elf64_Ehdr),
 		.e_shoff = shoff,
 		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 1,
 		.e_shentsize = sizeof(Elf64_Shdr),
 		.e_shnum = (Elf64_Half)sections,
 		.e_shstrndx = (Elf64_Half)(sections - 1),
 	};
 
+	/* Of the code there is nothing in the file but where it is. */
+	const Elf64_Phdr phdr = {.p_type = PT_LOAD,
+				 .p_flags = PF_R | PF_X,
+				 .p_vaddr = GO_TEXT,
+				 .p_filesz = CODE_SIZE,
+				 .p_memsz = CODE_SIZE};
+
 	memcpy(writer->bytes, &ehdr, sizeof(ehdr));
+	memcpy(writer->bytes + sizeof(ehdr), &phdr, sizeof(phdr));
 }
 
 struct elf_image go_image__make(const struct go_image_spec *spec)
 {
 	struct writer writer = {.bytes = calloc(1, IMAGE_SIZE)};
-	Elf64_Shdr sections[8] = {{0}};
+	Elf64_Shdr sections[9] = {{0}};
 	uint64_t relocated = 0;
 	size_t nr = 1, offset;
 
@@ -218,6 +273,13 @@ struct elf_image go_image__make(const struct go_image_spec *spec)
 		relocated = TABLE_ADDRESS + HEADER_TEXT;
 	if (spec->text == GO_TEXT_IN_MODULE_RELOCATED)
 		relocated = MODULE_ADDRESS + MODULE_TEXT * sizeof(uint64_t);
+	if (spec->eh_frame) {
+		offset = writer.size;
+		put(&writer, spec->eh_frame, spec->eh_frame_size);
+		align(&writer);
+		add_section(sections, &nr, &writer, offset, ".eh_frame", SHT_PROGBITS,
+			    CFI_BYTES_ADDRESS);
+	}
 	offset = writer.size;
 	put_relocations(&writer, relocated);
 	add_section(sections, &nr, &writer, offset, ".rela.dyn", SHT_RELA, 0);
@@ -227,7 +289,7 @@ struct elf_image go_image__make(const struct go_image_spec *spec)
 	align(&writer);
 	offset = writer.size;
 	put(&writer, sections, nr * sizeof(sections[0]));
-	write_ehdr(&writer, offset, nr);
+	write_headers(&writer, offset, nr);
 	/* Nothing behind its end, so that sanitizers see who reads there. */
 	writer.bytes = realloc(writer.bytes, writer.size);
 	if (!writer.bytes)

@@ -13,7 +13,9 @@
 
 struct go_function {
 	const char *name;
-	uint64_t offset; /* from GO_TEXT */
+	uint64_t offset;     /* from GO_TEXT */
+	const char *deltas;  /* of the stack pointer, with a NUL behind them; or NULL */
+	unsigned char flags; /* since GO_16 */
 };
 
 /* Where it is said that code begins, since 1.18. */
@@ -32,7 +34,9 @@ struct go_image_spec {
 	enum go_text text;
 	const struct go_function *functions; /* sorted */
 	size_t nr;
-	uint64_t end; /* of the last one */
+	uint64_t end;		       /* of the last one */
+	const unsigned char *eh_frame; /* of C code, at CFI_BYTES_ADDRESS; or NULL */
+	size_t eh_frame_size;
 };
 
 #define GO_2  0xfffffffb

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/event_queue.h"
 
+#include <errno.h>
+
 #include <stdlib.h>
 
 #include "core/sent_stacks.h"
@@ -128,12 +130,12 @@ static struct stack_id id_of(uint64_t number)
 static void stacks_by_id(void)
 {
 	struct sent_stacks stacks = {0};
-	struct stack stack = {.nr = STACK_SLOTS};
+	struct stack_part stack = {0};
 	const struct sent_stack *found;
 
 	CHECK(!sent_stacks__find(&stacks, id_of(1)));
 	for (uint64_t number = 1; number <= 1000; number++) {
-		stack.nr = number % STACK_SLOTS + 1;
+		stack.nr = number % PART_FRAMES + 1;
 		for (uint32_t i = 0; i < stack.nr; i++)
 			stack.frames[i] = number * 1000 + i;
 		CHECK_INT(sent_stacks__add(&stacks, id_of(number), &stack), 0);
@@ -143,7 +145,7 @@ static void stacks_by_id(void)
 		found = sent_stacks__find(&stacks, id_of(number));
 		if (!CHECK(found != NULL))
 			break;
-		CHECK_INT(found->nr, number % STACK_SLOTS + 1);
+		CHECK_INT(found->nr, number % PART_FRAMES + 1);
 		CHECK_INT(found->frames[found->nr - 1], number * 1000 + found->nr - 1);
 		CHECK_INT(found->shown_version, 0);
 	}
@@ -155,7 +157,8 @@ static void stacks_by_id(void)
 
 static void twice_is_once(void)
 {
-	const struct stack one = {.nr = 1, .frames = {42}}, other = {.nr = 2, .frames = {1, 2}};
+	const struct stack_part one = {.nr = 1, .frames = {42}};
+	const struct stack_part other = {.nr = 2, .frames = {1, 2}};
 	struct sent_stacks stacks = {0};
 	const struct sent_stack *found;
 
@@ -169,12 +172,39 @@ static void twice_is_once(void)
 	sent_stacks__release(&stacks);
 }
 
+/* Each part is the leaf's end of a stack, whose other parts have been sent before. */
+static void parts_are_joined(void)
+{
+	struct stack_part part = {.nr = PART_FRAMES};
+	struct sent_stacks stacks = {0};
+	const struct sent_stack *found;
+
+	part.next = id_of(99);
+	CHECK_INT(sent_stacks__add(&stacks, id_of(1), &part), -EPROTO);
+	part.next = (struct stack_id){0};
+	for (uint64_t number = 1; number <= STACK_PARTS; number++) {
+		part.frames[0] = number;
+		part.frames[PART_FRAMES - 1] = 1000 + number;
+		CHECK_INT(sent_stacks__add(&stacks, id_of(number), &part), 0);
+		part.next = id_of(number);
+	}
+	CHECK_INT(sent_stacks__add(&stacks, id_of(77), &part), -EPROTO);
+	found = sent_stacks__find(&stacks, id_of(STACK_PARTS));
+	if (CHECK(found != NULL) && CHECK_INT(found->nr, STACK_SLOTS)) {
+		CHECK_INT(found->frames[0], STACK_PARTS);
+		CHECK_INT(found->frames[PART_FRAMES], STACK_PARTS - 1);
+		CHECK_INT(found->frames[STACK_SLOTS - 1], 1001);
+	}
+	sent_stacks__release(&stacks);
+}
+
 static const struct tap_test tests[] = {
 	{"events come out by their times", by_time},
 	{"events of one time stay in their order", equal_times_stay_in_order},
 	{"an event that comes late holds up no other", late_events},
 	{"a full queue, round its end", full_and_round},
 	{"stacks are found by their ids", stacks_by_id},
+	{"the parts of a stack are joined", parts_are_joined},
 	{"a stack that was sent twice is kept once", twice_is_once},
 };
 

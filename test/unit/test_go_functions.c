@@ -26,9 +26,11 @@
 #define CLEANUP_IMAGE CLEANUP(elf_image__free)
 
 static const struct go_function functions[] = {
-	{"internal/cpu.Initialize", 0}, {"main.(*thing).Sum", 0x20},
-	{"type..eq.main.pair", 0x28},	{"main.(*stack[...]).push", 0x100},
-	{"main.main.func1", 0x140},
+	{.name = "internal/cpu.Initialize", .offset = 0},
+	{.name = "main.(*thing).Sum", .offset = 0x20},
+	{.name = "type..eq.main.pair", .offset = 0x28},
+	{.name = "main.(*stack[...]).push", .offset = 0x100},
+	{.name = "main.main.func1", .offset = 0x140},
 };
 
 static void find(struct opened *opened, struct elf_lookup *lookups, size_t nr)
@@ -120,7 +122,7 @@ static struct go_function *make_many(char (*texts)[16])
 
 	for (size_t i = 0; i < MANY; i++) {
 		snprintf(texts[i], sizeof(texts[i]), "main.f%zu", i);
-		many[i] = (struct go_function){texts[i], 16 * i};
+		many[i] = (struct go_function){.name = texts[i], .offset = 16 * i};
 	}
 	return many;
 }

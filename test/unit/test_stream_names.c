@@ -84,6 +84,8 @@ static size_t count_bytes(struct sent_stack *const *stacks)
 	return bytes;
 }
 
+#define NR_FRAMES 128
+
 /* Names without end are not kept together, but each event gets its own. */
 static void long_names(void)
 {
@@ -94,7 +96,7 @@ static void long_names(void)
 
 	CHECK_INT(stream_names__new(&names, NULL, &writer), 0);
 	for (uint32_t i = 0; i < NR_EVENTS; i++) {
-		stacks[i] = make_stack(0x10000 * (i + 1), STACK_SLOTS);
+		stacks[i] = make_stack(0x10000 * (i + 1), NR_FRAMES);
 		events[i].kernel = none;
 		events[i].user = stacks[i];
 		events[i].tgid = events[i].process = 1;
@@ -102,7 +104,7 @@ static void long_names(void)
 	}
 	CHECK_INT(stream_names__attend(names, NULL), 0);
 	/* A stack's beyond the bound at most. */
-	CHECK(count_bytes(stacks) < 12 * 1024 * 1024);
+	CHECK(count_bytes(stacks) < 64 * 1024 * 1024);
 	for (uint32_t i = 0; i < NR_EVENTS; i++) {
 		int ready = stream_names__ready(names, &events[i]);
 
@@ -112,7 +114,7 @@ static void long_names(void)
 		}
 		if (!CHECK_INT(ready, 1))
 			break;
-		CHECK(stacks[i]->shown[STACK_SLOTS - 1]->length > FRAME_NAME_MAX);
+		CHECK(stacks[i]->shown[NR_FRAMES - 1]->length > FRAME_NAME_MAX);
 	}
 	stream_names__free(names);
 	for (uint32_t i = 0; i < NR_EVENTS; i++)

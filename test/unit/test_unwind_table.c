@@ -9,6 +9,7 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "test/unit/cfi_bytes.h"
+#include "test/unit/go_image.h"
 #include "test/unit/section_file.h"
 #include "test/unit/tap.h"
 
@@ -34,12 +35,10 @@ static void close_file(struct file *file)
 
 #define CLEANUP_FILE CLEANUP(close_file)
 
-static void make_file(struct file *file, const char *section, const struct cfi_buffer *buffer)
+static void make_of_sections(struct file *file, const struct file_section *sections, size_t nr)
 {
-	const struct file_section sections[] = {{section, buffer->bytes, buffer->size, SHF_ALLOC}};
-
 	*file = (struct file){.file.elf.fd = -1};
-	section_file__make(&file->file, sections, ARRAY_SIZE(sections));
+	section_file__make(&file->file, sections, nr);
 	file->file.headers[1].sh_addr = CFI_BYTES_ADDRESS;
 	section_file__open(&file->file);
 	free(file->file.elf.segments);
@@ -49,6 +48,13 @@ static void make_file(struct file *file, const char *section, const struct cfi_b
 	file->file.elf.nr_segments = 1;
 	file->file.elf.machine = EM_X86_64;
 	CHECK_INT(unwind_rules__init(&file->rules), 0);
+}
+
+static void make_file(struct file *file, const char *section, const struct cfi_buffer *buffer)
+{
+	const struct file_section sections[] = {{section, buffer->bytes, buffer->size, SHF_ALLOC}};
+
+	make_of_sections(file, sections, ARRAY_SIZE(sections));
 }
 
 static int read_table(struct file *file)
@@ -138,6 +144,52 @@ static void rows_of_one_rule(void)
 	CHECK_INT(file.rules.nr, 3 + 3);
 }
 
+#define END (-1 - UNWIND_END)
+
+/* Rows of a page are told apart by where they begin. */
+static void check_ascending(const struct file *file)
+{
+	for (size_t i = 0; i < file->table.nr_pages; i++) {
+		const struct unwind_table_page *page = &file->table.pages[i];
+
+		for (uint32_t k = 1; k < page->nr; k++)
+			CHECK((file->table.rows[page->first + k] & 0xffff) >
+			      (file->table.rows[page->first + k - 1] & 0xffff));
+	}
+}
+
+/* Nothing called what begins a program; where there is a rule, that holds. */
+static void entry(void)
+{
+	static const struct {
+		uint64_t at;
+		int rule, behind; /* there, and UNWIND_ENTRY_SIZE on */
+	} cases[] = {
+		{START + 100, 16, 16},	    /* in a function */
+		{START + 0x200, END, NONE}, /* behind it, where another row begins */
+		{START + 0x280, END, NONE}, /* later */
+		{START + 0x3c0, END, 24},   /* just before the next one */
+		{START - PAGE, NONE, NONE}, /* not in the code */
+		{START + 0x500, END, NONE}, /* behind the last */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP_FILE struct file file;
+		struct cfi_buffer buffer = {.size = 0};
+		size_t cie = cfi_buffer__cie(&buffer, false);
+
+		add(&buffer, cie, START, 0x200, 16);
+		add(&buffer, cie, START + 0x400, 0x100, 24);
+		make_file(&file, ".eh_frame", &buffer);
+		file.file.elf.entry = cases[i].at;
+		CHECK_INT(read_table(&file), 0);
+		CHECK_INT(cfa_at(&file, cases[i].at), cases[i].rule);
+		CHECK_INT(cfa_at(&file, cases[i].at + UNWIND_ENTRY_SIZE), cases[i].behind);
+		CHECK_INT(cfa_at(&file, START + 0x450), 24);
+		check_ascending(&file);
+	}
+}
+
 static void outside_of_code(void)
 {
 	struct cfi_buffer buffer = {.size = 0};
@@ -196,6 +248,51 @@ static void debug_frame(void)
 	CHECK_INT(read_table(&file), -EFBIG);
 }
 
+/* C code between functions in Go, at their edges, and where they are, which is ignored. */
+static void go_and_c(void)
+{
+	static const struct go_function functions[] = {
+		{"main.a", 0x20, "\x02\x10\x20\x10", 0},
+		{"c", 0x40, NULL, 0},
+		{"main.b", 0x80, "\x02\x20", 0},
+	};
+	const struct go_image_spec spec = {
+		.magic = GO_16, .functions = functions, .nr = 3, .end = 0xa0};
+	CLEANUP(elf_image__free) struct elf_image image = go_image__make(&spec);
+	struct cfi_buffer buffer = {.size = 0};
+	const struct file_section sections[] = {
+		{".eh_frame", buffer.bytes, sizeof(buffer.bytes), SHF_ALLOC},
+		{".gopclntab", image.bytes + GO_TABLE_OFFSET, image.size - GO_TABLE_OFFSET,
+		 SHF_ALLOC}};
+	size_t cie = cfi_buffer__cie(&buffer, false);
+	CLEANUP_FILE struct file file;
+
+	add(&buffer, cie, GO_TEXT, 0x28, 32);
+	add(&buffer, cie, GO_TEXT + 0x28, 8, 40);
+	add(&buffer, cie, GO_TEXT + 0x40, 0x20, 48);
+	add(&buffer, cie, GO_TEXT + 0x70, 0x40, 56);
+	add(&buffer, cie, GO_TEXT + 0x100, 0x10, 64);
+	make_of_sections(&file, sections, ARRAY_SIZE(sections));
+	CHECK_INT(read_table(&file), 0);
+	CHECK_INT(cfa_at(&file, GO_TEXT - 1), NONE);
+	CHECK_INT(cfa_at(&file, GO_TEXT), 32);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x1f), 32);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x20), 8);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x2f), 8);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x30), 24);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x3f), 24);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x40), 48);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x5f), 48);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x60), NONE);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x70), 56);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x80), 8);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x9f), 8);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0xa0), 56);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0xb0), NONE);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x100), 64);
+	CHECK_INT(cfa_at(&file, GO_TEXT + 0x110), NONE);
+}
+
 static void refused(void)
 {
 	struct cfi_buffer buffer = {.size = 0};
@@ -227,12 +324,12 @@ static void many_rules(void)
 	struct unwind_rule rule = {.cfa = UNWIND_REGISTER};
 
 	CHECK_INT(unwind_rules__init(&rules), 0);
-	for (int i = 3; i < UNWIND_RULES_MAX; i++) {
+	for (int i = 3; i < UNWIND_RULES; i++) {
 		rule.cfa_offset = i * 8;
 		if (!CHECK_INT(unwind_rules__number(&rules, &rule), i))
 			return;
 	}
-	CHECK_INT(unwind_rules__number(&rules, &rule), UNWIND_RULES_MAX - 1);
+	CHECK_INT(unwind_rules__number(&rules, &rule), UNWIND_RULES - 1);
 	rule.cfa_offset = 8;
 	CHECK_INT(unwind_rules__number(&rules, &rule), UNWIND_UNSUPPORTED);
 	CHECK_INT(unwind_rules__number(&rules, &(struct unwind_rule){.cfa = UNWIND_NONE}), 0);
@@ -241,11 +338,13 @@ static void many_rules(void)
 }
 
 static const struct tap_test tests[] = {
+	{"where a program begins", entry},
 	{"rules from page to page", across_pages},
 	{"rows side by side with the same rule are one", rows_of_one_rule},
 	{"what is no code has no rows", outside_of_code},
 	{"a file without call-frame information", no_section},
 	{"that of a debugger", debug_frame},
+	{"a Go program with C in it", go_and_c},
 	{"files that are not read", refused},
 	{"rules beyond the bound are not supported", many_rules},
 };

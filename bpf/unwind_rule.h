@@ -4,10 +4,10 @@
  * and the kernel use: of 33.5 million rows of call-frame information in 2,783 files, all but
  * some hundred are one of these.
  */
-#ifndef TRACEKIT_SYM_UNWIND_RULE_H
-#define TRACEKIT_SYM_UNWIND_RULE_H
+#ifndef TRACEKIT_BPF_UNWIND_RULE_H
+#define TRACEKIT_BPF_UNWIND_RULE_H
 
-#include <stdint.h>
+#include <linux/types.h>
 
 /* The canonical frame address (CFA): the stack pointer of the caller, behind the call. */
 enum unwind_cfa {
@@ -42,16 +42,16 @@ enum unwind_flag {
 
 /* Registers have their numbers of DWARF. Of padding there is none: rules are compared by bytes. */
 struct unwind_rule {
-	uint8_t cfa; /* enum unwind_cfa: the rest is 0 unless one of the last three */
-	uint8_t cfa_register;
-	uint8_t frame_pointer; /* enum unwind_saved, as return_address */
-	uint8_t frame_pointer_register;
-	uint8_t return_address;
-	uint8_t return_address_register;
-	uint8_t flags;
-	uint8_t reserved;
-	int32_t cfa_offset, cfa_addend;
-	int32_t frame_pointer_offset, return_address_offset;
+	__u8 cfa; /* enum unwind_cfa: the rest is 0 unless one of the last three */
+	__u8 cfa_register;
+	__u8 frame_pointer; /* enum unwind_saved, as return_address */
+	__u8 frame_pointer_register;
+	__u8 return_address;
+	__u8 return_address_register;
+	__u8 flags;
+	__u8 reserved;
+	__s32 cfa_offset, cfa_addend;
+	__s32 frame_pointer_offset, return_address_offset;
 };
 
 _Static_assert(sizeof(struct unwind_rule) == 24, "no padding");

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A part of a user stack that was read at once: a helper call for each frame would
+ * take longer than all the rest of an event, 0.1 us each.
+ */
+#ifndef TRACEKIT_BPF_STACK_WINDOW_H
+#define TRACEKIT_BPF_STACK_WINDOW_H
+
+#include "common.bpf.h"
+
+#define WINDOW_WORDS 64
+#define USER_PAGE    4096 /* or larger */
+
+struct stack_window {
+	__u64 start;  /* its address */
+	__u64 last;   /* the largest offset that two words have in it */
+	__u64 number; /* of the scratch slot, for read_stack_window() */
+	__u64 found;  /* the word that was asked for */
+	__u64 words[WINDOW_WORDS + 1];
+};
+
+/* From address on, to the end of its page at most: what is behind may not be mapped. */
+static __always_inline bool stack_window__read(struct stack_window *window, __u64 address)
+{
+	__u32 bytes = USER_PAGE - address % USER_PAGE;
+
+	if (bytes > WINDOW_WORDS * sizeof(__u64))
+		bytes = WINDOW_WORDS * sizeof(__u64);
+	if (bytes < 2 * sizeof(__u64))
+		bytes = 2 * sizeof(__u64);
+	window->start = address;
+	window->last = bytes - 2 * sizeof(__u64);
+	return !bpf_probe_read_user(window->words, bytes, (const void *)address);
+}
+
+/*
+ * The same of the window with this number; defined where the windows are (scratch.bpf.h),
+ * as a global function, which is verified once instead of once for each frame. 0 if
+ * there is nothing at address.
+ */
+int read_stack_window(__u32 number, __u64 address);
+
+/* The window then has the two words at address; where they are in it goes into *index. */
+static __always_inline bool stack_window__find(struct stack_window *window, __u64 address,
+					       __u32 *index)
+{
+	__u64 offset = address - window->start;
+
+	if (offset > window->last || offset % sizeof(__u64)) {
+		if (!read_stack_window(window->number, address))
+			return false;
+		offset = 0;
+	}
+	/* It is below; the mask is for the verifier. */
+	*index = offset / sizeof(__u64) & (WINDOW_WORDS - 1);
+	return true;
+}
+
+/* What the last event left in the window is another stack. */
+static __always_inline void stack_window__forget(struct stack_window *window)
+{
+	window->start = 0;
+	window->last = 0;
+	/* Two words at address 0: no process has a stack there. */
+	window->words[0] = window->words[1] = 0;
+}
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From a frame of a user stack to its caller's: by the rule that call-frame information has for
+ * its address, else by a frame pointer, else not at all.
+ */
+#ifndef TRACEKIT_BPF_WALK_H
+#define TRACEKIT_BPF_WALK_H
+
+#include "arch.bpf.h"
+#include "common.bpf.h"
+#include "stack_window.bpf.h"
+#include "tables.bpf.h"
+
+/*
+ * Where a walk is. All registers are known at the leaf and at what a signal has interrupted;
+ * of callers only the stack pointer and, mostly, the frame pointer.
+ */
+struct walk {
+	__u64 pc;
+	__u64 registers[DWARF_REGISTERS]; /* by the numbers of DWARF */
+	__u64 valid;			  /* a bit for each of them */
+	__u64 cfa;			  /* of the frame that is left */
+	__u32 number;			  /* of the scratch slot, for walk_find_rule() */
+	__u32 tgid;
+	__u32 rule;    /* by its number */
+	__u8 exact;    /* pc is of an instruction that has not been executed, not behind a call */
+	__u8 assisted; /* by a frame pointer, earlier */
+	__u8 by_frame_pointer; /* so the last step was */
+	__u8 at_entry;	       /* of a function, at its first instruction: there it has begun */
+	struct unwind_process process;
+	/* The last mapping that an address was in; it ends at 0 if there is none. */
+	struct unwind_mapping mapping;
+	struct unwind_module module;
+};
+
+static __always_inline __u64 walk__stack_pointer(const struct walk *walk)
+{
+	return walk->registers[DWARF_STACK_POINTER];
+}
+
+static __always_inline void walk__begin(struct walk *walk, __u32 tgid, const user_regs *regs,
+					bool at_entry)
+{
+	user_regs__to_dwarf(regs, walk->registers);
+	walk->valid = -1;
+	walk->pc = user_regs__pc(regs);
+	walk->tgid = tgid;
+	walk->exact = !user_regs__in_system_call(regs);
+	walk->assisted = walk->by_frame_pointer = 0;
+	walk->at_entry = at_entry;
+	walk->mapping.end = 0;
+	walk->mapping.module = UNWIND_NO_MODULE;
+}
+
+/* Have mapping and module be those of address. */
+static __always_inline enum unwind_end walk__find_module(struct walk *walk, __u64 address)
+{
+	const struct unwind_mapping *mapping;
+	const struct unwind_module *module;
+	__u32 number, state;
+
+	if (address >= walk->mapping.start && address < walk->mapping.end)
+		return UNWIND_GOES_ON;
+	mapping = find_mapping(&walk->process, address);
+	if (!mapping || address < mapping->start || address >= mapping->end) {
+		walk->mapping.end = 0;
+		walk->mapping.module = UNWIND_NO_MODULE;
+		/* What is being executed, or calls the kernel, was not when somebody looked. */
+		return walk->valid == -1ULL ? UNWIND_TABLES_MISSING : UNWIND_NO_CODE;
+	}
+	number = mapping->module;
+	module = bpf_map_lookup_elem(&unwind_modules, &number);
+	walk->mapping = *mapping;
+	walk->module.nr_pages = 0;
+	state = number == UNWIND_UNKNOWN_MODULE ? UNWIND_MODULE_WANTED : UNWIND_MODULE_EMPTY;
+	if (module) {
+		/* First, as it is written last. */
+		state = READ_ONCE(module->state);
+		asm volatile("" : : : "memory");
+		walk->module = *module;
+	}
+	/* A walk that goes on with the mappings of before the module was loaded. */
+	if (state == UNWIND_MODULE_LOADED && walk->module.scattered && !walk->mapping.placed)
+		state = UNWIND_MODULE_WANTED;
+	walk->module.state = state;
+	return UNWIND_GOES_ON;
+}
+
+/* Whether anything executable is there; not inlined, as walk__read(). */
+static __noinline bool walk__is_code(struct walk *walk, __u64 address)
+{
+	return walk__find_module(walk, address) == UNWIND_GOES_ON;
+}
+
+/* walk->rule becomes the number of the rule that holds at pc. */
+static __always_inline enum unwind_end walk__find_rule(struct walk *walk)
+{
+	__u64 address = walk->pc - !walk->exact;
+	enum unwind_end end = walk__find_module(walk, address);
+
+	walk->rule = UNWIND_NONE;
+	if (end != UNWIND_GOES_ON)
+		return end;
+	if (walk->module.state == UNWIND_MODULE_WANTED ||
+	    walk->module.state == UNWIND_MODULE_REFUSED)
+		return UNWIND_TABLES_MISSING;
+	walk->rule =
+		find_rule_number(&walk->module, address - walk->mapping.bias + walk->module.delta);
+	return UNWIND_GOES_ON;
+}
+
+/* Into window->found; not inlined, for the stack of whoever calls it (scratch.bpf.h). */
+static __noinline bool walk__read(struct stack_window *window, __u64 address)
+{
+	__u32 index;
+
+	if (!stack_window__find(window, address, &index))
+		return false;
+	window->found = window->words[index];
+	return true;
+}
+
+static __always_inline bool walk__register(const struct walk *walk, __u32 number, __u64 *value)
+{
+	if (number >= DWARF_REGISTERS || !(walk->valid >> number & 1))
+		return false;
+	*value = walk->registers[number];
+	return true;
+}
+
+/* The kernel has put all registers on the stack of the handler, for whoever returns from it. */
+static __noinline enum unwind_end walk__signal(struct walk *walk, struct stack_window *window)
+{
+	__u64 address = walk__stack_pointer(walk);
+
+	stack_window__forget(window);
+	if (!user_signal__registers(address, walk->registers, &walk->pc, window->words))
+		return UNWIND_UNREADABLE;
+	stack_window__forget(window);
+	walk->valid = -1;
+	walk->exact = true;
+	return UNWIND_GOES_ON;
+}
+
+static __always_inline enum unwind_end walk__cfa(struct walk *walk, struct stack_window *window,
+						 const struct unwind_rule *rule)
+{
+	__u64 base;
+
+	if (!walk__register(walk, rule->cfa_register, &base))
+		return UNWIND_LOST_REGISTER;
+	base += rule->cfa_offset;
+	if (rule->cfa == UNWIND_MEMORY) {
+		if (!walk__read(window, base))
+			return UNWIND_UNREADABLE;
+		base = window->found + rule->cfa_addend;
+	} else if (rule->cfa == UNWIND_PLT) {
+		base += (walk->pc - !walk->exact) % 16 >= (__u64)(__u32)rule->cfa_addend ?
+				sizeof(__u64) :
+				0;
+	}
+	walk->cfa = base;
+	/* A function that has taken its return address from the stack, as vfork() does. */
+	if (rule->return_address == UNWIND_IN_REGISTER && base == walk__stack_pointer(walk))
+		return UNWIND_GOES_ON;
+	return base > walk__stack_pointer(walk) ? UNWIND_GOES_ON : UNWIND_NOT_GROWING;
+}
+
+/*
+ * Where the caller's frame pointer was put; it is lost if that cannot be read. The lower of what
+ * is read of a frame comes first, so that the window has the rest as well.
+ */
+static __always_inline void walk__frame_pointer(struct walk *walk, struct stack_window *window,
+						const struct unwind_rule *rule)
+{
+	__u64 *pointer = &walk->registers[DWARF_FRAME_POINTER], address = walk->cfa;
+	bool valid = true;
+
+	switch (rule->frame_pointer) {
+	case UNWIND_SAME:
+		return;
+	case UNWIND_AT_REGISTER:
+		valid = walk__register(walk, rule->frame_pointer_register, &address);
+		/* fallthrough */
+	case UNWIND_AT_CFA:
+		valid = valid && walk__read(window, address + rule->frame_pointer_offset);
+		*pointer = window->found;
+		break;
+	case UNWIND_IN_REGISTER:
+		valid = walk__register(walk, rule->frame_pointer_register, pointer);
+		break;
+	default:
+		valid = false;
+	}
+	if (valid)
+		walk->valid |= 1ULL << DWARF_FRAME_POINTER;
+	else
+		walk->valid &= ~(1ULL << DWARF_FRAME_POINTER);
+}
+
+static __always_inline enum unwind_end walk__return_address(const struct walk *walk,
+							    struct stack_window *window,
+							    const struct unwind_rule *rule,
+							    __u64 *address)
+{
+	__u64 place = walk->cfa;
+
+	switch (rule->return_address) {
+	case UNWIND_AT_REGISTER:
+		if (!walk__register(walk, rule->return_address_register, &place))
+			return UNWIND_LOST_REGISTER;
+		/* fallthrough */
+	case UNWIND_AT_CFA:
+		if (!walk__read(window, place + rule->return_address_offset))
+			return UNWIND_UNREADABLE;
+		*address = window->found;
+		return UNWIND_GOES_ON;
+	case UNWIND_IN_REGISTER:
+		return walk__register(walk, rule->return_address_register, address) ?
+			       UNWIND_GOES_ON :
+			       UNWIND_LOST_REGISTER;
+	default:
+		return UNWIND_UNKNOWN_RULE;
+	}
+}
+
+static __always_inline enum unwind_end walk__complete(const struct walk *walk)
+{
+	return walk->assisted ? UNWIND_ASSISTED : UNWIND_COMPLETE;
+}
+
+/* The frame is at pc of a caller now; nothing but its stack pointer and frame pointer is known. */
+static __always_inline enum unwind_end walk__to_caller(struct walk *walk, __u64 pc,
+						       __u64 stack_pointer)
+{
+	walk->pc = user_regs__code(pc);
+	walk->registers[DWARF_STACK_POINTER] = stack_pointer;
+	walk->valid &= 1ULL << DWARF_FRAME_POINTER | 1ULL << DWARF_STACK_POINTER;
+	walk->valid |= 1ULL << DWARF_STACK_POINTER;
+	walk->exact = walk->at_entry = false;
+	return walk->pc ? UNWIND_GOES_ON : walk__complete(walk);
+}
+
+static __always_inline enum unwind_end walk__by_rule(struct walk *walk, struct stack_window *window,
+						     const struct unwind_rule *rule)
+{
+	enum unwind_end end;
+	__u64 pc = 0;
+
+	walk->by_frame_pointer = false;
+	if (rule->cfa == UNWIND_END)
+		return walk__complete(walk);
+	if (rule->flags & UNWIND_SIGNAL)
+		return walk__signal(walk, window);
+	end = walk__cfa(walk, window, rule);
+	if (end != UNWIND_GOES_ON)
+		return end;
+	/* It may be in the register that the frame pointer is about to leave, or found by it. */
+	if (rule->return_address != UNWIND_AT_CFA) {
+		end = walk__return_address(walk, window, rule, &pc);
+		walk__frame_pointer(walk, window, rule);
+	} else {
+		walk__frame_pointer(walk, window, rule);
+		end = walk__return_address(walk, window, rule, &pc);
+	}
+	return end == UNWIND_GOES_ON ? walk__to_caller(walk, pc, walk->cfa) : end;
+}
+
+/*
+ * Where nothing is known: code that was made at run time, and languages that keep frame pointers
+ * instead. Elsewhere it can be any number: what it leads to must be code, or the stack ends here.
+ */
+static __noinline enum unwind_end
+walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwind_end otherwise)
+{
+	__u64 pointer, pc;
+	__u32 index;
+
+	if (!walk__register(walk, DWARF_FRAME_POINTER, &pointer))
+		return otherwise;
+	if (!pointer && walk->by_frame_pointer)
+		return walk__complete(walk);
+	if (pointer < walk__stack_pointer(walk) || pointer % sizeof(__u64) ||
+	    !stack_window__find(window, pointer, &index))
+		return otherwise;
+	pc = user_regs__code(window->words[index + 1]);
+	walk->assisted = walk->by_frame_pointer = true;
+	walk->registers[DWARF_FRAME_POINTER] = window->words[index];
+	if (pc && !walk__is_code(walk, pc - 1))
+		return UNWIND_NO_CODE;
+	return walk__to_caller(walk, pc, pointer + 2 * sizeof(__u64));
+}
+
+/*
+ * At its first instruction a function has not set up its frame yet: the frame
+ * pointer is that of its caller, so whoever follows it, as the kernel did before
+ * 6.12 (cfa7f3d2c526) and does since but for some first instructions, loses the
+ * caller. But the return address is known.
+ */
+static __always_inline bool walk__follow_frame_pointer(struct walk *walk,
+						       struct stack_window *window)
+{
+	__u64 *pointer = &walk->registers[DWARF_FRAME_POINTER];
+	__u32 index;
+
+	if (walk->at_entry) {
+		walk->at_entry = false;
+		return dwarf__return_address(walk->registers, &walk->pc);
+	}
+	if (!stack_window__find(window, *pointer, &index))
+		return false;
+	*pointer = window->words[index];
+	walk->pc = window->words[index + 1];
+	return true;
+}
+
+/* As walk__find_rule(), verified once: see read_stack_window(). */
+int walk_find_rule(__u32 number);
+
+/* One frame further; UNWIND_GOES_ON if there is one. */
+static __always_inline enum unwind_end walk__step(struct walk *walk, struct stack_window *window)
+{
+	enum unwind_end end = walk_find_rule(walk->number);
+	const struct unwind_rule *rule;
+	__u32 number = walk->rule;
+
+	if (end != UNWIND_GOES_ON)
+		return end;
+	rule = bpf_map_lookup_elem(&unwind_rules, &number);
+	if (rule && number > UNWIND_UNSUPPORTED)
+		return walk__by_rule(walk, window, rule);
+	if (user_signal__returns_at(walk->pc))
+		return walk__signal(walk, window);
+	return walk__by_frame_pointer(
+		walk, window, number == UNWIND_NONE ? UNWIND_NO_INFORMATION : UNWIND_UNKNOWN_RULE);
+}
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/unwind_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/array.h"
+#include "core/util/page.h"
+
+void unwind_files__release(struct unwind_files *files)
+{
+	for (size_t i = 0; i < files->nr_names; i++)
+		free(files->names[i].sought);
+	free(files->items);
+	free(files->names);
+	*files = (struct unwind_files){0};
+}
+
+static uint64_t hash_path(const char *path)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (; *path; path++)
+		hash = (hash ^ (unsigned char)*path) * 0x100000001b3;
+	return hash;
+}
+
+static uint32_t bucket_of(uint64_t device, uint64_t inode, uint64_t path)
+{
+	return (uint32_t)((device * 31 + inode * 0x9e3779b97f4a7c15 + path) >> 7) %
+	       UNWIND_NAME_BUCKETS;
+}
+
+static struct unwind_name *find_name(const struct unwind_files *files, uint64_t device,
+				     uint64_t inode, const char *whole_path)
+{
+	char shortened[UNWIND_PATH_MAX];
+	uint64_t path;
+
+	unwind_path__set(shortened, whole_path);
+	path = hash_path(shortened);
+	for (uint32_t i = files->buckets[bucket_of(device, inode, path)]; i;
+	     i = files->names[i - 1].next) {
+		struct unwind_name *name = &files->names[i - 1];
+
+		if (name->device == device && name->inode == inode && name->path == path)
+			return name;
+	}
+	return NULL;
+}
+
+static struct unwind_name *add_name(struct unwind_files *files, const struct unwind_mapped *mapped)
+{
+	uint64_t path = hash_path(mapped->path);
+	uint32_t *bucket = &files->buckets[bucket_of(mapped->device, mapped->inode, path)];
+
+	if (ARRAY_GROW(files->names, files->nr_names, files->names_capacity))
+		return NULL;
+	files->names[files->nr_names] = (struct unwind_name){
+		.device = mapped->device,
+		.inode = mapped->inode,
+		.path = path,
+		.file = UNWIND_FILE_UNKNOWN,
+		.next = *bucket,
+	};
+	*bucket = (uint32_t)++files->nr_names;
+	return &files->names[files->nr_names - 1];
+}
+
+static bool is_same(const struct unwind_mapped *a, const struct unwind_mapped *b)
+{
+	return a->source == b->source && !memcmp(&a->identity, &b->identity, sizeof(a->identity));
+}
+
+static int find_or_add(struct unwind_files *files, const struct unwind_mapped *mapped,
+		       uint32_t *file)
+{
+	for (*file = 0; *file < files->nr; (*file)++)
+		if (is_same(&files->items[*file].mapped, mapped))
+			return 0;
+	if (ARRAY_GROW(files->items, files->nr, files->capacity))
+		return -ENOMEM;
+	files->items[files->nr++] =
+		(struct unwind_known_file){.mapped = *mapped, .module = UNWIND_UNKNOWN_MODULE};
+	return 0;
+}
+
+static void end_search(struct unwind_name *name)
+{
+	free(name->sought);
+	name->sought = NULL;
+}
+
+int unwind_files__found(struct unwind_files *files, const struct unwind_mapped *mapped,
+			uint32_t *file)
+{
+	struct unwind_name *name;
+
+	*file = mapped->inode ? UNWIND_FILE_UNKNOWN : UNWIND_FILE_NONE;
+	if (mapped->source == UNWIND_SOURCE_NONE)
+		return 0;
+	name = find_name(files, mapped->device, mapped->inode, mapped->path);
+	if (!name)
+		name = add_name(files, mapped);
+	if (!name)
+		return -ENOMEM;
+	end_search(name);
+	name->generation = mapped->generation;
+	name->has_generation = mapped->has_generation;
+	if (name->file >= files->nr || !is_same(&files->items[name->file].mapped, mapped)) {
+		int err = find_or_add(files, mapped, &name->file);
+
+		if (err) {
+			name->file = UNWIND_FILE_UNKNOWN;
+			return err;
+		}
+	}
+	*file = name->file;
+	return 0;
+}
+
+/* Without memory it is found when somebody looks at its process. */
+static void begin_search(struct unwind_files *files, struct unwind_name *name, uint64_t device,
+			 uint64_t inode, uint32_t generation, const char *path)
+{
+	struct unwind_mapped mapped = {.device = device, .inode = inode};
+
+	unwind_path__set(mapped.path, path);
+	if (!name) {
+		name = add_name(files, &mapped);
+		if (!name)
+			return;
+	} else if (name->generation == generation) {
+		return; /* it is sought, or was in vain */
+	}
+	end_search(name);
+	name->file = UNWIND_FILE_UNKNOWN;
+	name->generation = generation;
+	name->has_generation = false;
+	name->sought = strdup(path);
+}
+
+uint32_t unwind_files__named(struct unwind_files *files, uint64_t device, uint64_t inode,
+			     uint32_t generation, const char *path)
+{
+	struct unwind_name *name;
+
+	if (!inode && strcmp(path, "[vdso]") != 0)
+		return UNWIND_FILE_NONE;
+	name = find_name(files, device, inode, path);
+	if (name && (!inode || (name->has_generation && name->generation == generation)))
+		return name->file;
+	if (inode)
+		begin_search(files, name, device, inode, generation, path);
+	return UNWIND_FILE_UNKNOWN;
+}
+
+static void seek(struct unwind_files *files, size_t number, struct unwind_avoided *avoided)
+{
+	const struct unwind_name *name = &files->names[number];
+	struct unwind_mapped mapped = {
+		.device = name->device, .inode = name->inode, .generation = name->generation};
+	uint32_t file;
+
+	unwind_path__set(mapped.path, name->sought);
+	if (unwind_reader__identify(&mapped, avoided) == 0) {
+		mapped.has_generation = true;
+		(void)unwind_files__found(files, &mapped, &file);
+	}
+	end_search(&files->names[number]);
+}
+
+void unwind_files__seek(struct unwind_files *files, struct unwind_avoided *avoided)
+{
+	for (size_t i = 0; i < files->nr_names; i++)
+		if (files->names[i].sought)
+			seek(files, i, avoided);
+}
+
+static uint64_t segment_delta(const struct unwind_segment *segment)
+{
+	return segment->address - segment->offset;
+}
+
+uint64_t unwind_known_file__delta(const struct unwind_known_file *file)
+{
+	return file->layout.nr_segments ? segment_delta(&file->layout.segments[0]) : 0;
+}
+
+/* Two can be in one page of the file: it is mapped for the one that begins there. */
+bool unwind_known_file__bias(const struct unwind_known_file *file, uint64_t start, uint64_t offset,
+			     uint64_t *bias)
+{
+	uint64_t page = page_size(), found = 0;
+	bool is_found = false;
+
+	for (size_t i = 0; i < file->layout.nr_segments; i++) {
+		const struct unwind_segment *segment = &file->layout.segments[i];
+		uint64_t first = segment->offset & ~(page - 1), end;
+
+		if (__builtin_add_overflow(segment->offset, segment->size, &end) ||
+		    offset < first || offset >= end || (is_found && first < found))
+			continue;
+		*bias = start - offset - (segment_delta(segment) - unwind_known_file__delta(file));
+		found = first;
+		is_found = true;
+	}
+	return is_found;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Keeps the tables by which user stacks are walked up to date: a process of its own, so that a
+ * trace waits for no file, however large. It hears from the kernel what processes map, and from
+ * the programs what their walks lack; it reads that (sym/unwind_reader.h), and puts it there.
+ */
+#ifndef TRACEKIT_CORE_UNWIND_LOADER_H
+#define TRACEKIT_CORE_UNWIND_LOADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/options.h"
+
+struct unwind_loader;
+struct unwind_maps;
+
+/* How it is, as it says itself. */
+struct unwind_status {
+	uint32_t no_records;	/* it does not hear what processes map: -errno, or 0 */
+	uint32_t nr_loaded;	/* files */
+	uint32_t nr_refused;	/* likewise, which did not answer, or could not be read */
+	uint32_t out_of_memory; /* files for which there was none left */
+	uint64_t memory;	/* bytes of tables */
+};
+
+/*
+ * pids: those of which all that they have mapped is loaded at once, and that alone are listened
+ * to; empty: nothing is, and all are. memory: of tables, in bytes. maps are borrowed.
+ * Returns 0 or a negative errno.
+ */
+int unwind_loader__start(struct unwind_loader **loader, const struct unwind_maps *maps,
+			 const struct pid_list *pids, uint64_t memory);
+
+/* Wait until it is ready, or has ended, for so many milliseconds at most. Returns whether it is. */
+bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds);
+
+struct unwind_status unwind_loader__status(const struct unwind_loader *loader);
+
+/* NULL is allowed. */
+void unwind_loader__stop(struct unwind_loader *loader);
+
+#endif

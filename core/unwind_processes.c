@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/unwind_processes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/process_records.h"
+#include "core/unwind_files.h"
+#include "core/util/array.h"
+
+static struct known_process **bucket_of(const struct known_processes *processes, pid_t pid)
+{
+	return (struct known_process **)&processes->buckets[(uint32_t)pid % KNOWN_PROCESS_BUCKETS];
+}
+
+static void free_process(struct known_process *process)
+{
+	free(process->mappings);
+	free(process);
+}
+
+void known_processes__release(struct known_processes *processes)
+{
+	for (size_t i = 0; i < KNOWN_PROCESS_BUCKETS; i++) {
+		while (processes->buckets[i]) {
+			struct known_process *process = processes->buckets[i];
+
+			processes->buckets[i] = process->next;
+			free_process(process);
+		}
+	}
+	processes->nr = 0;
+}
+
+struct known_process *known_processes__find(const struct known_processes *processes, pid_t pid)
+{
+	struct known_process *process = *bucket_of(processes, pid);
+
+	while (process && process->pid != pid)
+		process = process->next;
+	return process;
+}
+
+struct known_process *known_processes__add(struct known_processes *processes, pid_t pid)
+{
+	struct known_process *process = known_processes__find(processes, pid);
+	struct known_process **bucket = bucket_of(processes, pid);
+
+	if (process || processes->nr == UNWIND_PROCESSES)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	process->next = *bucket;
+	*bucket = process;
+	processes->nr++;
+	return process;
+}
+
+void known_processes__remove(struct known_processes *processes, pid_t pid,
+			     struct unwind_tables *tables)
+{
+	struct known_process **link = bucket_of(processes, pid);
+	struct known_process *process;
+
+	while (*link && (*link)->pid != pid)
+		link = &(*link)->next;
+	process = *link;
+	if (!process)
+		return;
+	*link = process->next;
+	processes->nr--;
+	unwind_tables__remove_process(tables, (uint32_t)pid, &process->slice);
+	free_process(process);
+}
+
+/* ---- mappings ---- */
+
+static int append(struct known_process *process, const struct known_mapping *mapping)
+{
+	if (process->nr == UNWIND_MAPPINGS_MAX ||
+	    ARRAY_GROW(process->mappings, process->nr, process->capacity))
+		return -ENOMEM;
+	process->mappings[process->nr++] = *mapping;
+	return 0;
+}
+
+static int compare_mappings(const void *a, const void *b)
+{
+	const struct known_mapping *left = a, *right = b;
+
+	return COMPARE(left->start, right->start);
+}
+
+/* What is under the new one is cut, or goes; the rest of one can be on both sides. */
+static int make_place(struct known_process *process, uint64_t start, uint64_t end)
+{
+	size_t nr = process->nr, kept = 0;
+	struct known_mapping behind = {0};
+
+	for (size_t i = 0; i < nr; i++) {
+		struct known_mapping mapping = process->mappings[i];
+
+		if (mapping.start < end && mapping.end > end && mapping.start < start) {
+			behind = mapping;
+			behind.offset += end - mapping.start;
+			behind.start = end;
+		}
+		if (mapping.end > start && mapping.start < start)
+			mapping.end = start;
+		if (mapping.start >= start && mapping.start < end) {
+			if (mapping.end <= end)
+				continue;
+			mapping.offset += end - mapping.start;
+			mapping.start = end;
+		}
+		process->mappings[kept++] = mapping;
+	}
+	process->nr = kept;
+	return behind.end ? append(process, &behind) : 0;
+}
+
+static int lay(struct known_process *process, const struct known_mapping *mapping)
+{
+	int err;
+
+	if (mapping->start >= mapping->end || mapping->end > (uint64_t)INT64_MAX)
+		return 0;
+	err = make_place(process, mapping->start, mapping->end);
+	if (!err)
+		err = append(process, mapping);
+	array__sort(process->mappings, process->nr, sizeof(*process->mappings), compare_mappings);
+	process->changed = true;
+	return err;
+}
+
+static bool is_same(const struct known_process *process, const struct known_mapping *mappings,
+		    size_t nr)
+{
+	if (process->nr != nr)
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		const struct known_mapping *a = &process->mappings[i], *b = &mappings[i];
+
+		if (a->start != b->start || a->end != b->end || a->offset != b->offset ||
+		    a->file != b->file)
+			return false;
+	}
+	return true;
+}
+
+int known_process__read(struct known_process *process, struct unwind_files *files,
+			const struct unwind_mapped *mapped, size_t nr, uint64_t time)
+{
+	struct known_mapping *mappings = calloc(nr + 1, sizeof(*mappings));
+	bool same;
+
+	if (!mappings)
+		return -ENOMEM;
+	/* [vsyscall] alone is up there: it calls the kernel, and has no stack. */
+	while (nr && mapped[nr - 1].end > (uint64_t)INT64_MAX)
+		nr--;
+	for (size_t i = 0; i < nr; i++) {
+		int err = unwind_files__found(files, &mapped[i], &mappings[i].file);
+
+		if (err) {
+			free(mappings);
+			return err;
+		}
+		mappings[i].start = mapped[i].start;
+		mappings[i].end = mapped[i].end;
+		mappings[i].offset = mapped[i].offset;
+	}
+	same = is_same(process, mappings, nr);
+	free(process->mappings);
+	process->mappings = mappings;
+	process->nr = nr;
+	process->capacity = nr + 1;
+	process->read = time;
+	process->unknown = false;
+	/* The programs may have dropped it meanwhile, for the same program called exec(). */
+	process->changed = true;
+	return !same;
+}
+
+/* ---- records ---- */
+
+/* A process that was forked has what its parent has, unless that is what it has had since. */
+static void take_fork(struct known_processes *processes, const struct process_record *record,
+		      struct unwind_tables *tables)
+{
+	const struct known_process *parent = known_processes__find(processes, record->parent);
+	struct known_process *child;
+
+	known_processes__remove(processes, record->pid, tables);
+	if (!parent || !parent->nr || record->time < parent->read)
+		return;
+	child = known_processes__add(processes, record->pid);
+	for (size_t i = 0; child && i < parent->nr; i++)
+		if (append(child, &parent->mappings[i]))
+			break;
+	if (!child)
+		return;
+	child->unknown = parent->unknown;
+	child->changed = parent->changed || !parent->slice.users ||
+			 unwind_tables__share_process(tables, (uint32_t)child->pid, &parent->slice,
+						      record->time, &child->slice);
+}
+
+static void take_mapping(struct known_processes *processes, struct known_process *process,
+			 const struct process_record *record, struct unwind_tables *tables)
+{
+	const struct sym_mapping *mapped = &record->mapping;
+	const char *path = mapped->path ? mapped->path : "";
+	const struct known_mapping mapping = {
+		.start = mapped->start,
+		.end = mapped->end,
+		.offset = mapped->offset,
+		.file = unwind_files__named(processes->files, mapped->device, mapped->inode,
+					    (uint32_t)record->generation, path),
+	};
+
+	process->unknown |= mapping.file == UNWIND_FILE_UNKNOWN;
+	if (lay(process, &mapping))
+		known_processes__remove(processes, record->pid, tables);
+}
+
+static void take_exec(struct known_processes *processes, const struct process_record *record,
+		      struct unwind_tables *tables)
+{
+	struct known_process *process = known_processes__add(processes, record->pid);
+
+	if (!process)
+		return;
+	process->nr = 0;
+	process->changed = true;
+	process->retry = process->pause = 0;
+	unwind_tables__remove_process(tables, (uint32_t)record->pid, &process->slice);
+}
+
+/* Something has happened to any of them: they are known again when they are asked for. */
+static void forget_all(struct known_processes *processes, struct unwind_tables *tables)
+{
+	for (size_t i = 0; i < KNOWN_PROCESS_BUCKETS; i++)
+		while (processes->buckets[i])
+			known_processes__remove(processes, processes->buckets[i]->pid, tables);
+}
+
+void known_processes__take(struct known_processes *processes, const struct process_record *record,
+			   struct unwind_tables *tables)
+{
+	struct known_process *process = known_processes__find(processes, record->pid);
+
+	if (record->deed != PROCESS_UNKNOWN && process && record->time < process->read)
+		return;
+	switch (record->deed) {
+	case PROCESS_FORKED:
+		take_fork(processes, record, tables);
+		return;
+	case PROCESS_EXECUTED:
+		take_exec(processes, record, tables);
+		return;
+	case PROCESS_MAPPED:
+		if (process)
+			take_mapping(processes, process, record, tables);
+		return;
+	case PROCESS_ENDED:
+		known_processes__remove(processes, record->pid, tables);
+		return;
+	case PROCESS_UNKNOWN:
+		forget_all(processes, tables);
+		return;
+	}
+}
+
+/* ---- tables ---- */
+
+/* Its number, which it has from now on; UNWIND_UNKNOWN_MODULE if there are too many. */
+static uint32_t module_of(struct unwind_known_file *file, struct unwind_tables *tables)
+{
+	if (file->module == UNWIND_UNKNOWN_MODULE) {
+		int module = unwind_tables__add_module(tables);
+
+		if (module >= 0)
+			file->module = (uint32_t)module;
+	}
+	return file->module;
+}
+
+static struct unwind_mapping in_table(struct unwind_files *files,
+				      const struct known_mapping *mapping,
+				      struct unwind_tables *tables)
+{
+	struct unwind_mapping entry = {
+		.start = mapping->start,
+		.end = mapping->end,
+		.bias = mapping->start - mapping->offset,
+		.module = UNWIND_NO_MODULE,
+	};
+	struct unwind_known_file *file;
+	uint64_t bias;
+
+	if (mapping->file == UNWIND_FILE_UNKNOWN)
+		entry.module = UNWIND_UNKNOWN_MODULE;
+	if (mapping->file >= files->nr)
+		return entry;
+	file = &files->items[mapping->file];
+	entry.module = module_of(file, tables);
+	if (file->state != UNWIND_MODULE_LOADED || file->layout.nr_segments < 2)
+		return entry;
+	entry.placed = true;
+	if (unwind_known_file__bias(file, mapping->start, mapping->offset, &bias))
+		entry.bias = bias;
+	else
+		entry.module = UNWIND_NO_MODULE; /* no code of the file */
+	return entry;
+}
+
+void known_processes__write(struct known_processes *processes, struct known_process *process,
+			    struct unwind_tables *tables)
+{
+	struct unwind_mapping *mappings = calloc(process->nr + 1, sizeof(*mappings));
+	uint64_t since = process->read > processes->since ? process->read : processes->since;
+
+	process->changed = false;
+	for (size_t i = 0; mappings && i < process->nr; i++)
+		mappings[i] = in_table(processes->files, &process->mappings[i], tables);
+	if (mappings && process->nr)
+		(void)unwind_tables__put_process(tables, (uint32_t)process->pid, mappings,
+						 (uint32_t)process->nr, since, &process->slice);
+	else
+		unwind_tables__remove_process(tables, (uint32_t)process->pid, &process->slice);
+	free(mappings);
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/unwind_tables.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/page.h"
+
+/* All of a map, by its elements; NULL on failure. */
+static void *map_all(const struct bpf_map *map)
+{
+	size_t size = bpf_map__max_entries(map) * (size_t)bpf_map__value_size(map);
+	size_t page = page_size();
+	void *mapped = page_map(bpf_map__fd(map), (size + page - 1) / page * page,
+				PROT_READ | PROT_WRITE, 0);
+
+	return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static int map_maps(struct unwind_tables *tables)
+{
+	tables->mappings = map_all(tables->maps->mappings);
+	tables->modules = map_all(tables->maps->modules);
+	tables->pages = map_all(tables->maps->pages);
+	tables->written_rules = map_all(tables->maps->rules);
+	return tables->mappings && tables->modules && tables->pages && tables->written_rules ?
+		       0 :
+		       -errno;
+}
+
+static void unmap(void *mapped, const struct bpf_map *map)
+{
+	if (mapped)
+		munmap(mapped, bpf_map__max_entries(map) * (size_t)bpf_map__value_size(map));
+}
+
+int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *maps,
+			uint64_t memory)
+{
+	struct unwind_tables opened = {.maps = maps, .memory_max = memory};
+	int err = grace__open(&opened.grace);
+
+	if (!err)
+		err = unwind_rules__init(&opened.rules);
+	if (!err) {
+		opened.rule_numbers = calloc(UNWIND_RULES, sizeof(*opened.rule_numbers));
+		err = opened.rule_numbers ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = map_maps(&opened);
+	if (err)
+		unwind_tables__close(&opened);
+	else
+		*tables = opened;
+	return err;
+}
+
+static void leave_shards(struct unwind_tables *tables)
+{
+	if (tables->shards)
+		munmap(tables->shards, tables->nr_shards * sizeof(*tables->shards));
+	tables->shards = NULL;
+}
+
+void unwind_tables__close(struct unwind_tables *tables)
+{
+	leave_shards(tables);
+	unmap(tables->mappings, tables->maps->mappings);
+	unmap(tables->modules, tables->maps->modules);
+	unmap(tables->pages, tables->maps->pages);
+	unmap(tables->written_rules, tables->maps->rules);
+	for (size_t i = 0; i < SLICE_CLASSES; i++) {
+		free(tables->free[i].firsts);
+		free(tables->resting[i].firsts);
+	}
+	free(tables->rule_numbers);
+	unwind_rules__release(&tables->rules);
+	grace__close(&tables->grace);
+	*tables = (struct unwind_tables){0};
+}
+
+static int update(const struct bpf_map *map, uint32_t key, const void *value)
+{
+	return bpf_map_update_elem(bpf_map__fd(map), &key, value, BPF_ANY);
+}
+
+/* ---- shards ---- */
+
+/* Twice as many after two maps: a small process costs little, and a large one few maps. */
+static uint32_t wanted_shards(const struct unwind_tables *tables)
+{
+	uint64_t left = (tables->memory_max - tables->memory) / sizeof(struct unwind_shard);
+	uint32_t wanted = 4U << (tables->nr_shard_maps / 2 < 6 ? tables->nr_shard_maps / 2 : 6);
+
+	return wanted < left ? wanted : (uint32_t)left;
+}
+
+static int add_shards(struct unwind_tables *tables)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	uint32_t nr = wanted_shards(tables);
+	CLEANUP_CLOSE int fd = -1;
+	void *mapped;
+	int err;
+
+	if (!nr)
+		return -E2BIG;
+	if (tables->nr_shard_maps == UNWIND_SHARD_MAPS)
+		return -ENOSPC;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_shard", sizeof(uint32_t),
+			    sizeof(struct unwind_shard), nr, &options);
+	if (fd < 0)
+		return -errno;
+	mapped = page_map(fd, nr * sizeof(struct unwind_shard), PROT_READ | PROT_WRITE, 0);
+	if (mapped == MAP_FAILED)
+		return -errno;
+	err = update(tables->maps->shards, tables->nr_shard_maps, &fd);
+	if (err) {
+		munmap(mapped, nr * sizeof(struct unwind_shard));
+		return err;
+	}
+	leave_shards(tables);
+	tables->shards = mapped;
+	tables->nr_shards = nr;
+	tables->nr_shard_maps++;
+	tables->memory += nr * sizeof(struct unwind_shard);
+	tables->shard = tables->word = 0;
+	return 0;
+}
+
+/* words: at most those of a shard. */
+static int reserve(struct unwind_tables *tables, uint32_t words)
+{
+	if (tables->shards && tables->word + words <= UNWIND_SHARD_WORDS)
+		return 0;
+	if (tables->shards && tables->shard + 1 < tables->nr_shards) {
+		tables->shard++;
+		tables->word = 0;
+		return 0;
+	}
+	return add_shards(tables);
+}
+
+/* ---- modules ---- */
+
+int unwind_tables__add_module(struct unwind_tables *tables)
+{
+	return tables->nr_modules < UNWIND_MODULES ? (int)tables->nr_modules++ : -ENOSPC;
+}
+
+static int number_rules(struct unwind_tables *tables, const struct unwind_rule *rules, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		int number = unwind_rules__number(&tables->rules, &rules[i]);
+
+		if (number < 0)
+			return number;
+		tables->rule_numbers[i] = (uint16_t)number;
+	}
+	tables->nr_rule_numbers = nr;
+	for (size_t i = tables->nr_written_rules; i < tables->rules.nr; i++)
+		tables->written_rules[i] = tables->rules.items[i];
+	tables->nr_written_rules = tables->rules.nr;
+	return 0;
+}
+
+/*
+ * What was filled for a table that has not been finished is free again: nobody can find it. Of
+ * maps that came for it the last is left.
+ */
+static void forget_unfinished(struct unwind_tables *tables)
+{
+	bool same = tables->loaded.nr_shard_maps == tables->nr_shard_maps;
+
+	tables->shard = same ? tables->loaded.shard : 0;
+	tables->word = same ? tables->loaded.word : 0;
+}
+
+/* What is more than that of any program leaves three quarters of what there is to others. */
+#define ORDINARY_PAGES 1024 /* 64 MB of code */
+#define ORDINARY_RULES 1024
+
+static bool is_greedy(uint64_t wanted, uint64_t ordinary, uint64_t left)
+{
+	return wanted > ordinary && wanted > left / 4;
+}
+
+int unwind_tables__begin(struct unwind_tables *tables, uint64_t start, uint32_t nr_pages,
+			 const struct unwind_rule *rules, uint32_t nr_rules)
+{
+	uint32_t left = UNWIND_PAGES - tables->nr_pages;
+
+	forget_unfinished(tables);
+	if (nr_pages > left || nr_rules > UNWIND_RULES ||
+	    is_greedy(nr_pages, ORDINARY_PAGES, left) ||
+	    is_greedy(nr_rules, ORDINARY_RULES, UNWIND_RULES - tables->rules.nr))
+		return -ENOSPC;
+	tables->module = (struct unwind_module){
+		.start = start, .first_page = tables->nr_pages, .nr_pages = nr_pages};
+	for (uint32_t i = 0; i < nr_pages; i++)
+		tables->pages[tables->nr_pages + i] =
+			(struct unwind_page){.shard = UNWIND_NO_SHARD};
+	return number_rules(tables, rules, nr_rules);
+}
+
+void unwind_page__index(uint32_t index[UNWIND_INDEX_WORDS], const uint32_t *rows, uint32_t nr)
+{
+	uint32_t row = 0;
+
+	memset(index, 0, UNWIND_INDEX_WORDS * sizeof(*index));
+	for (uint32_t kb = 0; kb <= UNWIND_PAGE_KBS; kb++) {
+		while (row + 1 < nr && (rows[row + 1] & 0xffff) <= kb << UNWIND_KB_BITS)
+			row++;
+		index[kb / 2] |= row << (kb % 2 * 16);
+	}
+}
+
+int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const uint32_t *rows,
+			    uint32_t nr)
+{
+	uint32_t words = UNWIND_INDEX_WORDS + nr, *place;
+	int err;
+
+	/* A row at nearly every byte: no compiler's. Nothing is known of that page then. */
+	if (words > UNWIND_SHARD_WORDS || page >= tables->module.nr_pages)
+		return 0;
+	err = reserve(tables, words);
+	if (err)
+		return err;
+	place = tables->shards[tables->shard].words + tables->word;
+	unwind_page__index(place, rows, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t rule = rows[i] >> UNWIND_PAGE_BITS;
+
+		place[UNWIND_INDEX_WORDS + i] = unwind_row(
+			rule < tables->nr_rule_numbers ? tables->rule_numbers[rule] : UNWIND_NONE,
+			rows[i]);
+	}
+	tables->pages[tables->module.first_page + page] = (struct unwind_page){
+		.shard = unwind_shard(tables->nr_shard_maps - 1, tables->shard),
+		.first = tables->word,
+	};
+	tables->word += words;
+	return 0;
+}
+
+void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
+			       enum unwind_module_state state, uint64_t delta, bool scattered)
+{
+	struct unwind_module *entry = &tables->modules[module];
+
+	if (state == UNWIND_MODULE_LOADED) {
+		tables->module.delta = delta;
+		tables->module.scattered = scattered;
+		*entry = tables->module;
+		tables->nr_pages += entry->nr_pages;
+		tables->loaded.nr_shard_maps = tables->nr_shard_maps;
+		tables->loaded.shard = tables->shard;
+		tables->loaded.word = tables->word;
+	}
+	/* Who finds that it is loaded finds all of it. */
+	__atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);
+}
+
+/* ---- processes ---- */
+
+static size_t slice_class(uint32_t nr)
+{
+	size_t order = 0;
+
+	while (8U << order < nr)
+		order++;
+	return order;
+}
+
+static int push(struct slice_list *list, uint32_t first)
+{
+	if (ARRAY_GROW(list->firsts, list->nr, list->capacity))
+		return -ENOMEM;
+	list->firsts[list->nr++] = first;
+	return 0;
+}
+
+/* Without memory it is never used again. */
+static void put_to_rest(struct unwind_tables *tables, struct unwind_slice *slice)
+{
+	if (slice->users && --*slice->users == 0) {
+		(void)push(&tables->resting[slice_class(slice->size)], slice->first);
+		free(slice->users);
+	}
+	*slice = (struct unwind_slice){0};
+}
+
+/* What has been put to rest so far can be used again. */
+static int end_rest(struct unwind_tables *tables)
+{
+	int err = grace__wait(&tables->grace);
+
+	for (size_t i = 0; i < SLICE_CLASSES && !err; i++) {
+		struct slice_list *resting = &tables->resting[i];
+
+		while (resting->nr && !err)
+			err = push(&tables->free[i], resting->firsts[--resting->nr]);
+	}
+	return err;
+}
+
+/* One that is free, of a class from first to last. */
+static bool take_free(struct unwind_tables *tables, size_t first, size_t last,
+		      struct unwind_slice *slice)
+{
+	for (size_t order = first; order <= last; order++) {
+		struct slice_list *free = &tables->free[order];
+
+		if (!free->nr)
+			continue;
+		*slice = (struct unwind_slice){.first = free->firsts[--free->nr],
+					       .size = 8U << order};
+		return true;
+	}
+	return false;
+}
+
+/* Without room a larger one than is needed is better than none. */
+static int find_slice(struct unwind_tables *tables, uint32_t nr, struct unwind_slice *slice)
+{
+	size_t order = slice_class(nr);
+	uint32_t size = 8U << order;
+	int err;
+
+	if (take_free(tables, order, order, slice))
+		return 0;
+	if (size <= UNWIND_MAPPINGS - tables->nr_mappings) {
+		slice->first = tables->nr_mappings;
+		slice->size = size;
+		tables->nr_mappings += size;
+		return 0;
+	}
+	err = end_rest(tables);
+	if (err)
+		return err;
+	return take_free(tables, order, SLICE_CLASSES - 1, slice) ? 0 : -ENOSPC;
+}
+
+/* For one user. */
+static int take_slice(struct unwind_tables *tables, uint32_t nr, struct unwind_slice *slice)
+{
+	uint32_t *users = malloc(sizeof(*users));
+	int err = users ? find_slice(tables, nr, slice) : -ENOMEM;
+
+	if (err) {
+		free(users);
+		return err;
+	}
+	*users = 1;
+	slice->nr = nr;
+	slice->users = users;
+	return 0;
+}
+
+static int point_to_slice(struct unwind_tables *tables, uint32_t tgid,
+			  const struct unwind_slice *slice, uint64_t since)
+{
+	const struct unwind_process process = {
+		.first = slice->first, .nr = slice->nr, .tgid = tgid, .since = since};
+
+	return update(tables->maps->processes, tgid, &process);
+}
+
+int unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
+			       const struct unwind_mapping *mappings, uint32_t nr, uint64_t since,
+			       struct unwind_slice *slice)
+{
+	struct unwind_slice old = *slice;
+	int err;
+
+	*slice = (struct unwind_slice){0};
+	err = nr && nr <= UNWIND_MAPPINGS_MAX ? take_slice(tables, nr, slice) : -ENOSPC;
+	if (!err) {
+		memcpy(tables->mappings + slice->first, mappings, nr * sizeof(*mappings));
+		err = point_to_slice(tables, tgid, slice, since);
+	}
+	if (err)
+		unwind_tables__remove_process(tables, tgid, slice);
+	put_to_rest(tables, &old);
+	return err;
+}
+
+int unwind_tables__share_process(struct unwind_tables *tables, uint32_t tgid,
+				 const struct unwind_slice *parent, uint64_t since,
+				 struct unwind_slice *slice)
+{
+	put_to_rest(tables, slice);
+	*slice = *parent;
+	++*slice->users;
+	return point_to_slice(tables, tgid, slice, since);
+}
+
+void unwind_tables__remove_process(struct unwind_tables *tables, uint32_t tgid,
+				   struct unwind_slice *slice)
+{
+	/* It is not there if it has just ended, or become another program. */
+	(void)bpf_map_delete_elem(bpf_map__fd(tables->maps->processes), &tgid);
+	put_to_rest(tables, slice);
+}

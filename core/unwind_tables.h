@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The tables that programs walk user stacks by (bpf/tables.bpf.h), from the side that fills them.
+ *
+ * Programs read them all the time: what they can find is there before they can find it, and what
+ * they may have found is not overwritten until they have ended. Memory is limited.
+ */
+#ifndef TRACEKIT_CORE_UNWIND_TABLES_H
+#define TRACEKIT_CORE_UNWIND_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "core/grace.h"
+#include "sym/unwind_table.h"
+
+struct bpf_map;
+
+/* Of an object that was loaded. */
+struct unwind_maps {
+	struct bpf_map *processes, *mappings, *modules, *pages, *rules, *shards, *requests, *asked,
+		*replaced;
+};
+
+/* Slices of unwind_mappings come in sizes of powers of two, from 8 on. */
+#define SLICE_CLASSES 10
+
+struct slice_list {
+	uint32_t *firsts;
+	size_t nr, capacity;
+};
+
+/* Of a process, and of those that it has forked; all zero is none. */
+struct unwind_slice {
+	uint32_t first, nr, size;
+	uint32_t *users;
+};
+
+struct unwind_tables {
+	const struct unwind_maps *maps; /* borrowed */
+	struct grace grace;
+	uint64_t memory, memory_max; /* bytes of shards */
+	struct unwind_rules rules;
+	size_t nr_written_rules;
+	uint32_t nr_modules, nr_pages;
+
+	/* What is in the maps, mapped. */
+	struct unwind_mapping *mappings;
+	struct unwind_module *modules;
+	struct unwind_page *pages;
+	struct unwind_rule *written_rules;
+
+	/* Shards: the last map of them, and how far it has been filled. */
+	struct unwind_shard *shards;
+	uint32_t nr_shard_maps, nr_shards;
+	uint32_t shard, word;
+	struct {
+		uint32_t nr_shard_maps, shard, word;
+	} loaded; /* how far when a table was finished last */
+
+	/* The table that is being added. */
+	struct unwind_module module;
+	uint16_t *rule_numbers; /* by those of its own */
+	uint32_t nr_rule_numbers;
+
+	/* Mappings. */
+	uint32_t nr_mappings; /* have been given out once */
+	struct slice_list free[SLICE_CLASSES];
+	struct slice_list resting[SLICE_CLASSES]; /* programs may still be reading them */
+};
+
+/* memory: for rows, in bytes. Returns 0 or a negative errno. */
+int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *maps,
+			uint64_t memory);
+void unwind_tables__close(struct unwind_tables *tables);
+
+/* A module that is wanted. Returns its number, or -ENOSPC. */
+int unwind_tables__add_module(struct unwind_tables *tables);
+
+/*
+ * Its table: begin, then its pages, then the module is set to what it is, with the table that was
+ * begun last, and with delta, if it is UNWIND_MODULE_LOADED. -ENOSPC without room, -E2BIG beyond
+ * the memory.
+ */
+int unwind_tables__begin(struct unwind_tables *tables, uint64_t start, uint32_t nr_pages,
+			 const struct unwind_rule *rules, uint32_t nr_rules);
+int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const uint32_t *rows,
+			    uint32_t nr);
+void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
+			       enum unwind_module_state state, uint64_t delta, bool scattered);
+
+/*
+ * What a process had mapped at a time, sorted and disjoint, in the place of what *slice has, if
+ * that is not all zero. Returns 0, -ENOSPC, or another negative errno: then nothing is known of it.
+ */
+int unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
+			       const struct unwind_mapping *mappings, uint32_t nr, uint64_t since,
+			       struct unwind_slice *slice);
+
+/* The same of a process that was forked: what its parent has, which has some. */
+int unwind_tables__share_process(struct unwind_tables *tables, uint32_t tgid,
+				 const struct unwind_slice *parent, uint64_t since,
+				 struct unwind_slice *slice);
+void unwind_tables__remove_process(struct unwind_tables *tables, uint32_t tgid,
+				   struct unwind_slice *slice);
+
+/*
+ * The index of a page in front of its rows, as struct unwind_page has it: which of the nr rows
+ * holds where each KB begins. rows: sorted, of which the first begins with the page.
+ */
+void unwind_page__index(uint32_t index[UNWIND_INDEX_WORDS], const uint32_t *rows, uint32_t nr);
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/unwinding.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/abi.h"
+#include "core/kernel_types.h"
+#include "core/trace_options.h"
+#include "core/unwind_end.h"
+#include "core/unwind_loader.h"
+#include "core/unwind_tables.h"
+#include "core/util/array.h"
+#include "core/util/error.h"
+#include "core/util/message.h"
+
+/* Tables of the largest programs take some tenths of a second. */
+#define START_MS 2000
+#define LOOK_MS	 10
+
+struct unwinding {
+	struct unwind_maps maps;
+	struct pid_list pids;
+	uint64_t memory;
+	struct bpf_program *forget_on_exec;
+	struct bpf_link *link; /* of that */
+	struct unwind_loader *loader;
+};
+
+static int find_maps(struct unwinding *unwinding, const struct bpf_object *object)
+{
+	const struct {
+		const char *name;
+		struct bpf_map **map;
+	} wanted[] = {
+		{"unwind_processes", &unwinding->maps.processes},
+		{"unwind_mappings", &unwinding->maps.mappings},
+		{"unwind_modules", &unwinding->maps.modules},
+		{"unwind_pages", &unwinding->maps.pages},
+		{"unwind_rules", &unwinding->maps.rules},
+		{"unwind_shards", &unwinding->maps.shards},
+		{"unwind_requests", &unwinding->maps.requests},
+		{"unwind_asked", &unwinding->maps.asked},
+		{"unwind_replaced", &unwinding->maps.replaced},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		*wanted[i].map = bpf_object__find_map_by_name(object, wanted[i].name);
+		if (!*wanted[i].map)
+			return -ENOENT;
+	}
+	unwinding->forget_on_exec = bpf_object__find_program_by_name(object, "forget_on_exec");
+	return unwinding->forget_on_exec ? 0 : -ENOENT;
+}
+
+/* They cost some MB; without them the branches that use them are dead. Cannot fail before the load.
+ */
+static void switch_off(const struct unwind_maps *maps)
+{
+	struct bpf_map *const sized[] = {maps->processes, maps->mappings, maps->modules,
+					 maps->pages,	  maps->rules,	  maps->asked,
+					 maps->replaced};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sized); i++)
+		bpf_map__set_max_entries(sized[i], 1);
+}
+
+int unwinding__configure(struct unwinding **out, const struct trace_options *options,
+			 struct bpf_object *object, struct trace_config *config,
+			 struct error *error)
+{
+	struct unwinding *unwinding = calloc(1, sizeof(*unwinding));
+	int err = unwinding ? find_maps(unwinding, object) : -ENOMEM;
+
+	if (!err)
+		err = trace_options__processes(options, &unwinding->pids);
+	if (err) {
+		unwinding__free(unwinding);
+		return error__set(error, err, "cannot prepare the walks of user stacks: %s",
+				  strerror(-err));
+	}
+	unwinding->memory = options->unwind_memory;
+	config->unwind_tables = config->user_stacks &&
+				(options->unwind == UNWIND_AUTO || options->unwind == UNWIND_DWARF);
+	if (!config->unwind_tables) {
+		switch_off(&unwinding->maps);
+		unwinding__free(unwinding);
+		*out = NULL;
+		return 0;
+	}
+	config->has_task_pt_regs = task_registers__can_be_had();
+	bpf_program__set_autoload(unwinding->forget_on_exec, true);
+	*out = unwinding;
+	return 0;
+}
+
+void unwinding__free(struct unwinding *unwinding)
+{
+	if (!unwinding)
+		return;
+	unwind_loader__stop(unwinding->loader);
+	bpf_link__destroy(unwinding->link);
+	free(unwinding->pids.pids);
+	free(unwinding);
+}
+
+int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *error)
+{
+	struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
+	int err = 0;
+
+	unwinding->link = bpf_program__attach(unwinding->forget_on_exec);
+	if (!unwinding->link)
+		err = -errno;
+	if (!err)
+		err = unwind_loader__start(&unwinding->loader, &unwinding->maps, &unwinding->pids,
+					   unwinding->memory);
+	if (err)
+		return error__set(error, err,
+				  "cannot load call-frame information: %s; use --unwind=fp",
+				  strerror(-err));
+	for (int waited = 0; unwinding->pids.nr && waited < START_MS; waited += LOOK_MS)
+		if (unwind_loader__await(unwinding->loader, LOOK_MS) || poll(&stop, 1, 0) == 1)
+			break;
+	return 0;
+}
+
+/* "12 tables not loaded, 3 no call-frame information" */
+static void list_ends(const struct event_counters *counters, char *text, size_t size)
+{
+	const char *separator = "";
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (uint32_t end = UNWIND_CUT + 1; end < NR_UNWIND_ENDS && used < size; end++) {
+		if (!counters->walks[end])
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu64 " %s", separator,
+					 (uint64_t)counters->walks[end], unwind_end__text(end));
+		separator = ", ";
+	}
+}
+
+static void say_status(const struct unwind_status *status)
+{
+	if (status->no_records)
+		message("what processes map meanwhile is not known: %s; stacks of those that "
+			"change are not complete",
+			strerror((int)status->no_records));
+	if (status->out_of_memory)
+		message("call-frame information of %" PRIu32 " files had no room; give more by "
+			"--unwind-memory",
+			status->out_of_memory);
+	if (status->nr_refused)
+		message("call-frame information of %" PRIu32 " files did not answer, or could not "
+			"be read",
+			status->nr_refused);
+}
+
+void unwinding__say(const struct unwinding *unwinding, const struct event_counters *counters,
+		    bool stats)
+{
+	const __u64 *walks = counters->walks;
+	uint64_t all = 0, stopped = 0;
+	struct unwind_status status;
+	char reasons[512];
+
+	if (!unwinding)
+		return;
+	for (uint32_t end = 0; end < NR_UNWIND_ENDS; end++) {
+		all += walks[end];
+		stopped += end > UNWIND_CUT ? walks[end] : 0;
+	}
+	status = unwind_loader__status(unwinding->loader);
+	say_status(&status);
+	list_ends(counters, reasons, sizeof(reasons));
+	if (stats)
+		message("%" PRIu64 " user stacks = %" PRIu64 " complete + %" PRIu64
+			" complete by frame pointers too + %" PRIu64
+			" cut at --max-depth + %" PRIu64 " incomplete%s%s; %" PRIu32
+			" files, %" PRIu64 " KB of tables",
+			all, (uint64_t)walks[UNWIND_COMPLETE], (uint64_t)walks[UNWIND_ASSISTED],
+			(uint64_t)walks[UNWIND_CUT], stopped, stopped ? ": " : "", reasons,
+			status.nr_loaded, status.memory / 1024);
+	else if (stopped)
+		message("%" PRIu64 " of %" PRIu64 " user stacks are not complete: %s", stopped, all,
+			reasons);
+}

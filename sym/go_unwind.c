@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a function's description calls pcsp is pairs of LEB128: by how much the distance from
+ * the stack pointer to the return address changes (the lowest bit is the sign; before the
+ * first one it is -1), and for how many bytes of code it stays so. A change of 0 ends them.
+ *
+ * Of the frame pointer no rule is given. Go needs none: all its frames are found from the stack
+ * pointer. It saves it at CFA-16, but assembly without a frame of its own saves it elsewhere or
+ * not at all, and up to Go 1.20 the place is not written yet when the stack pointer has moved.
+ * Only C would need it that has called Go, and there the stack is switched.
+ */
+#include "sym/go_unwind.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "core/util/array.h"
+#include "sym/byte_reader.h"
+#include "sym/elf_symbols.h"
+#include "sym/go_table.h"
+#include "sym/work.h"
+
+#define RETURN_ADDRESS_BYTES 8
+#define STACK_POINTER	     7
+#define LEB_BYTES	     5 /* of 32 bits */
+
+/* Most functions have less. */
+#define DELTAS_READ 64
+
+static const struct unwind_rule none = {.cfa = UNWIND_NONE};
+static const struct unwind_rule unsupported = {.cfa = UNWIND_UNSUPPORTED};
+static const struct unwind_rule end_of_stack = {.cfa = UNWIND_END};
+
+/* The registers are in the sigcontext of the frame that the kernel has made, as libc says it. */
+static const struct unwind_rule restorer = {
+	.cfa = UNWIND_MEMORY,
+	.cfa_register = STACK_POINTER,
+	.cfa_offset = 160,
+	.frame_pointer = UNWIND_AT_REGISTER,
+	.frame_pointer_register = STACK_POINTER,
+	.frame_pointer_offset = 120,
+	.return_address = UNWIND_AT_REGISTER,
+	.return_address_register = STACK_POINTER,
+	.return_address_offset = 168,
+	.flags = UNWIND_SIGNAL,
+};
+
+/*
+ * Functions that have another rule than their deltas and flags say; NULL: what the deltas say.
+ *
+ * Those that switch from a goroutine's stack to the thread's are the end of the latter: what has
+ * called them is on another stack. cgocallback, which switches back, looks the same on both, and
+ * as if called by systemstack_switch, which stands for the C code between. sigtramp is the top
+ * for Go, but the restorer is its caller. Before Go 1.17, which flags them, others that move the
+ * stack pointer as they like are known only by their names.
+ */
+static const struct special {
+	const char *name;
+	const struct unwind_rule *rule;
+	/*
+	 * To its first byte, which no call is in front of: what is returned to is looked up one
+	 * byte before, and so the first row begins there.
+	 */
+	bool is_returned_to;
+} specials[] = {
+	{"runtime.goexit", &end_of_stack, false},
+	{"runtime.mstart", &end_of_stack, false},
+	{"runtime.rt0_go", &end_of_stack, false},
+	{"runtime.mcall", &end_of_stack, false},
+	{"runtime.morestack", &end_of_stack, false},
+	{"runtime.systemstack", &end_of_stack, false},
+	{"runtime.asmcgocall", &end_of_stack, false},
+	{"runtime.cgocallback", NULL, false},
+	{"runtime.cgocallback_gofunc", NULL, false},
+	{"runtime.systemstack_switch", NULL, true},
+	{"runtime.sigtramp", NULL, false},
+	{"runtime.sigreturn", &restorer, true},
+	{"runtime.sigreturn__sigaction", &restorer, true},
+	{"runtime.callCgoMmap", &unsupported, false},
+	{"runtime.callCgoMunmap", &unsupported, false},
+	{"runtime.callCgoSigaction", &unsupported, false},
+	{"runtime.clone", &unsupported, false},
+	{"runtime.gogo", &unsupported, false},
+	{"runtime.jmpdefer", &unsupported, false},
+	{"runtime.nanotime", &unsupported, false},
+	{"runtime.nanotime1", &unsupported, false},
+	{"runtime.racecall", &unsupported, false},
+	{"runtime.sigfwd", &unsupported, false},
+	{"runtime.walltime", &unsupported, false},
+	{"runtime.walltime1", &unsupported, false},
+	{"time.now", &unsupported, false},
+};
+
+#define NAME_BYTES 32 /* longer than those */
+
+struct function {
+	uint64_t start;			/* of its rows */
+	uint64_t entry;			/* its first byte */
+	const struct unwind_rule *rule; /* NULL: deltas tell */
+	uint32_t deltas;
+};
+
+struct reading {
+	struct go_table *table;
+	cfi_visit visit;
+	void *context;
+};
+
+/* ---- deltas ---- */
+
+struct deltas {
+	struct go_table *table;
+	uint64_t next; /* offset of what has not been read */
+	struct byte_reader reader;
+	unsigned char bytes[DELTAS_READ];
+};
+
+/* What is left moves to the front, and what follows is read behind it, as much as there is. */
+static void read_more(struct deltas *deltas)
+{
+	size_t left = byte_reader__left(&deltas->reader), size = sizeof(deltas->bytes) - left;
+	uint64_t behind =
+		deltas->next < deltas->table->size ? deltas->table->size - deltas->next : 0;
+
+	memmove(deltas->bytes, deltas->reader.at, left);
+	if (behind < size)
+		size = behind;
+	if (!go_table__read(deltas->table, deltas->bytes + left, size, deltas->next))
+		size = 0;
+	deltas->next += size;
+	deltas->reader.at = deltas->bytes;
+	deltas->reader.end = deltas->bytes + left + size;
+}
+
+static uint32_t next_number(struct deltas *deltas)
+{
+	if (byte_reader__left(&deltas->reader) < LEB_BYTES)
+		read_more(deltas);
+	return (uint32_t)byte_reader__uleb(&deltas->reader);
+}
+
+/* False behind the last pair. */
+static bool next_pair(struct deltas *deltas, bool is_first, uint32_t *delta, uint32_t *distance)
+{
+	uint32_t change = next_number(deltas);
+
+	if (change == 0 && !is_first)
+		return false;
+	*delta += (change >> 1) ^ -(change & 1);
+	*distance = next_number(deltas);
+	return !deltas->reader.failed;
+}
+
+static struct unwind_rule rule_of(uint32_t delta)
+{
+	if (delta > INT32_MAX - RETURN_ADDRESS_BYTES)
+		return unsupported;
+	return (struct unwind_rule){
+		.cfa = UNWIND_REGISTER,
+		.cfa_register = STACK_POINTER,
+		.cfa_offset = (int32_t)delta + RETURN_ADDRESS_BYTES,
+		.frame_pointer = UNWIND_LOST,
+		.return_address = UNWIND_AT_CFA,
+		.return_address_offset = -RETURN_ADDRESS_BYTES,
+	};
+}
+
+/* Without any it is code that is not of Go, as the first of them is at 1. */
+static int visit_deltas(struct reading *reading, const struct function *function, uint64_t end)
+{
+	struct deltas deltas = {.table = reading->table,
+				.next = reading->table->deltas + function->deltas,
+				.reader = {.at = deltas.bytes, .end = deltas.bytes}};
+	uint64_t address = function->start, behind = function->entry;
+	uint32_t delta = UINT32_MAX, distance;
+	bool is_first = true;
+	int err = 0;
+
+	while (function->deltas && address < end && !err &&
+	       next_pair(&deltas, is_first, &delta, &distance)) {
+		struct unwind_rule rule = rule_of(delta);
+
+		is_first = false;
+		if (distance == 0)
+			continue;
+		err = reading->visit(reading->context, address, &rule);
+		behind = distance < end - behind ? behind + distance : end;
+		address = behind;
+	}
+	return err || address == end ? err : reading->visit(reading->context, address, &none);
+}
+
+/* ---- functions ---- */
+
+static const struct special *find_special(struct go_table *table, uint32_t name)
+{
+	char bytes[NAME_BYTES] = {0};
+
+	(void)go_table__read_name(table, name, bytes, sizeof(bytes) - 1);
+	for (size_t i = 0; i < ARRAY_SIZE(specials); i++)
+		if (!strcmp(bytes, specials[i].name))
+			return &specials[i];
+	return NULL;
+}
+
+static struct function read_function(struct go_table *table, const struct go_block *block,
+				     uint64_t i)
+{
+	uint64_t entry = go_table__start(table, block, i);
+	struct function function = {.start = entry, .entry = entry};
+	const struct special *special = NULL;
+	struct go_description description;
+
+	if (!go_table__describe(table, block, i, &description))
+		return function;
+	function.deltas = description.deltas;
+	if (!description.is_plain)
+		special = find_special(table, description.name);
+	if (special)
+		function.rule = special->rule;
+	else if (description.flags & GO_TOP_FRAME)
+		function.rule = &end_of_stack;
+	else if (description.flags & GO_WRITES_STACK_POINTER)
+		function.rule = &unsupported;
+	if (special && special->is_returned_to && function.start)
+		function.start--;
+	return function;
+}
+
+static int visit_function(struct reading *reading, const struct function *function, uint64_t end)
+{
+	if (function->start >= end)
+		return 0;
+	if (function->rule)
+		return reading->visit(reading->context, function->start, function->rule);
+	return visit_deltas(reading, function, end);
+}
+
+/* Each one goes as far as the next one begins: it is visited when that is known. */
+static int visit_functions(struct reading *reading)
+{
+	struct go_table *table = reading->table;
+	struct function previous = {.start = 0, .rule = &none};
+	struct go_block block = {.nr = 0};
+	uint64_t end = 0;
+	int err = 0;
+
+	for (uint64_t i = 0; i < table->nr && !err && work__is_left(&table->work); i++) {
+		struct function function;
+
+		if (i % GO_BLOCK_FUNCTIONS == 0 &&
+		    !go_table__read_block(table, &block, i, GO_BLOCK_FUNCTIONS))
+			break;
+		function = read_function(table, &block, i - block.first);
+		end = go_table__start(table, &block, i - block.first + 1);
+		if (function.start < previous.start)
+			continue;
+		if (i)
+			err = visit_function(reading, &previous, function.start);
+		previous = function;
+	}
+	if (!err && !work__is_left(&table->work))
+		return -EFBIG;
+	if (end < previous.start)
+		end = previous.start;
+	err = err ? err : visit_function(reading, &previous, end);
+	return err ? err : reading->visit(reading->context, end, &none);
+}
+
+bool go_unwind__open(struct go_table *table, const struct elf_symbols *elf, struct work work)
+{
+	return elf->machine == EM_X86_64 && elf->is_64bit && go_table__open(table, elf, work);
+}
+
+int go_unwind__each_row(struct go_table *table, cfi_visit visit, void *context)
+{
+	struct reading reading = {.table = table, .visit = visit, .context = context};
+
+	return visit_functions(&reading);
+}

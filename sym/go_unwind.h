@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rows of the functions of a Go program, which has no .eh_frame for them: from the table of
+ * sym/go_table.h, which tells for each function where it moves the stack pointer how far.
+ */
+#ifndef TRACEKIT_SYM_GO_UNWIND_H
+#define TRACEKIT_SYM_GO_UNWIND_H
+
+#include <stdbool.h>
+
+#include "sym/cfi_program.h"
+#include "sym/work.h"
+
+struct elf_symbols;
+struct go_table;
+
+/* False if the file has no such table, or is not of x86-64, or no work is left. */
+bool go_unwind__open(struct go_table *table, const struct elf_symbols *elf, struct work work);
+
+/*
+ * Visit all rows in the order of their addresses; the last one is UNWIND_NONE, as are those of
+ * what is not written in Go. Functions that do not begin behind the one before are left out.
+ * Returns 0, -EFBIG if there is no more work left, or what visit returned.
+ */
+int go_unwind__each_row(struct go_table *table, cfi_visit visit, void *context);
+
+#endif

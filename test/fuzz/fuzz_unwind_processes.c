@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Input: records and reads of processes, of five bytes: what, of whom, from where to where, of
+ * what. */
+#include <errno.h>
+#include <string.h>
+
+#include "core/process_records.h"
+#include "core/unwind_files.h"
+#include "core/unwind_processes.h"
+#include "test/fuzz/fuzz.h"
+
+/* Addresses are multiples of it. */
+#define UNIT   ((uint64_t)1 << 12)
+#define PLACES 256
+#define PIDS   4
+
+/* What lies at each place: the mapping that was made last there. */
+struct place {
+	bool mapped;
+	uint64_t offset, inode, generation;
+};
+
+/* What is to be known of each process. */
+static struct {
+	bool known;
+	struct place places[PLACES];
+} expected[PIDS];
+
+/* What the programs find of it. */
+static struct {
+	uint32_t nr;
+	struct unwind_mapping mappings[PLACES];
+} in_tables[PIDS];
+
+static uint32_t users; /* who has a slice has some */
+
+/* In the place of core/unwind_tables.h and sym/unwind_reader.h: see "--wrap" in ld(1). */
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct unwind_avoided *avoided);
+int __wrap_unwind_tables__add_module(struct unwind_tables *tables);
+int __wrap_unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
+				      const struct unwind_mapping *mappings, uint32_t nr,
+				      uint64_t since, struct unwind_slice *slice);
+int __wrap_unwind_tables__share_process(struct unwind_tables *tables, uint32_t tgid,
+					const struct unwind_slice *parent, uint64_t since,
+					struct unwind_slice *slice);
+void __wrap_unwind_tables__remove_process(struct unwind_tables *tables, uint32_t tgid,
+					  struct unwind_slice *slice);
+
+/* Each generation of an inode is another file, by its size. */
+static struct unwind_identity identity_of(uint64_t inode, uint64_t generation)
+{
+	return (struct unwind_identity){.inode = inode, .size = generation};
+}
+
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct unwind_avoided *avoided)
+{
+	(void)avoided;
+	if (mapped->inode == 2)
+		return -ESTALE;
+	mapped->identity = identity_of(mapped->inode, mapped->generation);
+	mapped->source = UNWIND_SOURCE_FILE;
+	return 0;
+}
+
+int __wrap_unwind_tables__add_module(struct unwind_tables *tables)
+{
+	return (int)tables->nr_modules++;
+}
+
+int __wrap_unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
+				      const struct unwind_mapping *mappings, uint32_t nr,
+				      uint64_t since, struct unwind_slice *slice)
+{
+	REQUIRE(tgid < PIDS && nr > 0 && nr <= PLACES && since);
+	for (uint32_t i = 0; i < nr; i++) {
+		REQUIRE(mappings[i].start < mappings[i].end);
+		REQUIRE(i == 0 || mappings[i - 1].end <= mappings[i].start);
+		REQUIRE(mappings[i].module < tables->nr_modules ||
+			mappings[i].module >= UNWIND_UNKNOWN_MODULE);
+	}
+	memcpy(in_tables[tgid].mappings, mappings, nr * sizeof(*mappings));
+	in_tables[tgid].nr = nr;
+	*slice = (struct unwind_slice){.first = tgid, .nr = nr, .size = nr, .users = &users};
+	return 0;
+}
+
+/* Each has a copy here, and its own number. */
+int __wrap_unwind_tables__share_process(struct unwind_tables *tables, uint32_t tgid,
+					const struct unwind_slice *parent, uint64_t since,
+					struct unwind_slice *slice)
+{
+	(void)tables;
+	REQUIRE(tgid < PIDS && parent->users && !slice->users && since);
+	REQUIRE(in_tables[parent->first].nr == parent->nr);
+	in_tables[tgid] = in_tables[parent->first];
+	*slice = *parent;
+	slice->first = tgid;
+	return 0;
+}
+
+void __wrap_unwind_tables__remove_process(struct unwind_tables *tables, uint32_t tgid,
+					  struct unwind_slice *slice)
+{
+	(void)tables;
+	REQUIRE(tgid < PIDS);
+	in_tables[tgid].nr = 0;
+	*slice = (struct unwind_slice){0};
+}
+
+/* A file that is known is the one that was named; who has another one is to be looked at. */
+static void check_file(const struct known_processes *processes, const struct known_process *process,
+		       const struct known_mapping *mapping, const struct place *place)
+{
+	const struct unwind_files *files = processes->files;
+	struct unwind_identity identity = identity_of(place->inode, place->generation);
+
+	REQUIRE((mapping->file == UNWIND_FILE_NONE) == !place->inode);
+	REQUIRE(mapping->file != UNWIND_FILE_UNKNOWN || process->unknown);
+	if (mapping->file < files->nr)
+		REQUIRE(!memcmp(&files->items[mapping->file].mapped.identity, &identity,
+				sizeof(identity)));
+}
+
+/* Returns how many places it has. */
+static size_t check_mapping(const struct known_processes *processes,
+			    const struct known_process *process, size_t number)
+{
+	const struct known_mapping *mapping = &process->mappings[number];
+
+	REQUIRE(mapping->start < mapping->end && mapping->end <= PLACES * UNIT);
+	REQUIRE(number == 0 || mapping[-1].end <= mapping->start);
+	for (uint64_t at = mapping->start; at < mapping->end; at += UNIT) {
+		const struct place *place = &expected[process->pid].places[at / UNIT];
+
+		REQUIRE(place->mapped);
+		REQUIRE(place->offset == mapping->offset + at - mapping->start);
+		check_file(processes, process, mapping, place);
+	}
+	return (mapping->end - mapping->start) / UNIT;
+}
+
+/* What has not changed is in the tables as it is; what is not known is not there. */
+static void check_tables(const struct known_process *process, pid_t pid)
+{
+	REQUIRE(process || !in_tables[pid].nr);
+	if (!process || process->changed)
+		return;
+	REQUIRE(in_tables[pid].nr == process->nr);
+	for (size_t i = 0; i < process->nr; i++)
+		REQUIRE(in_tables[pid].mappings[i].start == process->mappings[i].start &&
+			in_tables[pid].mappings[i].end == process->mappings[i].end);
+}
+
+static void check_process(const struct known_processes *processes, pid_t pid)
+{
+	const struct known_process *process = known_processes__find(processes, pid);
+	size_t nr = 0, nr_expected = 0;
+
+	REQUIRE(!process == !expected[pid].known);
+	for (size_t i = 0; i < PLACES; i++)
+		nr_expected += expected[pid].places[i].mapped;
+	for (size_t i = 0; process && i < process->nr; i++)
+		nr += check_mapping(processes, process, i);
+	REQUIRE(nr == nr_expected);
+	check_tables(process, pid);
+}
+
+static void note_mapping(const struct process_record *record)
+{
+	const struct sym_mapping *mapping = &record->mapping;
+
+	for (uint64_t at = mapping->start; at < mapping->end; at += UNIT)
+		expected[record->pid].places[at / UNIT] =
+			(struct place){.mapped = true,
+				       .offset = mapping->offset + at - mapping->start,
+				       .inode = mapping->inode,
+				       .generation = record->generation};
+}
+
+static void forget(pid_t pid)
+{
+	memset(&expected[pid], 0, sizeof(expected[pid]));
+}
+
+static bool has_any(pid_t pid)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < PLACES; i++)
+		any |= expected[pid].places[i].mapped;
+	return any;
+}
+
+static void note_record(const struct process_record *record)
+{
+	switch (record->deed) {
+	case PROCESS_FORKED:
+		if (expected[record->parent].known && has_any(record->parent))
+			expected[record->pid] = expected[record->parent];
+		else
+			forget(record->pid);
+		return;
+	case PROCESS_EXECUTED:
+		forget(record->pid);
+		expected[record->pid].known = true;
+		return;
+	case PROCESS_MAPPED:
+		if (expected[record->pid].known)
+			note_mapping(record);
+		return;
+	case PROCESS_ENDED:
+		forget(record->pid);
+		return;
+	case PROCESS_UNKNOWN:
+		memset(expected, 0, sizeof(expected));
+		return;
+	}
+}
+
+static const char *path_of(uint64_t inode)
+{
+	static const char *const paths[] = {"", "/a", "/b", "[vdso]", "/c"};
+
+	return paths[inode];
+}
+
+/* Memory without a file, and what the record names, found as it is. */
+static void read_process(struct known_processes *processes, const struct process_record *record)
+{
+	struct known_process *process = known_processes__add(processes, record->pid);
+	struct unwind_mapped mapped[2] = {
+		{.start = 2 * UNIT, .end = 4 * UNIT, .source = UNWIND_SOURCE_NONE},
+		{.start = 4 * UNIT, .end = 9 * UNIT, .offset = UNIT, .device = 8}};
+	uint64_t inode = record->mapping.inode;
+
+	mapped[1].inode = inode;
+	mapped[1].identity = identity_of(inode, record->generation);
+	mapped[1].generation = (uint32_t)record->generation;
+	mapped[1].has_generation = inode != 4;
+	mapped[1].source = inode ? UNWIND_SOURCE_FILE : UNWIND_SOURCE_NONE;
+	unwind_path__set(mapped[1].path, path_of(inode));
+	REQUIRE(known_process__read(process, processes->files, mapped, 2, record->time) >= 0);
+	forget(record->pid);
+	expected[record->pid].known = true;
+	for (uint64_t i = 2; i < 4; i++)
+		expected[record->pid].places[i] =
+			(struct place){.mapped = true, .offset = (i - 2) * UNIT};
+	for (uint64_t i = 4; i < 9; i++)
+		expected[record->pid].places[i] = (struct place){.mapped = true,
+								 .offset = (i - 3) * UNIT,
+								 .inode = inode,
+								 .generation = record->generation};
+}
+
+static struct process_record make_record(const uint8_t *data, uint64_t time)
+{
+	uint64_t inode = data[4] % 5;
+
+	return (struct process_record){
+		.deed = data[0] / 8 % 5,
+		.time = time,
+		.pid = data[1] % PIDS,
+		.parent = (data[1] + 1 + data[2] % (PIDS - 1)) % PIDS,
+		.generation = data[4] % 3,
+		.mapping = {.start = data[2] * UNIT,
+			    .end = data[3] * UNIT,
+			    .offset = (uint64_t)data[4] << 32,
+			    .device = 8,
+			    .inode = inode,
+			    .path = path_of(inode)},
+	};
+}
+
+static void act(struct known_processes *processes, uint8_t what,
+		const struct process_record *record, struct unwind_tables *tables)
+{
+	struct known_process *process = known_processes__find(processes, record->pid);
+	struct unwind_avoided avoided = {.nr = 0};
+
+	switch (what) {
+	case 0:
+		read_process(processes, record);
+		return;
+	case 1:
+		unwind_files__seek(processes->files, &avoided);
+		return;
+	case 2:
+	case 3:
+		if (process)
+			known_processes__write(processes, process, tables);
+		return;
+	default:
+		known_processes__take(processes, record, tables);
+		note_record(record);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct unwind_files files = {0};
+	struct known_processes processes = {.files = &files};
+	struct unwind_tables tables = {0};
+	uint64_t time = 1;
+
+	memset(expected, 0, sizeof(expected));
+	memset(in_tables, 0, sizeof(in_tables));
+	for (; size >= 5 && time < 200; data += 5, size -= 5, time++) {
+		const struct process_record record = make_record(data, time);
+
+		processes.since = time;
+		act(&processes, data[0] % 8, &record, &tables);
+		for (pid_t pid = 0; pid < PIDS; pid++)
+			check_process(&processes, pid);
+	}
+	known_processes__release(&processes);
+	unwind_files__release(&files);
+	return 0;
+}

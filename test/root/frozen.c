@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * frozen PID COUNT [FREQUENCY]: is a user stack that a program walks by tables the one that
+ * libdwfl finds? A sample stops the process, whose thread is then where it was sampled; libdwfl
+ * walks its stack from outside, by other code from the same files; and the process goes on.
+ *
+ * Differences are printed with both stacks. The last line is
+ *
+ *   200 stacks: 198 identical, 1 not complete (1 no call-frame information), 1 skipped, 0 different
+ *
+ * Exit status 1 if any differ, or if less than 99.5 % of those not skipped are complete; 77 if
+ * there can be no samples here.
+ *
+ * Skipped is what says nothing about the walk:
+ * - Before 5.15 the kernel does not say what registers a thread in the kernel came with: it has
+ *   walked the stack itself, by frame pointers.
+ * - The signal comes a moment after the sample, and the thread was elsewhere by then.
+ * - libdwfl has ended with an error, earlier than the walk. It reads neither .debug_frame of
+ *   files of debug data, which it is not given here, nor Go's own tables; and where there is no
+ *   information it takes one step by the frame pointer, on x86-64 only.
+ *
+ * In Go programs libdwfl goes on behind where Go's tables say that a stack ends, mostly
+ * runtime.mcall() and runtime.systemstack(), which have left another one: that is different.
+ *
+ * Neither gets out of code that was made at run time and keeps no frame pointer, as PostgreSQL's:
+ * that is not complete, and the frames before it are compared.
+ */
+#include "test/root/frozen.h"
+
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "core/sampler.h"
+#include "core/session.h"
+#include "core/trace_options.h"
+#include "core/unwind_end.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/error.h"
+#include "core/util/number.h"
+#include "core/util/page.h"
+#include "frozen.skel.h"
+
+/* One that stays asleep so long is not sampled. */
+#define PATIENCE (20 * NANOSECONDS)
+
+/* Stacks that are left out at the start, in which tables are missing: they are being loaded. */
+#define WARM_UP_MAX 2000
+
+#define REFERENCE_MAX (STACK_SLOTS + 64)
+
+/* What libdwfl has found; more frames than a walk can have are left out. */
+struct reference {
+	uint32_t nr;
+	uint64_t frames[REFERENCE_MAX];
+	const char *error; /* or NULL */
+};
+
+struct frozen {
+	struct trace_options options;
+	pid_t pid;
+	struct session *session;
+	struct frozen_bpf *skeleton;
+	struct frozen_sample *sample; /* mapped: the program's own */
+	struct sampler sampler;
+	Dwfl *dwfl;
+	uint64_t identical, different;
+	uint64_t incomplete[NR_UNWIND_ENDS];
+	uint64_t by_kernel, went_on, ended_early; /* skipped */
+};
+
+static void frozen__release(struct frozen *frozen)
+{
+	sampler__close(&frozen->sampler);
+	frozen_bpf__destroy(frozen->skeleton);
+	session__close(frozen->session);
+	if (frozen->dwfl)
+		dwfl_end(frozen->dwfl);
+	/* Whatever has happened: it must not stay as it is. */
+	kill(frozen->pid, SIGCONT);
+}
+
+/* ---- libdwfl ---- */
+
+/* Debug data is not looked for: neither on disk nor on servers. */
+static int
+no_debug_data(Dwfl_Module *module __attribute__((unused)), void **user __attribute__((unused)),
+	      const char *name __attribute__((unused)), Dwarf_Addr base __attribute__((unused)),
+	      const char *file __attribute__((unused)), const char *link __attribute__((unused)),
+	      GElf_Word checksum __attribute__((unused)), char **found __attribute__((unused)))
+{
+	return -1;
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_linux_proc_find_elf,
+	.find_debuginfo = no_debug_data,
+};
+
+/* Modules that are still mapped where they were are kept, with what has been read of them. */
+static bool report_modules(struct frozen *frozen)
+{
+	bool first = !frozen->dwfl;
+
+	if (first)
+		frozen->dwfl = dwfl_begin(&callbacks);
+	if (!frozen->dwfl)
+		return false;
+	if (!first)
+		dwfl_report_begin(frozen->dwfl);
+	if (dwfl_linux_proc_report(frozen->dwfl, frozen->pid) ||
+	    dwfl_report_end(frozen->dwfl, NULL, NULL))
+		return false;
+	/* Threads are stopped by us. */
+	return !first || !dwfl_linux_proc_attach(frozen->dwfl, frozen->pid, true);
+}
+
+static int add_frame(Dwfl_Frame *frame, void *argument)
+{
+	struct reference *reference = argument;
+	Dwarf_Addr pc;
+
+	if (reference->nr == REFERENCE_MAX || !dwfl_frame_pc(frame, &pc, NULL))
+		return DWARF_CB_ABORT;
+	/* As the walk has it: no process forges what is no address of user space. */
+	reference->frames[reference->nr++] = frame_tag(pc) == FRAME_USER ? pc : 0;
+	return DWARF_CB_OK;
+}
+
+/* Of a thread that ptrace holds. */
+static void find_reference(struct frozen *frozen, pid_t tid, struct reference *reference)
+{
+	reference->nr = 0;
+	reference->error = NULL;
+	if (!report_modules(frozen) ||
+	    dwfl_getthread_frames(frozen->dwfl, tid, add_frame, reference) < 0)
+		reference->error = dwfl_errmsg(-1);
+}
+
+/* ---- the process ---- */
+
+static char thread_state(pid_t pid, pid_t tid)
+{
+	char path[64], line[512];
+	CLEANUP_FCLOSE FILE *file = NULL;
+	const char *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return 0;
+	/* Behind the name, which may have any character in it. */
+	end = strrchr(line, ')');
+	return end && end[1] ? end[2] : 0;
+}
+
+static void wait_a_moment(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+}
+
+/* Others of the process do not matter: their stacks are elsewhere. */
+static bool wait_until_stopped(pid_t pid, pid_t tid)
+{
+	uint64_t end = monotonic_now() + PATIENCE;
+	char state;
+
+	while ((state = thread_state(pid, tid)) && state != 'T' && monotonic_now() < end)
+		wait_a_moment();
+	return state == 'T';
+}
+
+/* What is stopped then stops once more, for us, and executes nothing in between. */
+static bool hold(pid_t tid)
+{
+	int status;
+
+	return !ptrace(PTRACE_SEIZE, tid, NULL, NULL) &&
+	       !ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) && waitpid(tid, &status, __WALL) == tid &&
+	       WIFSTOPPED(status);
+}
+
+/* ---- comparing ---- */
+
+/* Why the stack is not complete, or UNWIND_COMPLETE; *nr: its frames without the marker. */
+static enum unwind_end walk_end(const struct frozen_sample *sample, uint32_t *nr)
+{
+	uint64_t last = sample->nr ? sample->frames[sample->nr - 1] : 0;
+
+	*nr = sample->nr;
+	if (frame_tag(last) != FRAME_MARK)
+		return UNWIND_COMPLETE;
+	--*nr;
+	return frame_mark_kind(last) == MARK_CUT ? UNWIND_CUT : (uint32_t)last % NR_UNWIND_ENDS;
+}
+
+static const char *end_text(enum unwind_end end)
+{
+	return end == UNWIND_COMPLETE ? "complete" :
+	       end == UNWIND_CUT      ? "cut" :
+					unwind_end__text(end);
+}
+
+/* Where a walk has stopped early, what it has found must be right all the same. */
+static bool is_identical(const struct frozen_sample *sample, const struct reference *reference,
+			 uint32_t nr, enum unwind_end end)
+{
+	uint32_t common = nr < reference->nr ? nr : reference->nr;
+
+	for (uint32_t i = 0; i < common; i++)
+		if (frame_address(sample->frames[i]) != reference->frames[i])
+			return false;
+	return end == UNWIND_COMPLETE ? nr == reference->nr : nr <= reference->nr;
+}
+
+static void print_both(const char *what, enum unwind_end end, const struct frozen_sample *sample,
+		       const struct reference *reference)
+{
+	uint32_t nr = sample->nr > reference->nr ? sample->nr : reference->nr;
+
+	printf("%s: walked (%s), and by libdwfl (%s)\n", what, end_text(end),
+	       reference->error ? reference->error : "complete");
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t walked = i < sample->nr ? frame_address(sample->frames[i]) : 0;
+		uint64_t expected = i < reference->nr ? reference->frames[i] : 0;
+
+		printf("%4" PRIu32 " %16" PRIx64 " %16" PRIx64 "%s\n", i, walked, expected,
+		       walked == expected ? "" : " !");
+	}
+}
+
+static void compare(struct frozen *frozen, const struct frozen_sample *sample,
+		    const struct reference *reference)
+{
+	uint32_t nr;
+	enum unwind_end end = walk_end(sample, &nr);
+
+	if (!sample->walked) {
+		frozen->by_kernel++;
+	} else if (reference->nr && frame_address(sample->frames[0]) != reference->frames[0]) {
+		frozen->went_on++;
+	} else if (reference->error && reference->nr < nr &&
+		   is_identical(sample, reference, reference->nr, end)) {
+		frozen->ended_early++;
+	} else if (!is_identical(sample, reference, nr, end)) {
+		frozen->different++;
+		print_both("different", end, sample, reference);
+	} else if (end == UNWIND_COMPLETE) {
+		frozen->identical++;
+	} else {
+		frozen->incomplete[end]++;
+		print_both("not complete", end, sample, reference);
+	}
+}
+
+/* ---- samples ---- */
+
+/* False if there will be none any more. */
+static bool wait_for_sample(const struct frozen *frozen)
+{
+	const volatile struct frozen_sample *sample = frozen->sample;
+	uint64_t end = monotonic_now() + PATIENCE;
+
+	while (sample->taken != sample->wanted) {
+		if (session__stopping(frozen->session) || kill(frozen->pid, 0) ||
+		    monotonic_now() > end)
+			return false;
+		wait_a_moment();
+	}
+	return true;
+}
+
+static bool is_warming_up(const struct frozen_sample *sample)
+{
+	uint32_t nr;
+
+	return !sample->walked || walk_end(sample, &nr) == UNWIND_TABLES_MISSING;
+}
+
+/* One sample of a process that runs, which then runs again. */
+static bool take(struct frozen *frozen, uint64_t *warm_up)
+{
+	struct frozen_sample *sample = frozen->sample;
+	struct reference reference;
+	pid_t tid;
+
+	*(volatile uint64_t *)&sample->wanted += 1;
+	if (!wait_for_sample(frozen))
+		return false;
+	tid = (pid_t)sample->tid;
+	if (sample->err || !wait_until_stopped(frozen->pid, tid) || !hold(tid)) {
+		printf("thread %d has not been stopped: %s\n", tid, strerror(-sample->err));
+		return false;
+	}
+	if (*warm_up && is_warming_up(sample)) {
+		--*warm_up;
+		/* The loader may want the only CPU. */
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+	} else {
+		*warm_up = 0;
+		find_reference(frozen, tid, &reference);
+		compare(frozen, sample, &reference);
+	}
+	return !ptrace(PTRACE_DETACH, tid, NULL, NULL) && !kill(frozen->pid, SIGCONT);
+}
+
+static uint64_t skipped(const struct frozen *frozen)
+{
+	return frozen->by_kernel + frozen->went_on + frozen->ended_early;
+}
+
+static uint64_t incomplete(const struct frozen *frozen)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t end = 0; end < NR_UNWIND_ENDS; end++)
+		sum += frozen->incomplete[end];
+	return sum;
+}
+
+static uint64_t stacks(const struct frozen *frozen)
+{
+	return frozen->identical + frozen->different + incomplete(frozen) + skipped(frozen);
+}
+
+static void print_sum(const struct frozen *frozen)
+{
+	const char *separator = " (";
+
+	printf("%" PRIu64 " stacks: %" PRIu64 " identical, %" PRIu64 " not complete",
+	       stacks(frozen), frozen->identical, incomplete(frozen));
+	for (uint32_t end = 0; end < NR_UNWIND_ENDS; end++) {
+		if (!frozen->incomplete[end])
+			continue;
+		printf("%s%" PRIu64 " %s", separator, frozen->incomplete[end], end_text(end));
+		separator = ", ";
+	}
+	printf("%s, %" PRIu64 " skipped", incomplete(frozen) ? ")" : "", skipped(frozen));
+	if (skipped(frozen))
+		printf(" (%" PRIu64 " walked by the kernel, %" PRIu64 " went on, %" PRIu64
+		       " libdwfl ended earlier)",
+		       frozen->by_kernel, frozen->went_on, frozen->ended_early);
+	printf(", %" PRIu64 " different\n", frozen->different);
+}
+
+/* The skeleton's own pointer is right only where the skeleton loads the object. */
+static int map_sample(struct frozen *frozen, struct error *error)
+{
+	const struct bpf_map *map = frozen->skeleton->maps.bss;
+	void *mapped =
+		page_map(bpf_map__fd(map), bpf_map__value_size(map), PROT_READ | PROT_WRITE, 0);
+
+	if (mapped == MAP_FAILED)
+		return error__set(error, -errno, "cannot map the sample: %s", strerror(errno));
+	frozen->sample = mapped;
+	return 0;
+}
+
+static int run(struct frozen *frozen, uint64_t frequency, struct error *error)
+{
+	const struct sampler_settings settings = {.frequency = frequency, .cpu = SAMPLER_ALL_CPUS};
+	struct trace_config *config;
+	int err = session__open(&frozen->session, &frozen->options, error);
+
+	if (err)
+		return err;
+	frozen->skeleton = frozen_bpf__open();
+	if (!frozen->skeleton)
+		return error__set(error, -errno, "cannot open the BPF program");
+	config = (struct trace_config *)&frozen->skeleton->rodata->config;
+	err = session__configure(frozen->session, frozen->skeleton->obj, config, error);
+	if (!err)
+		err = session__load(frozen->session, frozen->skeleton->obj, NULL, error);
+	if (!err)
+		err = map_sample(frozen, error);
+	if (!err)
+		err = sampler__open(&frozen->sampler, &settings, frozen->session,
+				    bpf_program__fd(frozen->skeleton->progs.take_frozen_sample),
+				    error);
+	return err ? err : sampler__start(&frozen->sampler, error);
+}
+
+int main(int argc, char **argv)
+{
+	CLEANUP(frozen__release) struct frozen frozen = {.options = TRACE_OPTIONS_DEFAULTS};
+	uint64_t count, warm_up = WARM_UP_MAX, frequency;
+	struct error error;
+
+	if (argc < 3 || argc > 4) {
+		fputs("usage: frozen PID COUNT [FREQUENCY]\n", stderr);
+		return 2;
+	}
+	frozen.pid = atoi(argv[1]);
+	count = strtoull(argv[2], NULL, 10);
+	frequency = argc > 3 ? strtoull(argv[3], NULL, 10) : 499;
+	frozen.options.pids = (struct pid_list){.pids = &frozen.pid, .nr = 1};
+	frozen.options.user_stacks_only = true;
+	frozen.options.unwind = UNWIND_DWARF;
+	if (run(&frozen, frequency, &error)) {
+		fprintf(stderr, "frozen: %s\n", error.text);
+		return 77;
+	}
+	while (stacks(&frozen) < count && take(&frozen, &warm_up))
+		;
+	print_sum(&frozen);
+	return frozen.different || !frozen.identical ||
+	       1000 * frozen.identical < 995 * (stacks(&frozen) - skipped(&frozen));
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the kernel's verifier says of the programs that walk user stacks.
+
+load helpers
+load ../refute
+
+verified() {
+	"$BUILD/test/root/verified" >out
+	echo "$(<out)"
+	# Of three applets, with both ways to walk.
+	[ "$(cut -d ' ' -f 1,2 out | sort -u | wc -l)" -eq 6 ]
+}
+
+@test "no program takes the verifier more than 100,000 instructions" {
+	verified
+	awk '$4 < 1 || $4 > 100000 { bad = 1; print } END { exit bad }' out
+}
+
+# See scratch.bpf.h.
+@test "no function of a program that can be preempted has 64 bytes of stack" {
+	verified
+	grep -q ' probe_user_code ' out
+	awk '/ probe_/ {
+		n = split($5, stacks, "+")
+		for (i = 1; i <= n; i++)
+			if (stacks[i] > 48) { bad = 1; print }
+		if (!n) bad = 1
+	} END { exit bad }' out
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Programs whose stacks are hard to walk: walked MODE. Compiled without frame pointers, and
+ * optimised, so that all of it hangs on call-frame information. Each mode runs until a signal.
+ */
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static volatile uint64_t work;
+
+static NOINLINE void spend(unsigned int turns)
+{
+	while (turns-- > 0)
+		work++;
+}
+
+/* From our function through one of libc into one of ours. */
+static NOINLINE int by_value(const void *a, const void *b)
+{
+	int one = *(const int *)a, other = *(const int *)b;
+
+	spend(20);
+	return (one > other) - (one < other);
+}
+
+static void callback(void)
+{
+	int values[256];
+
+	for (size_t i = 0; i < 256; i++)
+		values[i] = (int)(i * 2654435761U >> 8);
+	qsort(values, 256, sizeof(*values), by_value);
+}
+
+static NOINLINE uint64_t recurse(unsigned int depth)
+{
+	uint64_t sum = work;
+
+	if (depth == 0)
+		spend(20000);
+	else
+		sum += recurse(depth - 1);
+	return sum * 3 + work;
+}
+
+static void deep(void)
+{
+	work += recurse(300);
+}
+
+/* The frame is reached through another register than the stack pointer. */
+static NOINLINE void realigned_by(size_t size)
+{
+	__attribute__((aligned(64))) volatile char aligned[64];
+	volatile char *variable = __builtin_alloca(size);
+
+	aligned[size % 64] = variable[size - 1] = (char)size;
+	spend(500);
+	work += (uint64_t)aligned[0];
+}
+
+static void realigned(void)
+{
+	for (size_t i = 1; i < 1000; i++)
+		realigned_by(i);
+}
+
+static NOINLINE void on_signal(int number)
+{
+	(void)number;
+	spend(5000);
+}
+
+/*
+ * What it interrupts is anything, also the first instruction of a function. The number of the
+ * signal is above that of SIGSTOP, which then comes first when both are due.
+ */
+static void handler(void)
+{
+	static char stack[65536];
+	const stack_t other = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_RESTART};
+	const struct timespec often = {.tv_nsec = 200000};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
+	timer_t timer;
+
+	sigaltstack(&other, NULL);
+	sigaction(SIGPROF, &action, NULL);
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) ||
+	    timer_settime(timer, 0, &(struct itimerspec){often, often}, NULL))
+		exit(1);
+	for (;;)
+		callback();
+}
+
+static void vdso(void)
+{
+	struct timespec now;
+
+	for (int i = 0; i < 1000; i++)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	work += (uint64_t)now.tv_nsec;
+}
+
+/* Its child has the same stack, for a while. */
+static void vforked(void)
+{
+	pid_t child = vfork();
+
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	spend(5000);
+}
+
+/* Calls of functions so short that a part of the time goes into their stubs. */
+static void stubs(void)
+{
+	volatile int number = -5;
+
+	for (int i = 0; i < 1000; i++)
+		work += (uint64_t)abs(number) + strlen((const char *)&number) + (uint64_t)getppid();
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} modes[] = {
+		{"callback", callback}, {"deep", deep}, {"realigned", realigned},
+		{"handler", handler},	{"vdso", vdso}, {"vfork", vforked},
+		{"stubs", stubs},
+	};
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes) && argc > 1; i++)
+		while (!strcmp(argv[1], modes[i].name))
+			modes[i].run();
+	fprintf(stderr, "walked: no such mode\n");
+	return 2;
+}

@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Walks of user stacks by call-frame information: which options they have, and what processes do
+# meanwhile. Stacks that are complete end in _start, right behind the name of their process.
+
+load helpers
+load ../refute
+
+# A mode of the programs without frame pointers; its PID is in $pid.
+walked() {
+	start "$WALKED" "$@"
+	wait_for is_called "$pid" walked
+}
+
+# sample [OPTION...]: its stacks, in out.
+sample() {
+	profile -f -U -p "$pid" -F 199 "$@" 0.5 >out 2>err
+	cut -c1-200 out
+	cat err
+}
+
+# mostly PERCENT COMM: of its stacks so many are complete, but for those that the kernel does not
+# allow to be walked.
+mostly() {
+	local wanted=$1 all complete
+	# Then some samples of programs are of threads that are in the kernel.
+	tells_registers || wanted=$((wanted * 2 / 3))
+	all=$(grep "^$2;" out | sum /dev/stdin)
+	complete=$(grep "^$2;_start;" out | sum /dev/stdin)
+	echo "$complete of $all are complete"
+	[ "$all" -ge 10 ] && [ $((complete * 100)) -ge $((all * wanted)) ]
+}
+
+# Whether registers of a program that has called the kernel can be had.
+tells_registers() {
+	[ "$(printf '%s\n' 5.15 "$(uname -r)" | sort -V | head -1)" = 5.15 ]
+}
+
+needs_registers() {
+	tells_registers ||
+		skip "the kernel does not tell the registers of a program that has called it"
+}
+
+@test "--unwind: by call-frame information, by frame pointers, or not at all" {
+	walked deep
+	for method in auto dwarf; do
+		sample --unwind="$method"
+		mostly 90 walked
+		grep -Eq '^walked;_start;.*;main;.*(;recurse){301};spend [0-9]+$' out
+		refute grep -Ev ': [0-9]+ registers not known in the kernel$' err
+	done
+	sample --unwind=fp
+	mostly 0 walked
+	refute grep -Eq '(;recurse){301}' out
+	sample --unwind=off
+	refute grep -Evq '^walked;\[cut at 1 frames\];[^;]+ [0-9]+$' out
+	[ ! -s err ]
+}
+
+@test "a signal handler on a stack of its own, and what it has interrupted" {
+	walked handler
+	stackcount -f -U -p "$pid" -D 0.5 "$WALKED:on_signal" >out
+	mostly 100 walked
+	grep -Eq '^walked;_start;.*;main;handler;.*;on_signal [0-9]+$' out
+}
+
+@test "vfork(), which has its return address in no place of the stack" {
+	needs_registers
+	walked vfork
+	stackcount -f -U -p "$pid" -D 1 t:syscalls:sys_enter_vfork >out
+	cat out
+	grep -Eq '^walked;_start;.*;main;[^ ]*vfork [0-9]+$' out
+	mostly 100 walked
+}
+
+# ends_whole COMM: the last report has a complete stack of it, as its most frequent one.
+ends_whole() {
+	tail -n 1 out | grep -q "^$1;_start;.*;main;"
+}
+
+@test "system-wide: a program that was there before is complete soon" {
+	walked callback
+	start_stackcount -f -U -i 0.3 "$WALKED:spend"
+	wait_for ends_whole walked
+	stop_tracer
+	# The first of it have asked for its tables.
+	grep -q '^walked;\[unwind stopped: tables not loaded\];' out
+}
+
+# The reports on what has been until now are out.
+reports() {
+	local before
+	before=$(grep -c ' seen = ' err || true)
+	wait_for eval '[ "$(grep -c " seen = " err)" -gt $(('"$before"' + 1)) ]'
+}
+
+@test "system-wide: a program that begins during the trace is complete where its files are known" {
+	local lines seconds=1
+	! in_guest || seconds=5
+	start_stackcount -f -U -i 0.3 --stats "$WALKED:spend"
+	walked callback
+	wait_for ends_whole walked
+	kill -KILL "$pid"
+	reports
+	lines=$(wc -l <out)
+	try timeout "$seconds" "$WALKED" callback
+	stop_tracer
+	sed -i "1,${lines}d" out
+	mostly 90 walked
+}
+
+# Another round of what a library is loaded for, until stacks of it are complete.
+is_loaded_whole() {
+	go "$pid"
+	grep -q '^calls;_start;.*;main;loaded;library_function ' out
+}
+
+@test "-p: a library that is loaded meanwhile, and loaded again" {
+	cp "$(dirname "$CALLS")/libcounted.so" ./libloaded.so
+	calls loaded 20000 ./libloaded.so
+	start_stackcount -f -U -i 0.3 -p "$pid" ./libloaded.so:library_function
+	wait_for is_loaded_whole
+	: >out
+	wait_for is_loaded_whole
+	stop_tracer
+}
+
+@test "-p: a process that becomes other programs, with other functions at the same addresses" {
+	local programs=()
+	objcopy --redefine-sym asks=asks_more "$LIVES" ./another
+	for _ in {1..10}; do
+		programs+=(exec ./another exec "$LIVES")
+	done
+	mkfifo line
+	start bash -c 'read -r _ <line; exec "$@"' - "$LIVES" "${programs[@]}" once
+	start_stackcount -f -U -p "$pid" t:syscalls:sys_enter_getppid
+	echo >line
+	ends_well
+	cat out
+	[ "$(grep -E ';main;(become|once);asks(;counted)?;[^;]+ [0-9]+$' out | sum /dev/stdin)" -eq 11 ]
+	[ "$(grep -E ';main;become;asks_more(;counted)?;[^;]+ [0-9]+$' out | sum /dev/stdin)" -eq 10 ]
+	[ "$(sum out)" -eq 21 ]
+}
+
+@test "--unwind-memory: what has no room is said, the rest is complete" {
+	command -v clang >/dev/null || skip "no clang"
+	walked callback
+	mkfifo source
+	exec 7<>source
+	start bash -c 'exec clang -cc1 -fsyntax-only -x c - <source'
+	# Then it has its libraries.
+	wait_for grep -qs pipe_ "/proc/$pid/wchan" "/proc/$pid/stack"
+	pid=${started[0]},$pid sample --unwind-memory 1M
+	exec 7>&-
+	grep -Eq '^profile: call-frame information of [0-9]+ files had no room; give more by --unwind-memory$' err
+	mostly 90 walked
+}
+
+@test "a process of another PID namespace, from outside" {
+	unshare --fork --pid true || skip "cannot make a PID namespace"
+	start unshare --fork --pid --kill-child "$WALKED" callback
+	inner() {
+		inner=$(pgrep -x walked -P "$1")
+	}
+	wait_for inner "$pid"
+	pid=$inner sample
+	mostly 90 walked
+}
+
+@test "in a PID namespace: its processes" {
+	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
+	cat >inside <<-END
+		"$WALKED" callback & pid=\$!
+		until [ "\$(</proc/\$pid/comm)" = walked ]; do sleep 0.02; done
+		"$TRACEKIT" profile -f -U -p \$pid -F 199 0.5 >out 2>err
+		"$TRACEKIT" stackcount -f -U -i 0.3 -D 2 "$WALKED:spend" >counted 2>>err
+		kill -KILL \$pid
+	END
+	unshare --fork --pid --mount-proc bash inside
+	cat err
+	mostly 90 walked
+	tail -n 1 counted | grep '^walked;_start;.*;main;'
+}
+
+# overwrite FILE SECTION BYTE: all of a section has that value, in octal.
+overwrite() {
+	local offset size
+	read -r offset size < <(objdump -h "$1" | awk -v name="$2" '$2 == name { print $6, $3 }')
+	head -c $((0x$size)) /dev/zero | tr '\0' "\\$3" |
+		dd of="$1" bs=1 seek=$((0x$offset)) conv=notrunc status=none
+}
+
+@test "a program whose call-frame information is damaged: its stacks say so, others are complete" {
+	local byte other
+	walked callback
+	other=$pid
+	for byte in 000 001 177 377; do
+		cp "$WALKED" "./damaged$byte"
+		overwrite "./damaged$byte" .eh_frame "$byte"
+		start "./damaged$byte" callback
+		wait_for is_called "$pid" "damaged$byte"
+		pid=$pid,$other sample
+		mostly 90 walked
+		[ "$(grep "^damaged$byte;" out | sum /dev/stdin)" -ge 10 ]
+		grep -q "^damaged$byte;\[unwind stopped: " out
+		refute grep "^damaged$byte;_start;" out
+		grep -Eq '^profile: [0-9]+ of [0-9]+ user stacks are not complete: ' err
+		kill -KILL "$pid"
+	done
+}

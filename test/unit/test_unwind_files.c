@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/unwind_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/cleanup.h"
+#include "core/util/page.h"
+#include "test/unit/tap.h"
+
+#define CLEANUP_FILES CLEANUP(unwind_files__release)
+
+/* ---- what is found by its path ---- */
+
+/* What is there: see "--wrap" in ld(1). */
+static struct {
+	int result;
+	struct unwind_identity identity;
+	unsigned int nr;	   /* how often somebody has looked, */
+	struct unwind_mapped last; /* and for what */
+} there;
+
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct unwind_avoided *avoided);
+
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct unwind_avoided *avoided)
+{
+	CHECK(avoided != NULL);
+	there.nr++;
+	there.last = *mapped;
+	if (there.result)
+		return there.result;
+	mapped->identity = there.identity;
+	mapped->source = UNWIND_SOURCE_FILE;
+	return 0;
+}
+
+/* Returns how often somebody has looked for a file, of which the last was not there. */
+static unsigned int seek(struct unwind_files *files, int result)
+{
+	struct unwind_avoided avoided = {.nr = 0};
+
+	memset(&there, 0, sizeof(there));
+	there.result = result;
+	unwind_files__seek(files, &avoided);
+	return there.nr;
+}
+
+/* The same, when it is that file. */
+static unsigned int seek_file(struct unwind_files *files, const struct unwind_mapped *mapped)
+{
+	struct unwind_avoided avoided = {.nr = 0};
+
+	memset(&there, 0, sizeof(there));
+	there.identity = mapped->identity;
+	unwind_files__seek(files, &avoided);
+	return there.nr;
+}
+
+/* ---- files ---- */
+
+/* A file with that inode, modified so many times; its generation is 7. */
+static struct unwind_mapped mapped_file(const char *path, uint64_t inode, uint64_t modified)
+{
+	struct unwind_mapped mapped = {
+		.start = 0x10000,
+		.end = 0x20000,
+		.device = 8,
+		.inode = inode,
+		.identity = {.device = 80, .inode = inode, .size = 100, .modified = modified},
+		.source = UNWIND_SOURCE_FILE,
+		.generation = 7,
+		.has_generation = true,
+	};
+
+	unwind_path__set(mapped.path, path);
+	return mapped;
+}
+
+static uint32_t find(struct unwind_files *files, const struct unwind_mapped *mapped)
+{
+	uint32_t file = 12345;
+
+	CHECK_INT(unwind_files__found(files, mapped, &file), 0);
+	return file;
+}
+
+static uint32_t found(struct unwind_files *files, const char *path, uint64_t inode,
+		      uint64_t modified)
+{
+	const struct unwind_mapped mapped = mapped_file(path, inode, modified);
+
+	return find(files, &mapped);
+}
+
+static uint32_t found_generation(struct unwind_files *files, const char *path, uint64_t inode,
+				 uint32_t generation)
+{
+	struct unwind_mapped mapped = mapped_file(path, inode, 0);
+
+	mapped.generation = generation;
+	return find(files, &mapped);
+}
+
+static void same_file_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	uint32_t first = found(&files, "/a", 1, 0);
+
+	CHECK_INT(first, 0);
+	CHECK_INT(found(&files, "/a", 1, 0), first);
+	/* By another name, and in another place. */
+	CHECK_INT(found(&files, "/b", 1, 0), first);
+	CHECK_INT(found(&files, "/a", 2, 0), 1);
+	CHECK_INT(files.nr, 2);
+	CHECK_INT(files.items[first].module, UNWIND_UNKNOWN_MODULE);
+	CHECK_INT(files.items[first].state, UNWIND_MODULE_WANTED);
+}
+
+static void overwritten_file_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	struct unwind_mapped mapped = mapped_file("/a", 1, 5);
+
+	CHECK_INT(found(&files, "/a", 1, 0), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
+	mapped.generation = 8;
+	CHECK_INT(find(&files, &mapped), 1);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 8, "/a"), 1);
+	/* Written to, in place. */
+	mapped.identity.modified = 6;
+	CHECK_INT(find(&files, &mapped), 2);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 8, "/a"), 2);
+	/* A process that has the old one still. */
+	CHECK_INT(found(&files, "/a", 1, 0), 0);
+	CHECK_INT(files.nr, 3);
+}
+
+static void names_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+
+	CHECK_INT(found(&files, "/a", 1, 0), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/b"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(unwind_files__named(&files, 9, 1, 7, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(unwind_files__named(&files, 8, 2, 7, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 6, "/a"), UNWIND_FILE_UNKNOWN);
+	/* Nobody has seen since that it is the first one again. */
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), UNWIND_FILE_UNKNOWN);
+}
+
+static void generations_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	struct unwind_mapped mapped = mapped_file("/b", 2, 0);
+
+	/* 0 is one as any other. */
+	CHECK_INT(found_generation(&files, "/a", 1, 0), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 0, "/a"), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 1, "/a"), UNWIND_FILE_UNKNOWN);
+	/* A file system that does not tell them tells nothing apart by them. */
+	mapped.generation = 0;
+	mapped.has_generation = false;
+	CHECK_INT(find(&files, &mapped), 1);
+	CHECK_INT(unwind_files__named(&files, 8, 2, 0, "/b"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(unwind_files__named(&files, 8, 2, 7, "/b"), UNWIND_FILE_UNKNOWN);
+}
+
+/* ---- what has been named, and is not known ---- */
+
+static void sought_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	const struct unwind_mapped mapped = mapped_file("/a", 1, 0);
+
+	CHECK_INT(seek(&files, 0), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(seek_file(&files, &mapped), 1);
+	CHECK_INT(there.last.device, 8);
+	CHECK_INT(there.last.inode, 1);
+	CHECK_INT(there.last.generation, 7);
+	CHECK_STR(there.last.path, "/a");
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
+	CHECK_INT(seek(&files, 0), 0);
+	/* It is the same that somebody finds in a process. */
+	CHECK_INT(found(&files, "/a", 1, 0), 0);
+	CHECK_INT(files.nr, 1);
+	CHECK_INT(files.nr_names, 1);
+}
+
+static void sought_in_vain_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(seek(&files, -ESTALE), 1);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(seek(&files, -ESTALE), 0);
+	CHECK_INT(files.nr, 0);
+	/* But it can be found, or be another one. */
+	CHECK_INT(found(&files, "/a", 1, 0), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 8, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(seek(&files, -ENOTTY), 1);
+	CHECK_INT(there.last.generation, 8);
+}
+
+/* What somebody finds meanwhile is not sought any more; what is not sought when it ends is freed.
+ */
+static void found_while_sought_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(unwind_files__named(&files, 8, 2, 7, "/b"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(found(&files, "/a", 1, 0), 0);
+	CHECK_INT(seek(&files, -ENOENT), 1);
+	CHECK_STR(there.last.path, "/b");
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 3, 7, "/c"), UNWIND_FILE_UNKNOWN);
+}
+
+/* Records come faster than somebody looks: the last one counts. */
+static void sought_again_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	const struct unwind_mapped mapped = mapped_file("/a", 1, 0);
+
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 9, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(seek_file(&files, &mapped), 1);
+	CHECK_INT(there.last.generation, 9);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 9, "/a"), 0);
+}
+
+static void memory_without_file_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	struct unwind_mapped mapped = mapped_file("", 0, 0);
+
+	mapped.source = UNWIND_SOURCE_NONE;
+	CHECK_INT(find(&files, &mapped), UNWIND_FILE_NONE);
+	CHECK_INT(unwind_files__named(&files, 0, 0, 0, "//anon"), UNWIND_FILE_NONE);
+	CHECK_INT(unwind_files__named(&files, 0, 0, 0, ""), UNWIND_FILE_NONE);
+	CHECK_INT(files.nr_names, 0);
+	CHECK_INT(seek(&files, 0), 0);
+}
+
+/* All processes have the same one, and it has no generation. */
+static void vdso_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	struct unwind_mapped mapped = {.start = 0x7000, .end = 0x8000};
+
+	unwind_path__set(mapped.path, "[vdso]");
+	mapped.source = UNWIND_SOURCE_VDSO;
+	CHECK_INT(unwind_files__named(&files, 0, 0, 0, "[vdso]"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(seek(&files, 0), 0);
+	CHECK_INT(find(&files, &mapped), 0);
+	mapped.start = 0x9000;
+	mapped.end = 0xa000;
+	CHECK_INT(find(&files, &mapped), 0);
+	CHECK_INT(unwind_files__named(&files, 0, 0, 0, "[vdso]"), 0);
+	/* A file can have that name. */
+	CHECK_INT(unwind_files__named(&files, 8, 1, 0, "[vdso]"), UNWIND_FILE_UNKNOWN);
+}
+
+/* Records of the kernel have whole paths; they lead to the same names. */
+static void long_paths_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	char path[1000], longest[UNWIND_PATH_MAX];
+
+	memset(path, 'x', sizeof(path));
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	memcpy(longest, path, sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	CHECK_INT(found(&files, path, 1, 0), 0);
+	CHECK_INT(found_generation(&files, longest, 1, 8), 0);
+	CHECK_INT(files.nr_names, 2);
+	CHECK(files.items[0].mapped.path[0] == '#');
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, path), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 8, longest), 0);
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, longest), UNWIND_FILE_UNKNOWN);
+	path[500] = 'y';
+	CHECK_INT(unwind_files__named(&files, 8, 1, 7, path), UNWIND_FILE_UNKNOWN);
+}
+
+#define MANY 2000
+
+static void many_files_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	double start = tap_cpu_seconds();
+
+	for (uint32_t i = 0; i < MANY; i++)
+		CHECK_INT(found_generation(&files, "/a", i + 1, i), i);
+	for (uint32_t i = 0; i < MANY; i++)
+		CHECK_INT(unwind_files__named(&files, 8, i + 1, i, "/a"), i);
+	for (uint32_t i = 0; i < MANY; i++)
+		CHECK_INT(unwind_files__named(&files, 9, i + 1, i, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(seek(&files, -ENOENT), MANY);
+	CHECK(tap_cpu_seconds() - start < 1);
+}
+
+/* ---- where addresses of a file are ---- */
+
+/* "BIAS", or -1 if there is no code of the file. */
+static long long bias(const struct unwind_known_file *file, uint64_t start, uint64_t offset)
+{
+	uint64_t bias;
+
+	return unwind_known_file__bias(file, start, offset, &bias) ? (long long)bias : -1;
+}
+
+static void bias_test(void)
+{
+	const uint64_t page = page_size();
+	const struct unwind_known_file file = {
+		.layout = {
+			.segments = {{.offset = 2 * page, .size = page + 16, .address = 2 * page},
+				     {.offset = 5 * page + 32,
+				      .size = 3 * page,
+				      .address = 0x400000 + 5 * page + 32}},
+			.nr_segments = 2}};
+
+	CHECK_INT(bias(&file, 0x700000, 2 * page), 0x700000 - 2 * page);
+	/* A part of it, whose beginning has been mapped over. */
+	CHECK_INT(bias(&file, 0x700000 + page, 3 * page), 0x700000 - 2 * page);
+	CHECK_INT(bias(&file, 0x700000, 4 * page), -1);
+	CHECK_INT(bias(&file, 0x700000, 0), -1);
+	/* One that does not begin with a page is mapped from where its page does. */
+	CHECK_INT(bias(&file, 0x700000, 5 * page), 0x300000 - 5 * page);
+	CHECK_INT(bias(&file, 0x700000, 8 * page), 0x300000 - 8 * page);
+	CHECK_INT(bias(&file, 0x700000, 9 * page), -1);
+}
+
+/* What is added to the bias is the same for all of the file: that of its first code. */
+static void delta_test(void)
+{
+	const uint64_t page = page_size();
+	const struct unwind_known_file file = {
+		.layout = {.segments = {{.offset = page, .size = page, .address = 0x400000 + page},
+					{.offset = 2 * page,
+					 .size = page,
+					 .address = 0x600000 + 2 * page}},
+			   .nr_segments = 2}};
+
+	CHECK_INT(unwind_known_file__delta(&file), 0x400000);
+	CHECK_INT(bias(&file, 0x700000, page), 0x700000 - page);
+	CHECK_INT(bias(&file, 0x900000, 2 * page), 0x700000 - 2 * page);
+}
+
+/* The end of one and the beginning of the next can be in one page of the file. */
+static void shared_page_test(void)
+{
+	const uint64_t page = page_size();
+	const struct unwind_known_file file = {
+		.layout = {
+			.segments = {{.offset = 0, .size = page + 64, .address = 0},
+				     {.offset = page + 64, .size = page, .address = 3 * page + 64}},
+			.nr_segments = 2}};
+
+	CHECK_INT(bias(&file, 0x700000, 0), 0x700000);
+	CHECK_INT(bias(&file, 0x700000 + 3 * page, page), 0x700000);
+}
+
+static void odd_segments_test(void)
+{
+	const uint64_t page = page_size();
+	const struct unwind_known_file file = {
+		.layout = {.segments = {{.offset = UINT64_MAX - 10, .size = 100},
+					{.offset = 0, .size = 0, .address = 7},
+					{.offset = page, .size = page, .address = UINT64_MAX}},
+			   .nr_segments = 3}};
+
+	CHECK_INT(bias(&file, 0x700000, UINT64_MAX & ~(page - 1)), -1);
+	CHECK_INT(bias(&file, 0x700000, 0), -1);
+	CHECK_INT(unwind_known_file__delta(&file), 11);
+	CHECK_INT(bias(&file, 0x700000, page), 0x700001 + 11);
+	CHECK_INT(bias(&(struct unwind_known_file){.failures = 1}, 0x700000, 0), -1);
+	CHECK_INT(unwind_known_file__delta(&(struct unwind_known_file){.failures = 1}), 0);
+}
+
+static const struct tap_test tests[] = {
+	{"a file is one, whoever has it mapped", same_file_test},
+	{"a file that was overwritten is another one", overwritten_file_test},
+	{"a name is known with its generation only", names_test},
+	{"if the file system tells it", generations_test},
+	{"a name that is not known is sought once", sought_test},
+	{"also in vain", sought_in_vain_test},
+	{"unless it is found before", found_while_sought_test},
+	{"as it was named last", sought_again_test},
+	{"memory without a file is none", memory_without_file_test},
+	{"the vDSO is one for all", vdso_test},
+	{"paths are shortened everywhere", long_paths_test},
+	{"many files are found at once", many_files_test},
+	{"where a segment is mapped", bias_test},
+	{"beside where the first one is", delta_test},
+	{"a page of two segments is of the one that begins there", shared_page_test},
+	{"segments that are not sound", odd_segments_test},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}

@@ -1,0 +1,622 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The tables are a list of what was put there last: see "--wrap" in ld(1). */
+#include "core/unwind_processes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/process_records.h"
+#include "core/unwind_files.h"
+#include "core/util/array.h"
+#include "test/unit/tap.h"
+
+/* ---- tables ---- */
+
+#define PIDS 16
+
+/* As the programs find it. */
+static struct {
+	struct unwind_mapping mappings[UNWIND_MAPPINGS_MAX];
+	uint32_t nr;
+	uint64_t since;
+} in_tables[PIDS];
+
+static struct unwind_tables tables; /* never looked into */
+static int nr_modules, modules_max, share_error;
+
+/* Who has some has users: that is all that somebody may ask. */
+static uint32_t users;
+
+int __wrap_unwind_tables__add_module(struct unwind_tables *into);
+int __wrap_unwind_tables__put_process(struct unwind_tables *into, uint32_t tgid,
+				      const struct unwind_mapping *mappings, uint32_t nr,
+				      uint64_t since, struct unwind_slice *slice);
+int __wrap_unwind_tables__share_process(struct unwind_tables *into, uint32_t tgid,
+					const struct unwind_slice *parent, uint64_t since,
+					struct unwind_slice *slice);
+void __wrap_unwind_tables__remove_process(struct unwind_tables *from, uint32_t tgid,
+					  struct unwind_slice *slice);
+
+int __wrap_unwind_tables__add_module(struct unwind_tables *into)
+{
+	CHECK(into == &tables);
+	return nr_modules < modules_max ? nr_modules++ : -ENOSPC;
+}
+
+int __wrap_unwind_tables__put_process(struct unwind_tables *into, uint32_t tgid,
+				      const struct unwind_mapping *mappings, uint32_t nr,
+				      uint64_t since, struct unwind_slice *slice)
+{
+	CHECK(into == &tables && nr);
+	*slice = (struct unwind_slice){.first = tgid, .nr = nr, .size = nr, .users = &users};
+	if (tgid >= PIDS)
+		return 0;
+	memcpy(in_tables[tgid].mappings, mappings, nr * sizeof(*mappings));
+	in_tables[tgid].nr = nr;
+	in_tables[tgid].since = since;
+	return 0;
+}
+
+/* slice.first is the process that they were put there for. */
+int __wrap_unwind_tables__share_process(struct unwind_tables *into, uint32_t tgid,
+					const struct unwind_slice *parent, uint64_t since,
+					struct unwind_slice *slice)
+{
+	CHECK(into == &tables && parent->users && !slice->users);
+	*slice = *parent;
+	if (share_error)
+		return share_error;
+	if (CHECK(tgid < PIDS && parent->first < PIDS)) {
+		in_tables[tgid] = in_tables[parent->first];
+		in_tables[tgid].since = since;
+	}
+	return 0;
+}
+
+void __wrap_unwind_tables__remove_process(struct unwind_tables *from, uint32_t tgid,
+					  struct unwind_slice *slice)
+{
+	CHECK(from == &tables);
+	*slice = (struct unwind_slice){0};
+	if (tgid < PIDS)
+		in_tables[tgid].nr = 0;
+}
+
+/* ---- processes ---- */
+
+static struct unwind_files files;
+static struct known_processes processes;
+
+static void with_processes(void (*test)(void))
+{
+	memset(in_tables, 0, sizeof(in_tables));
+	nr_modules = 0;
+	modules_max = 100;
+	share_error = 0;
+	files = (struct unwind_files){0};
+	processes = (struct known_processes){.files = &files};
+	test();
+	known_processes__release(&processes);
+	unwind_files__release(&files);
+	CHECK_INT(processes.nr, 0);
+}
+
+static struct known_process *find(pid_t pid)
+{
+	return known_processes__find(&processes, pid);
+}
+
+/* What is known of it is in the tables from then on. */
+static void write_process(pid_t pid)
+{
+	struct known_process *process = find(pid);
+
+	known_processes__write(&processes, process, &tables);
+	CHECK(!process->changed);
+	CHECK_INT(process->slice.size, process->nr);
+}
+
+static void take(const struct process_record *record)
+{
+	known_processes__take(&processes, record, &tables);
+}
+
+static void fork_at(uint64_t time, pid_t pid, pid_t parent)
+{
+	take(&(struct process_record){
+		.deed = PROCESS_FORKED, .time = time, .pid = pid, .parent = parent});
+}
+
+static void exec_at(uint64_t time, pid_t pid)
+{
+	take(&(struct process_record){.deed = PROCESS_EXECUTED, .time = time, .pid = pid});
+}
+
+static void end_at(uint64_t time, pid_t pid)
+{
+	take(&(struct process_record){.deed = PROCESS_ENDED, .time = time, .pid = pid});
+}
+
+static void lose(uint64_t time)
+{
+	take(&(struct process_record){.deed = PROCESS_UNKNOWN, .time = time});
+}
+
+/* Pages of the file "/x", whose inode is x and whose generation 1; of none if that is '-'. */
+static void map_at(uint64_t time, pid_t pid, uint64_t start, uint64_t end, char file)
+{
+	const char path[] = {'/', file, '\0'};
+
+	take(&(struct process_record){
+		.deed = PROCESS_MAPPED,
+		.time = time,
+		.pid = pid,
+		.generation = file == '-' ? 0 : 1,
+		.mapping = {.start = start << 12,
+			    .end = end << 12,
+			    .offset = file == '-' ? 0 : start << 12,
+			    .device = 8,
+			    .inode = file == '-' ? 0 : (ino_t)file,
+			    .path = file == '-' ? NULL : path},
+	});
+}
+
+static struct unwind_mapped mapped_pages(uint64_t start, uint64_t end, char file)
+{
+	const char path[] = {'/', file, '\0'};
+	struct unwind_mapped mapped = {.start = start << 12, .end = end << 12};
+
+	if (file == '-')
+		return mapped;
+	mapped.offset = start << 12;
+	mapped.device = 8;
+	mapped.inode = (uint64_t)file;
+	mapped.identity.inode = (uint64_t)file;
+	mapped.source = UNWIND_SOURCE_FILE;
+	mapped.generation = 1;
+	mapped.has_generation = true;
+	unwind_path__set(mapped.path, path);
+	return mapped;
+}
+
+/* As map_at(), but found in the process: layout is "START-END/FILE" in turn. */
+static int read_at(uint64_t time, pid_t pid, const char *layout)
+{
+	struct known_process *process = known_processes__add(&processes, pid);
+	struct unwind_mapped mapped[16];
+	size_t nr = 0;
+
+	for (; *layout && nr < ARRAY_SIZE(mapped); layout += strcspn(layout, " ")) {
+		unsigned int start, end;
+		char file;
+
+		layout += *layout == ' ';
+		if (!CHECK_INT(sscanf(layout, "%u-%u/%c", &start, &end, &file), 3))
+			break;
+		mapped[nr++] = mapped_pages(start, end, file);
+	}
+	return process ? known_process__read(process, &files, mapped, nr, time) : -ENOMEM;
+}
+
+/* As read_at() has it; '?' is a file that nobody has looked at, '!' one at another offset. */
+static const char *show(pid_t pid)
+{
+	const struct known_process *process = find(pid);
+	static char text[512];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; process && i < process->nr; i++) {
+		const struct known_mapping *mapping = &process->mappings[i];
+		char file = mapping->file == UNWIND_FILE_NONE ?
+				    '-' :
+			    mapping->file == UNWIND_FILE_UNKNOWN ?
+				    '?' :
+				    files.items[mapping->file].mapped.path[1];
+
+		if (file != '-' && mapping->offset != mapping->start)
+			file = '!';
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u-%u/%c",
+					 i ? " " : "", (unsigned int)(mapping->start >> 12),
+					 (unsigned int)(mapping->end >> 12), file);
+	}
+	return process ? text : "unknown";
+}
+
+static void read_maps(void)
+{
+	CHECK_STR(show(5), "unknown");
+	CHECK_INT(read_at(10, 5, "1-3/a 4-5/- 6-7/b"), 1);
+	CHECK_STR(show(5), "1-3/a 4-5/- 6-7/b");
+	CHECK_INT(read_at(20, 5, "1-3/a 4-5/- 6-7/b"), 0);
+	/* The tables may have lost it all the same. */
+	CHECK(find(5)->changed);
+	CHECK_INT(read_at(30, 5, "1-3/a 4-5/b 6-7/b"), 1);
+	CHECK_INT(read_at(40, 5, "1-3/a 4-5/b"), 1);
+	CHECK_STR(show(5), "1-3/a 4-5/b");
+	CHECK_INT(read_at(50, 5, ""), 1);
+	CHECK_STR(show(5), "");
+}
+
+static void read_test(void)
+{
+	with_processes(read_maps);
+}
+
+static void vsyscall(void)
+{
+	const struct unwind_mapped mapped[] = {
+		mapped_pages(1, 2, 'a'), {.start = 0xffffffffff600000, .end = 0xffffffffff601000}};
+	struct known_process *process = known_processes__add(&processes, 5);
+
+	CHECK_INT(known_process__read(process, &files, mapped, 2, 10), 1);
+	CHECK_STR(show(5), "1-2/a");
+	CHECK_INT(known_process__read(process, &files, mapped + 1, 1, 10), 1);
+	CHECK_STR(show(5), "");
+}
+
+static void vsyscall_test(void)
+{
+	with_processes(vsyscall);
+}
+
+static void mapping_over_mapping(void)
+{
+	read_at(10, 5, "10-20/a 30-40/a");
+	map_at(11, 5, 20, 22, '-');
+	CHECK_STR(show(5), "10-20/a 20-22/- 30-40/a");
+	map_at(12, 5, 12, 15, '-');
+	CHECK_STR(show(5), "10-12/a 12-15/- 15-20/a 20-22/- 30-40/a");
+	map_at(13, 5, 11, 13, 'c');
+	CHECK_STR(show(5), "10-11/a 11-13/? 13-15/- 15-20/a 20-22/- 30-40/a");
+	map_at(14, 5, 14, 31, '-');
+	CHECK_STR(show(5), "10-11/a 11-13/? 13-14/- 14-31/- 31-40/a");
+	map_at(15, 5, 14, 31, 'c');
+	CHECK_STR(show(5), "10-11/a 11-13/? 13-14/- 14-31/? 31-40/a");
+	map_at(16, 5, 1, 50, '-');
+	CHECK_STR(show(5), "1-50/-");
+	map_at(17, 5, 49, 49, 'c');
+	map_at(17, 5, 49, 48, 'c');
+	map_at(17, 5, 60, 1ULL << 51, 'c');
+	CHECK_STR(show(5), "1-50/-");
+}
+
+static void mapping_over_mapping_test(void)
+{
+	with_processes(mapping_over_mapping);
+}
+
+/* A name is known when what the kernel calls so has been found; until then somebody is to look. */
+static void learning(void)
+{
+	read_at(10, 4, "1-3/a");
+	exec_at(20, 5);
+	map_at(21, 5, 1, 3, 'a');
+	map_at(22, 5, 4, 5, '-');
+	CHECK_STR(show(5), "1-3/a 4-5/-");
+	CHECK(!find(5)->unknown);
+	map_at(23, 5, 6, 7, 'b');
+	CHECK_STR(show(5), "1-3/a 4-5/- 6-7/?");
+	CHECK(find(5)->unknown);
+	map_at(24, 5, 8, 9, 'a');
+	CHECK(find(5)->unknown);
+	read_at(30, 5, "1-3/a 4-5/- 6-7/b 8-9/a");
+	CHECK(!find(5)->unknown);
+	map_at(31, 5, 10, 18, 'b');
+	CHECK_STR(show(5), "1-3/a 4-5/- 6-7/b 8-9/a 10-18/b");
+	CHECK(!find(5)->unknown);
+}
+
+static void learning_test(void)
+{
+	with_processes(learning);
+}
+
+static void forks(void)
+{
+	fork_at(10, 6, 5);
+	CHECK_STR(show(6), "unknown");
+	read_at(20, 5, "1-3/a 4-5/b");
+	fork_at(30, 6, 5);
+	CHECK_STR(show(6), "1-3/a 4-5/b");
+	CHECK(find(6)->changed);
+	CHECK(!find(6)->unknown);
+	map_at(31, 6, 7, 8, '-');
+	CHECK_STR(show(6), "1-3/a 4-5/b 7-8/-");
+	CHECK_STR(show(5), "1-3/a 4-5/b");
+	/* The PID is another process's. */
+	fork_at(40, 6, 5);
+	CHECK_STR(show(6), "1-3/a 4-5/b");
+	fork_at(50, 6, 99);
+	CHECK_STR(show(6), "unknown");
+	end_at(60, 5);
+	CHECK_STR(show(5), "unknown");
+	CHECK_INT(processes.nr, 0);
+}
+
+static void forks_test(void)
+{
+	with_processes(forks);
+}
+
+/* What the tables have is there once, as long as it is what both have. */
+static void shared(void)
+{
+	read_at(20, 5, "1-3/a 4-5/b");
+	write_process(5);
+	/* What follows has been read, too, and may say that the child is another program. */
+	processes.since = 35;
+	fork_at(30, 6, 5);
+	CHECK(!find(6)->changed);
+	CHECK_INT(find(6)->slice.first, 5);
+	CHECK_INT(in_tables[6].nr, 2);
+	CHECK_INT(in_tables[6].since, 30);
+	CHECK_INT(in_tables[5].since, 20);
+	/* A child of that child has the same. */
+	fork_at(31, 7, 6);
+	CHECK_INT(find(7)->slice.first, 5);
+	/* It maps something of its own, and has tables of its own. */
+	map_at(32, 6, 7, 8, '-');
+	CHECK(find(6)->changed);
+	CHECK(!find(5)->changed);
+	write_process(6);
+	CHECK_INT(find(6)->slice.first, 6);
+	CHECK_INT(in_tables[6].nr, 3);
+	CHECK_INT(in_tables[7].nr, 2);
+	CHECK_INT(in_tables[5].nr, 2);
+}
+
+static void shared_test(void)
+{
+	with_processes(shared);
+}
+
+/* What the tables have of a parent is not what it has; or they do not take it. */
+static void not_shared(void)
+{
+	read_at(20, 5, "1-3/a");
+	write_process(5);
+	map_at(30, 5, 7, 8, 'b');
+	fork_at(40, 6, 5);
+	CHECK_STR(show(6), "1-3/a 7-8/?");
+	CHECK(find(6)->changed && !find(6)->slice.users);
+	CHECK(find(6)->unknown);
+	CHECK_INT(in_tables[6].nr, 0);
+	write_process(5);
+	share_error = -ENOMEM;
+	fork_at(50, 7, 5);
+	CHECK(find(7)->changed);
+	CHECK_INT(in_tables[7].nr, 0);
+	write_process(7);
+	CHECK_INT(in_tables[7].nr, 2);
+}
+
+static void not_shared_test(void)
+{
+	with_processes(not_shared);
+}
+
+/* What is read of a parent later can be another program, or more than the child has. */
+static void parent_read_later(void)
+{
+	read_at(20, 5, "1-3/a");
+	fork_at(10, 6, 5);
+	CHECK_STR(show(6), "unknown");
+	fork_at(20, 6, 5);
+	CHECK_STR(show(6), "1-3/a");
+}
+
+static void parent_read_later_test(void)
+{
+	with_processes(parent_read_later);
+}
+
+static void programs(void)
+{
+	exec_at(10, 5);
+	CHECK_STR(show(5), "");
+	map_at(11, 5, 1, 3, '-');
+	CHECK_STR(show(5), "1-3/-");
+	write_process(5);
+	CHECK_INT(in_tables[5].nr, 1);
+	/* Nothing of the old program is found from now on. */
+	find(5)->retry = find(5)->pause = 1000;
+	exec_at(20, 5);
+	CHECK_STR(show(5), "");
+	CHECK_INT(in_tables[5].nr, 0);
+	CHECK(find(5)->changed);
+	CHECK_INT(find(5)->retry + find(5)->pause, 0);
+	/* Of a process that nobody has read nothing but a program's start makes it known. */
+	map_at(30, 7, 1, 3, '-');
+	CHECK_STR(show(7), "unknown");
+	end_at(40, 7);
+	CHECK_STR(show(7), "unknown");
+}
+
+static void programs_test(void)
+{
+	with_processes(programs);
+}
+
+static void records_before_the_read(void)
+{
+	read_at(100, 5, "1-3/a");
+	exec_at(99, 5);
+	map_at(99, 5, 7, 9, '-');
+	end_at(99, 5);
+	fork_at(99, 5, 4);
+	CHECK_STR(show(5), "1-3/a");
+	map_at(100, 5, 7, 9, '-');
+	CHECK_STR(show(5), "1-3/a 7-9/-");
+}
+
+static void records_before_the_read_test(void)
+{
+	with_processes(records_before_the_read);
+}
+
+static void lost_records(void)
+{
+	for (pid_t pid = 1; pid < PIDS; pid++) {
+		read_at(100, pid, "1-3/a");
+		write_process(pid);
+		CHECK_INT(in_tables[pid].nr, 1);
+	}
+	lose(50);
+	CHECK_INT(processes.nr, 0);
+	for (pid_t pid = 1; pid < PIDS; pid++)
+		CHECK_INT(in_tables[pid].nr, 0);
+}
+
+static void lost_records_test(void)
+{
+	with_processes(lost_records);
+}
+
+static void too_many(void)
+{
+	exec_at(10, 5);
+	for (uint64_t i = 0; i < UNWIND_MAPPINGS_MAX; i++)
+		map_at(11, 5, 2 * i + 1, 2 * i + 2, '-');
+	CHECK_INT(find(5)->nr, UNWIND_MAPPINGS_MAX);
+	/* What cannot be known as it is is read again when it is asked for. */
+	map_at(12, 5, 100000, 100001, '-');
+	CHECK_STR(show(5), "unknown");
+	for (pid_t pid = 1; pid <= UNWIND_PROCESSES + 10; pid++)
+		exec_at(20, pid);
+	CHECK_INT(processes.nr, UNWIND_PROCESSES);
+	CHECK_STR(show(UNWIND_PROCESSES), "");
+	CHECK_STR(show(UNWIND_PROCESSES + 1), "unknown");
+}
+
+static void too_many_test(void)
+{
+	with_processes(too_many);
+}
+
+/* ---- what the tables have ---- */
+
+static void check_entry(pid_t pid, uint32_t nr, uint32_t module, uint32_t placed, uint64_t bias)
+{
+	const struct unwind_mapping *entry = &in_tables[pid].mappings[nr];
+
+	CHECK_INT(entry->module, module);
+	CHECK_INT(entry->placed, placed);
+	CHECK_INT(entry->bias, bias);
+}
+
+static void written(void)
+{
+	read_at(10, 5, "1-3/a 4-5/- 6-7/b");
+	map_at(20, 5, 8, 9, 'c');
+	write_process(5);
+	CHECK_INT(in_tables[5].nr, 4);
+	CHECK_INT(in_tables[5].mappings[2].start, 6 << 12);
+	CHECK_INT(in_tables[5].mappings[2].end, 7 << 12);
+	check_entry(5, 0, 0, 0, 0);
+	check_entry(5, 1, UNWIND_NO_MODULE, 0, 4 << 12);
+	check_entry(5, 2, 1, 0, 0);
+	check_entry(5, 3, UNWIND_UNKNOWN_MODULE, 0, 0);
+}
+
+static void written_test(void)
+{
+	with_processes(written);
+}
+
+/* Where a file has code in one place, all of it is as far from the file: loaded or not. */
+static void loaded(void)
+{
+	struct unwind_segment *segments;
+
+	read_at(10, 5, "1-3/a 4-5/b 6-7/b");
+	files.items[0].state = files.items[1].state = UNWIND_MODULE_LOADED;
+	files.items[0].layout.nr_segments = 1;
+	files.items[0].layout.segments[0] =
+		(struct unwind_segment){.offset = 1 << 12, .size = 2 << 12, .address = 0x401000};
+	files.items[1].layout.nr_segments = 2;
+	segments = files.items[1].layout.segments;
+	segments[0] =
+		(struct unwind_segment){.offset = 4 << 12, .size = 1 << 12, .address = 0x401000};
+	segments[1] =
+		(struct unwind_segment){.offset = 7 << 12, .size = 1 << 12, .address = 0x501000};
+	write_process(5);
+	check_entry(5, 0, 0, 0, 0);
+	check_entry(5, 1, 1, 1, 0);
+	check_entry(5, 2, UNWIND_NO_MODULE, 1, 0); /* no code of the file */
+	segments[1].offset = 6 << 12;
+	write_process(5);
+	check_entry(5, 2, 1, 1, 0 - (uint64_t)(0x100000 - (2 << 12)));
+	/* Not before it is there. */
+	files.items[1].state = UNWIND_MODULE_REFUSED;
+	write_process(5);
+	check_entry(5, 1, 1, 0, 0);
+	check_entry(5, 2, 1, 0, 0);
+}
+
+static void loaded_test(void)
+{
+	with_processes(loaded);
+}
+
+/* It was so when it was read, or when the last record was taken. */
+static void since(void)
+{
+	read_at(10, 5, "1-3/a");
+	write_process(5);
+	CHECK_INT(in_tables[5].since, 10);
+	processes.since = 20;
+	write_process(5);
+	CHECK_INT(in_tables[5].since, 20);
+	read_at(30, 5, "1-3/a");
+	write_process(5);
+	CHECK_INT(in_tables[5].since, 30);
+}
+
+static void since_test(void)
+{
+	with_processes(since);
+}
+
+static void written_without_room(void)
+{
+	modules_max = 1;
+	read_at(10, 5, "1-3/a 4-5/b");
+	write_process(5);
+	check_entry(5, 0, 0, 0, 0);
+	check_entry(5, 1, UNWIND_UNKNOWN_MODULE, 0, 0);
+	read_at(20, 5, "");
+	write_process(5);
+	CHECK_INT(in_tables[5].nr, 0);
+}
+
+static void written_without_room_test(void)
+{
+	with_processes(written_without_room);
+}
+
+static const struct tap_test tests[] = {
+	{"what is read takes the place of what was known", read_test},
+	{"there is nothing above user space", vsyscall_test},
+	{"a mapping cuts what is below", mapping_over_mapping_test},
+	{"names are learned from what is read", learning_test},
+	{"a child has what its parent has", forks_test},
+	{"the tables have that once", shared_test},
+	{"unless they do not have it so", not_shared_test},
+	{"but not what its parent has had since", parent_read_later_test},
+	{"a program begins with nothing", programs_test},
+	{"records of before the mappings were read are in there", records_before_the_read_test},
+	{"where records were lost nothing is known", lost_records_test},
+	{"there are so many mappings and processes at most", too_many_test},
+	{"tables have what is mapped", written_test},
+	{"and where the code of scattered files is", loaded_test},
+	{"since when that is so", since_test},
+	{"files beyond the tables are unknown there", written_without_room_test},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}

@@ -1,0 +1,789 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What children read, beside what this program reads itself; and children that are not as they
+ * should be: what one does when it has entered the sandbox is a test's own, and so are generations
+ * of files, and which file system does not answer (see "--wrap" in ld(1)).
+ */
+#include "sym/unwind_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/page.h"
+#include "sym/elf_symbols.h"
+#include "sym/process.h"
+#include "sym/sandbox.h"
+#include "sym/unwind_table.h"
+#include "sym/vdso.h"
+#include "test/unit/tap.h"
+
+/* In the child; NULL: nothing. It writes to descriptor 0. */
+static void (*inside)(void);
+
+static uint64_t hanging;     /* the device of the file system that does not answer, or 0 */
+static long long generation; /* of all files; negative: none is told */
+
+/* What children have done. */
+static struct {
+	pid_t last;
+	unsigned int nr_hung;
+} * seen;
+
+int __wrap_sandbox__enter(struct sandbox *sandbox);
+int __real_sandbox__enter(struct sandbox *sandbox);
+int __wrap_process__open_file(const struct process *process, const struct mapping *mapping);
+int __real_process__open_file(const struct process *process, const struct mapping *mapping);
+int __wrap_ioctl(int fd, unsigned long request, void *answer);
+
+int __wrap_sandbox__enter(struct sandbox *sandbox)
+{
+	if (inside)
+		inside();
+	return __real_sandbox__enter(sandbox);
+}
+
+int __wrap_process__open_file(const struct process *process, const struct mapping *mapping)
+{
+	seen->last = getpid();
+	if (hanging && mapping->device == hanging) {
+		seen->nr_hung++;
+		pause();
+	}
+	return __real_process__open_file(process, mapping);
+}
+
+int __wrap_ioctl(int fd, unsigned long request, void *answer)
+{
+	if (fd < 0 || request != FS_IOC_GETVERSION || generation < 0) {
+		errno = ENOTTY;
+		return -1;
+	}
+	*(int *)answer = (int)generation;
+	return 0;
+}
+
+/* Those that did not answer in a test. */
+static struct unwind_avoided avoided;
+
+/* ---- mappings ---- */
+
+static const struct unwind_mapped *find(const struct unwind_mapped *mapped, int nr, const void *at)
+{
+	uint64_t address = (uint64_t)(uintptr_t)at;
+
+	for (int i = 0; i < nr; i++)
+		if (mapped[i].start <= address && address < mapped[i].end)
+			return &mapped[i];
+	return NULL;
+}
+
+static void own_mappings(void)
+{
+	CLEANUP(process__release) struct process process = {0};
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+	int nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+
+	CHECK_INT(process__read(&process, getpid()), 0);
+	if (!CHECK_INT(nr, process.mappings.nr))
+		return;
+	for (int i = 0; i < nr; i++) {
+		const struct mapping *mapping = &process.mappings.mappings[i];
+		char path[UNWIND_PATH_MAX];
+
+		unwind_path__set(path, mapping->path);
+		CHECK_INT(mapped[i].start, mapping->start);
+		CHECK_INT(mapped[i].end, mapping->end);
+		CHECK_INT(mapped[i].offset, mapping->offset);
+		CHECK_INT(mapped[i].device, mapping->device);
+		CHECK_INT(mapped[i].inode, mapping->inode);
+		CHECK_STR(mapped[i].path, path);
+		CHECK_INT(mapped[i].source, vdso__is_ours(mapping) ? UNWIND_SOURCE_VDSO :
+					    mapping->inode	   ? UNWIND_SOURCE_FILE :
+								     UNWIND_SOURCE_NONE);
+	}
+}
+
+static void identities(void)
+{
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+	int nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+	const struct unwind_mapped *own = find(mapped, nr, (void *)identities);
+	struct stat st;
+
+	if (!CHECK(own != NULL) || !CHECK_INT(stat("/proc/self/exe", &st), 0))
+		return;
+	CHECK_INT(own->identity.device, st.st_dev);
+	CHECK_INT(own->identity.inode, st.st_ino);
+	CHECK_INT(own->identity.size, st.st_size);
+	CHECK_INT(own->identity.modified, st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
+}
+
+/* Whose files have a generation, or none. */
+static void generations(void)
+{
+	static const long long told[] = {7, 0, -1};
+
+	for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
+		CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+		const struct unwind_mapped *own;
+		int nr;
+
+		generation = told[i];
+		nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+		own = find(mapped, nr, (void *)generations);
+		if (!CHECK(own != NULL))
+			continue;
+		CHECK_INT(own->has_generation, told[i] >= 0);
+		CHECK_INT(own->generation, told[i] < 0 ? 0 : told[i]);
+	}
+	generation = 0;
+}
+
+/* A child of ours that has ended, and has been waited for: nobody has its PID again that soon. */
+static pid_t ended_process(void)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	return child;
+}
+
+static void ended(void)
+{
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+
+	CHECK_INT(unwind_reader__mappings(ended_process(), &avoided, &mapped), -ESRCH);
+	CHECK(!mapped);
+}
+
+/* ---- tables ---- */
+
+struct received {
+	uint64_t start;
+	uint32_t nr_pages, nr_rules, nr_rows;
+	struct unwind_rule *rules;
+	const struct unwind_table *expected; /* NULL: nothing */
+	const struct unwind_rules *expected_rules;
+	uint32_t wrong;
+	int refuse; /* what page() returns */
+};
+
+static int begin(void *context, uint64_t start, uint32_t nr_pages, const struct unwind_rule *rules,
+		 uint32_t nr_rules)
+{
+	struct received *received = context;
+
+	received->start = start;
+	received->nr_pages = nr_pages;
+	received->nr_rules = nr_rules;
+	if (received->expected_rules)
+		CHECK(nr_rules == received->expected_rules->nr &&
+		      !memcmp(rules, received->expected_rules->items, nr_rules * sizeof(*rules)));
+	return 0;
+}
+
+static int page(void *context, uint32_t number, const uint32_t *rows, uint32_t nr)
+{
+	struct received *received = context;
+	const struct unwind_table *table = received->expected;
+
+	received->nr_rows += nr;
+	if (table && (number >= table->nr_pages || nr != table->pages[number].nr ||
+		      memcmp(rows, table->rows + table->pages[number].first, nr * sizeof(*rows))))
+		received->wrong++;
+	return received->refuse;
+}
+
+static int read_table(pid_t pid, const struct unwind_mapped *mapped, struct received *received)
+{
+	const struct unwind_sink sink = {.context = received, .begin = begin, .page = page};
+	struct unwind_reading *reading;
+	struct unwind_file file;
+	int err = unwind_reader__start(&reading, pid, mapped, &avoided);
+
+	return err ? err : unwind_reader__finish(reading, &file, &sink);
+}
+
+/* The table is as this program reads it from fd, which becomes closed. */
+static void check_table(const struct unwind_mapped *mapped, int owned_fd)
+{
+	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(unwind_table__release) struct unwind_table table = {0};
+	CLEANUP(unwind_rules__release) struct unwind_rules rules = {0};
+	struct received received = {.expected = &table, .expected_rules = &rules};
+	CLEANUP_CLOSE int fd = owned_fd;
+	uint64_t work = UINT64_MAX;
+
+	if (!CHECK(fd >= 0 && mapped) || !CHECK_INT(elf_symbols__open(&elf, fd), 0))
+		return;
+	CHECK_INT(unwind_rules__init(&rules), 0);
+	CHECK_INT(unwind_table__read(&table, &rules, &elf, &work), 0);
+	CHECK_INT(read_table(getpid(), mapped, &received), 0);
+	CHECK_INT(received.start, table.start);
+	CHECK_INT(received.nr_pages, table.nr_pages);
+	CHECK_INT(received.nr_rows, table.nr_rows);
+	CHECK(received.nr_rows > 3);
+	CHECK_INT(received.wrong, 0);
+}
+
+static void own_tables(void)
+{
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+	int nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+	const struct unwind_mapped *own = find(mapped, nr, (void *)own_tables);
+	const struct unwind_mapped *libc = find(mapped, nr, (void *)qsort);
+
+	check_table(own, open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+	if (libc && libc != own)
+		check_table(libc, open(libc->path, O_RDONLY | O_CLOEXEC));
+	if (getauxval(AT_SYSINFO_EHDR))
+		check_table(find(mapped, nr, (void *)(getauxval(AT_SYSINFO_EHDR) + 0x800)),
+			    vdso__open());
+}
+
+/* As it is of this program; what is checked of it afterwards is wrong with it. */
+static int own_table_of(pid_t pid, void (*child)(void), struct received *received)
+{
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+	int nr = unwind_reader__mappings(getpid(), &avoided, &mapped), err = -ENOENT;
+	const struct unwind_mapped *own = find(mapped, nr, (void *)own_table_of);
+
+	*received = (struct received){.refuse = received->refuse};
+	inside = child;
+	if (CHECK(own != NULL))
+		err = read_table(pid, own, received);
+	inside = NULL;
+	return err;
+}
+
+/* Then it is found by its path. */
+static void ended_with_a_path(void)
+{
+	struct received received = {.refuse = 0};
+
+	CHECK_INT(own_table_of(ended_process(), NULL, &received), 0);
+	CHECK(received.nr_rows > 3);
+}
+
+static void refused_by_the_sink(void)
+{
+	struct received received = {.refuse = -E2BIG};
+
+	CHECK_INT(own_table_of(getpid(), NULL, &received), -E2BIG);
+}
+
+/* ---- other files ---- */
+
+static char directory[] = "/tmp/test_unwind_reader.XXXXXX";
+static char path[sizeof(directory) + 16];
+
+static void make_directory(void)
+{
+	CHECK(mkdtemp(directory) != NULL);
+	snprintf(path, sizeof(path), "%s/file", directory);
+}
+
+static void remove_directory(void)
+{
+	unlink(path);
+	rmdir(directory);
+	memcpy(directory + sizeof(directory) - 7, "XXXXXX", 6);
+}
+
+static void write_file(const char *text)
+{
+	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	CHECK_INT(ftruncate(fd, (off_t)page_size()), 0);
+}
+
+/* Of the file that is there: executable memory, which *at becomes, as it is found in this program.
+ */
+static struct unwind_mapped map_file(void **at)
+{
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct unwind_mapped *found;
+	int nr;
+
+	*at = mmap(NULL, page_size(), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+	found = find(mapped, nr, *at);
+	CHECK(found && found->source == UNWIND_SOURCE_FILE);
+	return found ? *found : (struct unwind_mapped){.start = 0};
+}
+
+static void no_program(void)
+{
+	struct received received = {.nr_rows = 0};
+	struct unwind_mapped mapped;
+	void *at;
+
+	make_directory();
+	write_file("no program");
+	mapped = map_file(&at);
+#ifndef __SANITIZE_ADDRESS__ /* which ends such a child in the sandbox */
+	CHECK_INT(read_table(getpid(), &mapped, &received), -ENOEXEC);
+#endif
+	/* What is not mapped there any more is not taken for it. */
+	munmap(at, page_size());
+	mapped.inode++;
+	CHECK_INT(read_table(getpid(), &mapped, &received), -ESTALE);
+	remove_directory();
+}
+
+/* As by an upgrade: what is mapped is the same file, though its inode has been changed. */
+static void renamed(void)
+{
+	struct received received = {.nr_rows = 0};
+	char other[sizeof(path) + 8];
+	struct unwind_mapped mapped, again;
+	void *at;
+
+	make_directory();
+	write_file("no program");
+	mapped = map_file(&at);
+	munmap(at, page_size());
+	CHECK_INT(chmod(path, 0400), 0);
+	snprintf(other, sizeof(other), "%s.old", path);
+	CHECK_INT(link(path, other), 0);
+	again = map_file(&at);
+	CHECK(!memcmp(&mapped.identity, &again.identity, sizeof(mapped.identity)));
+	unlink(path);
+	unlink(other);
+	CHECK(read_table(getpid(), &again, &received) != -ESTALE);
+	munmap(at, page_size());
+	remove_directory();
+}
+
+static void replaced(void)
+{
+	struct received received = {.nr_rows = 0};
+	struct unwind_mapped mapped;
+	void *at;
+
+	make_directory();
+	write_file("no program");
+	mapped = map_file(&at);
+	/* Written to, though it is mapped. */
+	write_file("nor now");
+	CHECK_INT(read_table(getpid(), &mapped, &received), -ESTALE);
+	/* By another file of that name, when the process has gone. */
+	mapped = map_file(&at);
+	unlink(path);
+	write_file("another");
+	CHECK_INT(read_table(ended_process(), &mapped, &received), -ESTALE);
+	/* A FIFO has no writer, and is not waited for. */
+	unlink(path);
+	CHECK_INT(mkfifo(path, 0600), 0);
+	CHECK(read_table(ended_process(), &mapped, &received) == -EINVAL);
+	unlink(path);
+	/* Not -ENOENT, as a file that has no table. */
+	CHECK_INT(read_table(ended_process(), &mapped, &received), -ESTALE);
+	munmap(at, page_size());
+	remove_directory();
+}
+
+/* ---- what the kernel names ---- */
+
+static int identify(const struct unwind_mapped *named, struct unwind_identity *identity)
+{
+	struct unwind_mapped mapped = *named;
+	int err;
+
+	memset(&mapped.identity, 0, sizeof(mapped.identity));
+	mapped.source = UNWIND_SOURCE_NONE;
+	err = unwind_reader__identify(&mapped, &avoided);
+	CHECK_INT(mapped.source, err ? UNWIND_SOURCE_NONE : UNWIND_SOURCE_FILE);
+	*identity = mapped.identity;
+	return err;
+}
+
+static void named(void)
+{
+	struct unwind_identity identity;
+	struct unwind_mapped mapped;
+	void *at;
+
+	make_directory();
+	write_file("no program");
+	mapped = map_file(&at);
+	munmap(at, page_size());
+	mapped.generation = 7;
+	generation = 7;
+	CHECK_INT(identify(&mapped, &identity), 0);
+	CHECK(!memcmp(&identity, &mapped.identity, sizeof(identity)));
+	/* The inode is another file's by now; or nobody can say so. */
+	generation = 8;
+	CHECK_INT(identify(&mapped, &identity), -ESTALE);
+	generation = -1;
+	CHECK_INT(identify(&mapped, &identity), -ENOTTY);
+	generation = 7;
+	mapped.inode++;
+	CHECK_INT(identify(&mapped, &identity), -ESTALE);
+	unlink(path);
+	CHECK_INT(identify(&mapped, &identity), -ENOENT);
+	generation = 0;
+	remove_directory();
+}
+
+/* ---- file systems that do not answer ---- */
+
+static void wait_for_ever(void)
+{
+	pause();
+}
+
+static int own_vdso_table(void (*child)(void))
+{
+	const struct unwind_mapped vdso = {.source = UNWIND_SOURCE_VDSO};
+	struct received received = {.nr_rows = 0};
+	int err;
+
+	inside = child;
+	err = read_table(getpid(), &vdso, &received);
+	inside = NULL;
+	return err;
+}
+
+static bool is_quick(uint64_t start)
+{
+	return monotonic_now() - start < 900000000;
+}
+
+/* One that is no disk, and that this program has nothing else of; executable memory. */
+static void *map_memory_file(void)
+{
+	CLEANUP_CLOSE int fd = memfd_create("hanging", MFD_CLOEXEC);
+	void *at;
+
+	CHECK_INT(ftruncate(fd, (off_t)page_size()), 0);
+	at = mmap(NULL, page_size(), PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+	CHECK(at != MAP_FAILED);
+	return at;
+}
+
+static void check_sources(void *at, uint32_t expected)
+{
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+	int nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+	const struct unwind_mapped *found = find(mapped, nr, at);
+	const struct unwind_mapped *own = find(mapped, nr, (void *)check_sources);
+	const struct unwind_mapped *libc = find(mapped, nr, (void *)qsort);
+
+	if (!CHECK(found && own && libc))
+		return;
+	CHECK_INT(found->source, expected);
+	CHECK_INT(own->source, UNWIND_SOURCE_FILE);
+	CHECK_INT(libc->source, UNWIND_SOURCE_FILE);
+	hanging = found->device;
+}
+
+/* What lies around its mappings is told, and it is not asked again. */
+static void no_answer(void)
+{
+	struct received received = {.nr_rows = 0};
+	struct unwind_identity identity;
+	struct unwind_mapped mapped = {.source = UNWIND_SOURCE_FILE, .inode = 1};
+	void *at = map_memory_file();
+	uint64_t start;
+
+	seen->nr_hung = 0;
+	check_sources(at, UNWIND_SOURCE_FILE);
+	check_sources(at, UNWIND_SOURCE_NONE);
+	CHECK_INT(seen->nr_hung, 1);
+	CHECK_INT(avoided.nr, 1);
+	CHECK(avoided.devices[0] == hanging && major(hanging) == 0);
+	start = monotonic_now();
+	check_sources(at, UNWIND_SOURCE_NONE);
+	mapped.device = hanging;
+	CHECK_INT(read_table(getpid(), &mapped, &received), -ETIMEDOUT);
+	CHECK_INT(identify(&mapped, &identity), -ETIMEDOUT);
+	CHECK(is_quick(start));
+	CHECK_INT(seen->nr_hung, 1);
+	munmap(at, page_size());
+	hanging = 0;
+	avoided.nr = 0;
+}
+
+/* The same where somebody asks for a file; a disk is asked the next time, too. */
+static void no_answer_of_file(void)
+{
+	static const struct {
+		unsigned int major, nr_avoided;
+	} devices[] = {{0, 1}, {8, 0}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
+		struct received received = {.nr_rows = 0};
+		struct unwind_identity identity;
+		struct unwind_mapped mapped = {.source = UNWIND_SOURCE_FILE, .inode = 1};
+
+		hanging = mapped.device = makedev(devices[i].major, 77);
+		seen->nr_hung = 0;
+		CHECK_INT(identify(&mapped, &identity), -ETIMEDOUT);
+		CHECK_INT(avoided.nr, devices[i].nr_avoided);
+		avoided.nr = 0;
+		CHECK_INT(read_table(getpid(), &mapped, &received), -ETIMEDOUT);
+		CHECK_INT(avoided.nr, devices[i].nr_avoided);
+		CHECK_INT(seen->nr_hung, 2);
+		avoided.nr = 0;
+	}
+	hanging = 0;
+}
+
+/* A child that is stopped where nothing is of a file says nothing about the vDSO, which has none.
+ */
+static void no_answer_of_memory(void)
+{
+	CHECK_INT(own_vdso_table(wait_for_ever), -ETIMEDOUT);
+	CHECK_INT(avoided.nr, 0);
+	CHECK(own_vdso_table(NULL) != -ETIMEDOUT);
+}
+
+/* Who has seen so many that do not answer takes no others for better. */
+static void too_many_avoided(void)
+{
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+	int nr;
+
+	avoided.nr = UNWIND_AVOIDED_MAX;
+	nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+	CHECK(nr > 1);
+	for (int i = 0; i < nr; i++)
+		CHECK(mapped[i].source != UNWIND_SOURCE_FILE);
+	CHECK_INT(avoided.nr, UNWIND_AVOIDED_MAX);
+	avoided.nr = 0;
+}
+
+/* ---- children ---- */
+
+static void own_children(void)
+{
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+
+	CHECK(unwind_reader__mappings(getpid(), &avoided, &mapped) > 0);
+	CHECK(seen->last != getpid() && unwind_reader__is_own(seen->last));
+	CHECK(!unwind_reader__is_own(getpid()));
+	CHECK(!unwind_reader__is_own(ended_process()));
+}
+
+static void send_bytes(const void *bytes, size_t size)
+{
+	if (write(0, bytes, size) != (ssize_t)size)
+		_exit(1);
+}
+
+/* The beginning of a table: a result, how many segments, rules and pages, where they begin. */
+static void send_header(int32_t result, uint32_t segments, uint32_t rules, uint32_t pages,
+			uint64_t start)
+{
+	const uint32_t numbers[] = {(uint32_t)result, segments, rules, pages};
+
+	send_bytes(numbers, sizeof(numbers));
+	send_bytes(&start, sizeof(start));
+}
+
+static void be_killed(void)
+{
+	kill(getpid(), SIGKILL);
+}
+
+static void end_early(void)
+{
+	send_header(0, 0, 0, 1, 0);
+	_exit(0);
+}
+
+static void compute_for_long(void)
+{
+	uint64_t end = monotonic_now() + 1500000000;
+
+	while (monotonic_now() < end)
+		;
+}
+
+/* On a busy machine one that was killed may end later than it is waited for. */
+static bool all_have_ended(void)
+{
+	for (int waited = 0; waited < 5000; waited++) {
+		if (waitpid(-1, NULL, WNOHANG) < 0)
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
+static void children(void)
+{
+	struct received received = {.nr_rows = 0};
+	uint64_t start = monotonic_now();
+
+	CHECK_INT(own_table_of(getpid(), be_killed, &received), -EPIPE);
+	CHECK_INT(own_table_of(getpid(), end_early, &received), -EPIPE);
+	CHECK_INT(own_table_of(getpid(), wait_for_ever, &received), -ETIMEDOUT);
+	CHECK(monotonic_now() - start < 5000000000);
+	/* It gets further, and nobody else waits for it. */
+	CHECK_INT(own_table_of(getpid(), compute_for_long, &received), 0);
+	CHECK(received.nr_rows > 3);
+	CHECK(all_have_ended());
+}
+
+/* ---- nonsense ---- */
+
+static struct {
+	int32_t result;
+	uint32_t segments, rules, pages, nr;
+	uint64_t start;
+	uint32_t rows[3];
+} nonsense;
+
+static void send_nonsense(void)
+{
+	static const char zeros[4096];
+
+	send_header(nonsense.result, nonsense.segments, nonsense.rules, nonsense.pages,
+		    nonsense.start);
+	send_bytes(zeros, nonsense.rules * sizeof(struct unwind_rule));
+	if (nonsense.pages) {
+		send_bytes(&nonsense.nr, sizeof(nonsense.nr));
+		send_bytes(nonsense.rows, nonsense.nr * sizeof(nonsense.rows[0]));
+	}
+	_exit(0);
+}
+
+/* Rules, and rows of one page: a rule and where it begins in turn, up to -1. */
+static int sent_rows(uint32_t rules, const int *rows)
+{
+	struct received received = {.nr_rows = 0};
+
+	memset(&nonsense, 0, sizeof(nonsense));
+	nonsense.rules = rules;
+	nonsense.pages = 1;
+	for (; rows[0] >= 0; rows += 2)
+		nonsense.rows[nonsense.nr++] = unwind_row((uint32_t)rows[0], (uint32_t)rows[1]);
+	return own_table_of(getpid(), send_nonsense, &received);
+}
+
+static int sent_header(int32_t result, uint32_t segments, uint32_t rules, uint32_t pages,
+		       uint64_t start)
+{
+	struct received received = {.nr_rows = 0};
+
+	memset(&nonsense, 0, sizeof(nonsense));
+	nonsense.result = result;
+	nonsense.start = start;
+	/* Behind the header nothing is read. */
+	nonsense.segments = segments;
+	nonsense.rules = rules;
+	nonsense.pages = pages;
+	return own_table_of(getpid(), send_nonsense, &received);
+}
+
+static void nonsense_test(void)
+{
+	CHECK_INT(sent_rows(2, (const int[]){0, 0, 1, 5, -1}), 0);
+	CHECK_INT(sent_rows(2, (const int[]){-1}), 0);
+	CHECK_INT(sent_rows(2, (const int[]){0, 0, 2, 5, -1}), -EPROTO);
+	CHECK_INT(sent_rows(2, (const int[]){0, 1, 1, 5, -1}), -EPROTO);
+	CHECK_INT(sent_rows(2, (const int[]){0, 0, 1, 5, 0, 5, -1}), -EPROTO);
+	CHECK_INT(sent_rows(2, (const int[]){0, 0, 1, 5, 0, 4, -1}), -EPROTO);
+	CHECK_INT(sent_rows(0, (const int[]){0, 0, -1}), -EPROTO);
+	CHECK_INT(sent_header(0, 0, 3, 0, 0), 0);
+	CHECK_INT(sent_header(5, 0, 0, 0, 0), -EPROTO);
+	CHECK_INT(sent_header(-EBADMSG, 0, 0, 0, 0), -EBADMSG);
+	CHECK_INT(sent_header(0, UNWIND_SEGMENTS_MAX + 1, 0, 0, 0), -EPROTO);
+	CHECK_INT(sent_header(0, 0, 0, UNWIND_TABLE_PAGES_MAX + 1, 0), -EPROTO);
+	CHECK_INT(sent_header(0, 0, 0, 0, 0x1000), -EPROTO);
+}
+
+static void too_many_rows(void)
+{
+	const uint32_t nr = 65537;
+
+	send_header(0, 0, 0, 1, 0);
+	send_bytes(&nr, sizeof(nr));
+	wait_for_ever();
+}
+
+static void too_many_rules(void)
+{
+	send_header(0, 0, UNWIND_RULES + 1, 0, 0);
+	wait_for_ever();
+}
+
+static void too_much_test(void)
+{
+	struct received received = {.nr_rows = 0};
+
+	CHECK_INT(own_table_of(getpid(), too_many_rows, &received), -EPROTO);
+	CHECK_INT(own_table_of(getpid(), too_many_rules, &received), -EPROTO);
+}
+
+/* ---- paths ---- */
+
+static void paths(void)
+{
+	char whole[400], first[UNWIND_PATH_MAX], second[UNWIND_PATH_MAX];
+
+	memset(whole, 'x', sizeof(whole));
+	whole[UNWIND_PATH_MAX - 1] = '\0';
+	unwind_path__set(first, whole);
+	CHECK_STR(first, whole);
+	whole[UNWIND_PATH_MAX - 1] = 'x';
+	whole[UNWIND_PATH_MAX] = '\0';
+	unwind_path__set(first, whole);
+	CHECK(first[0] == '#' && strlen(first) == 17);
+	whole[UNWIND_PATH_MAX - 1] = 'y';
+	unwind_path__set(second, whole);
+	CHECK(strcmp(first, second) != 0);
+	unwind_path__set(second, "");
+	CHECK_STR(second, "");
+}
+
+static const struct tap_test tests[] = {
+	{"mappings are those of the process", own_mappings},
+	{"a file is known by what stat() says", identities},
+	{"and by its generation, if there is one", generations},
+	{"a process that has ended has none", ended},
+	{"tables are those of the files", own_tables},
+	{"a process that has ended leaves a path", ended_with_a_path},
+	{"who takes a table can refuse it", refused_by_the_sink},
+	{"a file that is no program", no_program},
+	{"a file that is the same under another name", renamed},
+	{"a file that is another one by now", replaced},
+	{"what the kernel names is found by its path", named},
+	{"a file system that does not answer is avoided", no_answer},
+	{"a disk never is", no_answer_of_file},
+	{"what has no file never is", no_answer_of_memory},
+	{"there are so many that do not answer", too_many_avoided},
+	{"children are known", own_children},
+	{"children that end, wait, or take their time", children},
+	{"a table that is not sound is refused", nonsense_test},
+	{"so is what is too much of it", too_much_test},
+	{"long paths are shortened", paths},
+};
+
+int main(void)
+{
+	seen = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (seen == MAP_FAILED)
+		return 1;
+	return TAP_RUN(tests);
+}

@@ -1,0 +1,707 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is put into the tables, and what the programs find there: maps are arrays of this program
+ * (see "--wrap" in ld(1)), and the searches those of the programs.
+ */
+#include "core/unwind_tables.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bpf/unwind_search.h"
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "test/unit/tap.h"
+
+/* ---- maps ---- */
+
+/* Each is a file, as some are mapped. */
+static struct fake {
+	size_t size, nr;
+	int fd;
+	void *values;
+} fakes[] = {
+	{.size = sizeof(struct unwind_process), .nr = 4}, /* by pid */
+	{.size = sizeof(struct unwind_mapping), .nr = UNWIND_MAPPINGS},
+	{.size = sizeof(struct unwind_module), .nr = UNWIND_MODULES},
+	{.size = sizeof(struct unwind_page), .nr = UNWIND_PAGES},
+	{.size = sizeof(struct unwind_rule), .nr = UNWIND_RULES},
+	{.size = sizeof(int), .nr = UNWIND_SHARD_MAPS},
+};
+
+static const struct unwind_maps maps = {
+	.processes = (struct bpf_map *)&fakes[0],
+	.mappings = (struct bpf_map *)&fakes[1],
+	.modules = (struct bpf_map *)&fakes[2],
+	.pages = (struct bpf_map *)&fakes[3],
+	.rules = (struct bpf_map *)&fakes[4],
+	.shards = (struct bpf_map *)&fakes[5],
+};
+
+/* What is in them. */
+static struct unwind_process *processes;
+static struct unwind_mapping *mappings;
+static struct unwind_module *modules;
+static struct unwind_page *pages;
+static struct unwind_rule *rules;
+static int *shard_fds; /* of files, in the place of maps; 0: none */
+
+static unsigned int nr_waits; /* for programs */
+static int update_error;
+
+int __wrap_bpf_map__fd(const struct bpf_map *map);
+__u32 __wrap_bpf_map__max_entries(const struct bpf_map *map);
+__u32 __wrap_bpf_map__value_size(const struct bpf_map *map);
+int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
+int __wrap_bpf_map_delete_elem(int fd, const void *key);
+int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
+			  __u32 value_size, __u32 nr, const struct bpf_map_create_opts *options);
+int __wrap_grace__open(struct grace *grace);
+void __wrap_grace__close(struct grace *grace);
+int __wrap_grace__wait(const struct grace *grace);
+
+static void *open_fake(struct fake *fake)
+{
+	fake->fd = memfd_create("fake", MFD_CLOEXEC);
+	CHECK_INT(ftruncate(fake->fd, (off_t)(fake->size * fake->nr)), 0);
+	fake->values =
+		mmap(NULL, fake->size * fake->nr, PROT_READ | PROT_WRITE, MAP_SHARED, fake->fd, 0);
+	if (fake->values == MAP_FAILED)
+		abort();
+	return fake->values;
+}
+
+static void open_fakes(void)
+{
+	processes = open_fake(&fakes[0]);
+	mappings = open_fake(&fakes[1]);
+	modules = open_fake(&fakes[2]);
+	pages = open_fake(&fakes[3]);
+	rules = open_fake(&fakes[4]);
+	shard_fds = open_fake(&fakes[5]);
+}
+
+static const struct fake *fake_of(int fd)
+{
+	const struct fake *fake = fakes;
+
+	while (fake->fd != fd)
+		fake++;
+	return fake;
+}
+
+int __wrap_bpf_map__fd(const struct bpf_map *map)
+{
+	return ((const struct fake *)map)->fd;
+}
+
+__u32 __wrap_bpf_map__max_entries(const struct bpf_map *map)
+{
+	return (__u32)((const struct fake *)map)->nr;
+}
+
+__u32 __wrap_bpf_map__value_size(const struct bpf_map *map)
+{
+	return (__u32)((const struct fake *)map)->size;
+}
+
+int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	const struct fake *fake = fake_of(fd);
+	uint32_t number = *(const uint32_t *)key;
+
+	CHECK_INT(flags, BPF_ANY);
+	if (update_error || !CHECK(number < fake->nr))
+		return update_error ? update_error : -E2BIG;
+	memcpy((char *)fake->values + number * fake->size, value, fake->size);
+	if (fake->values == shard_fds)
+		shard_fds[number] = dup(shard_fds[number]);
+	return 0;
+}
+
+int __wrap_bpf_map_delete_elem(int fd, const void *key)
+{
+	const struct fake *fake = fake_of(fd);
+
+	memset((char *)fake->values + *(const uint32_t *)key * fake->size, 0, fake->size);
+	return 0;
+}
+
+int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
+			  __u32 value_size, __u32 nr, const struct bpf_map_create_opts *options)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	CHECK(type == BPF_MAP_TYPE_ARRAY && key_size == sizeof(uint32_t) && options);
+	return ftruncate(fd, (off_t)value_size * nr) ? -1 : fd;
+}
+
+int __wrap_grace__open(struct grace *grace)
+{
+	*grace = (struct grace){0};
+	return 0;
+}
+
+void __wrap_grace__close(struct grace *grace)
+{
+	(void)grace;
+}
+
+int __wrap_grace__wait(const struct grace *grace)
+{
+	(void)grace;
+	nr_waits++;
+	return 0;
+}
+
+static void close_all(struct unwind_tables *tables)
+{
+	unwind_tables__close(tables);
+	for (size_t i = 0; i < UNWIND_SHARD_MAPS; i++)
+		if (shard_fds[i])
+			close(shard_fds[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(fakes); i++)
+		memset(fakes[i].values, 0, fakes[i].size * fakes[i].nr);
+	nr_waits = 0;
+	update_error = 0;
+}
+
+#define CLEANUP_TABLES CLEANUP(close_all)
+
+#define SHARD ((uint64_t)sizeof(struct unwind_shard))
+
+static void open_tables(struct unwind_tables *tables, uint64_t memory)
+{
+	*tables = (struct unwind_tables){0};
+	CHECK_INT(unwind_tables__open(tables, &maps, memory), 0);
+}
+
+/* ---- as the programs find it ---- */
+
+static const struct unwind_mapping *mapping_at(__u32 number)
+{
+	return number < UNWIND_MAPPINGS ? &mappings[number] : NULL;
+}
+
+static uint32_t rule_in_module(uint32_t number, uint64_t address)
+{
+	const struct unwind_module *module = &modules[number];
+	uint64_t page_number = (address - module->start) >> UNWIND_PAGE_BITS;
+	static struct unwind_shard shard;
+	const struct unwind_page *page;
+	off_t at;
+
+	if (module->state != UNWIND_MODULE_LOADED || page_number >= module->nr_pages)
+		return UNWIND_NONE;
+	page = &pages[module->first_page + page_number];
+	if (page->shard == UNWIND_NO_SHARD)
+		return UNWIND_NONE;
+	at = (off_t)(unwind_shard_index(page->shard) * SHARD);
+	CHECK_INT(pread(shard_fds[unwind_shard_map(page->shard)], &shard, SHARD, at),
+		  (long long)SHARD);
+	return page_rule(&shard, page, address & 0xffff);
+}
+
+/* ---- numbers without a pattern, the same in each run ---- */
+
+static uint64_t state;
+
+static uint32_t below(uint32_t bound)
+{
+	state = state * 6364136223846793005 + 1442695040888963407;
+	return (uint32_t)(state >> 33) % bound;
+}
+
+/* ---- rows ---- */
+
+#define PAGE (1U << UNWIND_PAGE_BITS)
+
+/* In about one address of so many a row begins; returns how many there are. */
+static uint32_t fill_rows(uint32_t *rows, uint32_t sparseness, uint32_t nr_rules)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t low = 0; low < PAGE; low++)
+		if (low == 0 || below(sparseness) == 0)
+			rows[nr++] = unwind_row(below(nr_rules), low);
+	return nr;
+}
+
+/* Each address of the page has the rule of the last row that does not begin behind it. */
+static void check_page(const uint32_t *rows, uint32_t nr)
+{
+	static struct unwind_shard shard;
+	const struct unwind_page page = {.first = below(UNWIND_SHARD_WORDS - 70)};
+	uint32_t wrong = 0, at = page.first, row = 0;
+
+	if (nr + UNWIND_INDEX_WORDS + at > UNWIND_SHARD_WORDS)
+		at = 0;
+	unwind_page__index(shard.words + at, rows, nr);
+	memcpy(shard.words + at + UNWIND_INDEX_WORDS, rows, nr * sizeof(*rows));
+	for (uint32_t low = 0; low < PAGE; low++) {
+		while (row + 1 < nr && (rows[row + 1] & 0xffff) <= low)
+			row++;
+		wrong += page_rule(&shard, &(struct unwind_page){.first = at}, low) !=
+			 rows[row] >> UNWIND_PAGE_BITS;
+	}
+	tap_check(wrong == 0, __FILE__, __LINE__, "%u addresses of a page of %u rows differ", wrong,
+		  nr);
+}
+
+static void rows_are_found_test(void)
+{
+	static uint32_t rows[PAGE];
+
+	for (uint32_t sparseness = 2; sparseness < PAGE; sparseness += sparseness / 4 + 1)
+		check_page(rows, fill_rows(rows, sparseness, 1000));
+	check_page(rows, 1);
+}
+
+/* A row at each byte, as far as they fit; in one KB only; at the edges of each. */
+static void crowded_pages_test(void)
+{
+	static uint32_t rows[PAGE];
+	uint32_t nr = 1;
+
+	for (uint32_t low = 0; low < PAGE; low++)
+		rows[low] = unwind_row(low % 16384, low);
+	check_page(rows, UNWIND_SHARD_WORDS - UNWIND_INDEX_WORDS);
+	for (uint32_t low = 5 * 1024; low < 6 * 1024; low++, nr++)
+		rows[nr] = unwind_row(nr, low);
+	check_page(rows, nr);
+	check_page(rows, nr - 1);
+	nr = 0;
+	for (uint32_t kb = 0; kb < UNWIND_PAGE_KBS; kb++, nr += 2) {
+		rows[nr] = unwind_row(nr, kb * 1024);
+		rows[nr + 1] = unwind_row(nr + 1, kb * 1024 + 1023);
+	}
+	check_page(rows, nr);
+}
+
+/* ---- mappings ---- */
+
+static void check_mappings(uint32_t nr)
+{
+	const struct unwind_process process = {.first = below(100), .nr = nr};
+	uint64_t end = 0x1000;
+	uint32_t wrong = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t start = end + below(3) * 0x1000;
+
+		end = start + (1 + below(3)) * 0x1000;
+		mappings[process.first + i] = (struct unwind_mapping){.start = start, .end = end};
+	}
+	for (uint64_t address = 0, i = 0; address < end + 0x2000; address += 0x800) {
+		const struct unwind_mapping *found = search_mapping(&process, address, mapping_at);
+
+		while (i + 1 < nr && mappings[process.first + i + 1].start <= address)
+			i++;
+		wrong += found != &mappings[process.first + i];
+	}
+	tap_check(wrong == 0, __FILE__, __LINE__, "%u addresses differ with %u mappings", wrong,
+		  nr);
+}
+
+static void mappings_are_found_test(void)
+{
+	for (uint32_t nr = 1; nr <= UNWIND_MAPPINGS_MAX; nr += 1 + nr / 8)
+		check_mappings(nr);
+	check_mappings(UNWIND_MAPPINGS_MAX);
+}
+
+/* What a process has put on its stack can be any number. */
+static void odd_addresses_test(void)
+{
+	static const uint64_t odd[] = {1ULL << 63, UINT64_MAX, (1ULL << 63) + 0x2000, INT64_MAX};
+	const struct unwind_process process = {.first = UNWIND_MAPPINGS, .nr = 1};
+
+	check_mappings(100);
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
+		const struct unwind_mapping *found = search_mapping(
+			&(struct unwind_process){.first = 0, .nr = 100}, odd[i], mapping_at);
+
+		CHECK(found && (odd[i] < found->start || odd[i] >= found->end));
+	}
+	CHECK(!search_mapping(&process, 0x1000, mapping_at));
+}
+
+/* ---- modules ---- */
+
+#define RULES 300
+
+/* As that of unwind_table__find(): the table that it is made of. */
+struct source {
+	struct unwind_table table;
+	struct unwind_rule rules[RULES];
+};
+
+static void free_source(struct source *source)
+{
+	unwind_table__release(&source->table);
+}
+
+static void make_source(struct source *source, uint64_t start, uint32_t nr_pages, int salt)
+{
+	struct unwind_table *table = &source->table;
+
+	*source = (struct source){.table = {.start = start, .nr_pages = nr_pages}};
+	table->pages = calloc(nr_pages, sizeof(*table->pages));
+	table->rows = calloc(nr_pages, PAGE * sizeof(*table->rows));
+	for (uint32_t i = 0; i < nr_pages; i++) {
+		table->pages[i].first = (uint32_t)table->nr_rows;
+		if (i % 7 != 3)
+			table->pages[i].nr =
+				fill_rows(table->rows + table->nr_rows, 20 + below(2000), RULES);
+		table->nr_rows += table->pages[i].nr;
+	}
+	for (int i = 3; i < RULES; i++)
+		source->rules[i] =
+			(struct unwind_rule){.cfa = UNWIND_REGISTER, .cfa_offset = i * salt};
+	source->rules[1].cfa = UNWIND_UNSUPPORTED;
+	source->rules[2].cfa = UNWIND_END;
+}
+
+static int add_pages(struct unwind_tables *tables, const struct source *source)
+{
+	const struct unwind_table *table = &source->table;
+	int err = unwind_tables__begin(tables, table->start, (uint32_t)table->nr_pages,
+				       source->rules, RULES);
+
+	for (uint32_t i = 0; i < table->nr_pages && !err; i++)
+		if (table->pages[i].nr)
+			err = unwind_tables__add_page(
+				tables, i, table->rows + table->pages[i].first, table->pages[i].nr);
+	return err;
+}
+
+static int load(struct unwind_tables *tables, uint32_t module, const struct source *source)
+{
+	int err = add_pages(tables, source);
+
+	unwind_tables__set_module(tables, module,
+				  err ? UNWIND_MODULE_REFUSED : UNWIND_MODULE_LOADED, 0, false);
+	return err;
+}
+
+static void check_module(uint32_t module, const struct source *source)
+{
+	uint64_t start = source->table.start - 2 * PAGE;
+	uint64_t end = source->table.start + (source->table.nr_pages + 2) * PAGE;
+
+	for (uint64_t address = start; address < end; address += 1 + below(2000)) {
+		const struct unwind_rule *expected =
+			&source->rules[unwind_table__find(&source->table, address)];
+
+		if (memcmp(&rules[rule_in_module(module, address)], expected, sizeof(*expected))) {
+			tap_check(false, __FILE__, __LINE__, "another rule at %#llx",
+				  (unsigned long long)address);
+			return;
+		}
+	}
+}
+
+static void modules_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct source sources[3];
+
+	open_tables(&tables, 64 * SHARD);
+	for (uint32_t i = 0; i < 3; i++) {
+		make_source(&sources[i], (i + 2) * 0x400000, 20 + 10 * i, (int)i / 2 + 1);
+		CHECK_INT(unwind_tables__add_module(&tables), i);
+		CHECK_INT(load(&tables, i, &sources[i]), 0);
+	}
+	/* The same rules are there once. */
+	CHECK_INT(tables.rules.nr, tables.nr_written_rules);
+	CHECK(tables.rules.nr < 3 + 2 * RULES);
+	for (uint32_t i = 0; i < 3; i++) {
+		check_module(i, &sources[i]);
+		free_source(&sources[i]);
+	}
+}
+
+/* What leads from an offset to an address comes with the table; nothing does without one. */
+static void places_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct source source;
+
+	open_tables(&tables, 64 * SHARD);
+	make_source(&source, 0x400000, 3, 1);
+	CHECK_INT(add_pages(&tables, &source), 0);
+	unwind_tables__set_module(&tables, 1, UNWIND_MODULE_EMPTY, 0x1000, true);
+	CHECK_INT(modules[1].state, UNWIND_MODULE_EMPTY);
+	CHECK_INT(modules[1].delta + modules[1].nr_pages + modules[1].scattered, 0);
+	unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED, 0x2000, false);
+	CHECK_INT(modules[0].state, UNWIND_MODULE_LOADED);
+	CHECK_INT(modules[0].delta, 0x2000);
+	CHECK_INT(modules[0].start, 0x400000);
+	CHECK(!modules[0].scattered);
+	CHECK_INT(load(&tables, 2, &source), 0);
+	CHECK_INT(add_pages(&tables, &source), 0);
+	unwind_tables__set_module(&tables, 3, UNWIND_MODULE_LOADED, 0x3000, true);
+	CHECK_INT(modules[3].delta, 0x3000);
+	CHECK(modules[3].scattered);
+	check_module(0, &source);
+	check_module(3, &source);
+	free_source(&source);
+}
+
+/* One that does not fit takes no room from those that do. */
+static void too_large_module_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct source small, large, last;
+
+	open_tables(&tables, 5 * SHARD);
+	make_source(&small, 0x400000, 5, 1);
+	make_source(&large, 0x400000, 4000, 2);
+	make_source(&last, 0x800000, 200, 3);
+	CHECK_INT(load(&tables, 0, &small), 0);
+	CHECK_INT(load(&tables, 1, &large), -E2BIG);
+	CHECK_INT(load(&tables, 2, &large), -E2BIG);
+	CHECK_INT(load(&tables, 3, &last), 0);
+	CHECK_INT(load(&tables, 4, &small), 0);
+	CHECK(tables.memory <= 5 * SHARD);
+	check_module(0, &small);
+	check_module(3, &last);
+	check_module(4, &small);
+	CHECK_INT(rule_in_module(1, 0x400000), UNWIND_NONE);
+	free_source(&small);
+	free_source(&large);
+	free_source(&last);
+}
+
+/* What no program can search is left out: more rows than a shard has words, other rules. */
+static void odd_pages_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	const struct unwind_rule none[2] = {{.cfa = UNWIND_NONE}, {.cfa = UNWIND_UNSUPPORTED}};
+	static uint32_t rows[PAGE];
+
+	open_tables(&tables, 4 * SHARD);
+	for (uint32_t low = 0; low < PAGE; low++)
+		rows[low] = unwind_row(1, low);
+	CHECK_INT(unwind_tables__begin(&tables, 0, 2, none, 2), 0);
+	CHECK_INT(unwind_tables__add_page(&tables, 0, rows, PAGE), 0);
+	CHECK_INT(unwind_tables__add_page(&tables, 2, rows, 1), 0);
+	rows[0] = unwind_row(2, 0);
+	CHECK_INT(unwind_tables__add_page(&tables, 1, rows, 2), 0);
+	unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED, 0, false);
+	CHECK_INT(rule_in_module(0, 5), UNWIND_NONE);
+	CHECK_INT(rule_in_module(0, PAGE), UNWIND_NONE);
+	CHECK_INT(rule_in_module(0, PAGE + 1), UNWIND_UNSUPPORTED);
+	CHECK_INT(unwind_tables__begin(&tables, 0, UNWIND_PAGES - 1, none, 2), -ENOSPC);
+	CHECK_INT(unwind_tables__begin(&tables, 0, 1, none, UNWIND_RULES + 1), -ENOSPC);
+}
+
+/* ---- slices ---- */
+
+#define SINCE 1000
+
+/* What a process has; returns the error. */
+static int put(struct unwind_tables *tables, uint32_t pid, uint32_t nr, struct unwind_slice *slice)
+{
+	static struct unwind_mapping all[UNWIND_MAPPINGS_MAX];
+
+	for (uint32_t i = 0; i < nr && i < UNWIND_MAPPINGS_MAX; i++)
+		all[i] = (struct unwind_mapping){.start = 0x1000 * i, .module = pid};
+	return unwind_tables__put_process(tables, pid, all, nr, SINCE, slice);
+}
+
+/* It has what was put there for owner. */
+static void check_shared(uint32_t pid, uint32_t owner, uint32_t nr)
+{
+	CHECK_INT(processes[pid].tgid, pid);
+	CHECK_INT(processes[pid].nr, nr);
+	for (uint32_t i = 0; i < nr; i++)
+		CHECK(mappings[processes[pid].first + i].module == owner &&
+		      mappings[processes[pid].first + i].start == 0x1000ULL * i);
+}
+
+static void check_process(uint32_t pid, uint32_t nr)
+{
+	check_shared(pid, pid, nr);
+	CHECK_INT(processes[pid].since, SINCE);
+}
+
+static void sizes_test(void)
+{
+	static const struct {
+		uint32_t nr, size;
+	} sizes[] = {{1, 8}, {8, 8}, {9, 16}, {16, 16}, {1000, 1024}, {UNWIND_MAPPINGS_MAX, 4096}};
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct unwind_slice slice = {0};
+
+	open_tables(&tables, SHARD);
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		CHECK_INT(put(&tables, 1, sizes[i].nr, &slice), 0);
+		CHECK_INT(slice.size, sizes[i].size);
+		CHECK_INT(slice.first, processes[1].first);
+		check_process(1, sizes[i].nr);
+	}
+	CHECK_INT(put(&tables, 1, UNWIND_MAPPINGS_MAX + 1, &slice), -ENOSPC);
+	CHECK_INT(slice.size, 0);
+	CHECK_INT(processes[1].nr, 0);
+	CHECK_INT(put(&tables, 1, 0, &slice), -ENOSPC);
+}
+
+/* What a program may be reading is not overwritten before all of them have ended. */
+static void rest_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct unwind_slice slices[3] = {0};
+	uint32_t first;
+
+	open_tables(&tables, SHARD);
+	CHECK_INT(put(&tables, 2, 3, &slices[2]), 0);
+	for (uint32_t i = 0; i < UNWIND_MAPPINGS / 4096 - 1; i++) {
+		first = processes[1].first;
+		CHECK_INT(put(&tables, 1, 3000, &slices[1]), 0);
+		CHECK(i == 0 || processes[1].first != first);
+		check_process(2, 3);
+	}
+	CHECK_INT(nr_waits, 0);
+	first = processes[1].first;
+	CHECK_INT(put(&tables, 1, 3000, &slices[1]), 0);
+	CHECK_INT(nr_waits, 1);
+	CHECK(processes[1].first != first);
+	check_process(1, 3000);
+	check_process(2, 3);
+	/* Those that rested are all free now. */
+	for (uint32_t i = 0; i < UNWIND_MAPPINGS / 4096 - 3; i++)
+		CHECK_INT(put(&tables, 1, 3000, &slices[1]), 0);
+	CHECK_INT(nr_waits, 1);
+	unwind_tables__remove_process(&tables, 1, &slices[1]);
+	CHECK_INT(slices[1].size, 0);
+	CHECK_INT(processes[1].nr, 0);
+	check_process(2, 3);
+	unwind_tables__remove_process(&tables, 2, &slices[2]);
+}
+
+/* All slices of that size, one after the other, that rest before they come again. */
+static void put_often(struct unwind_tables *tables, uint32_t pid)
+{
+	struct unwind_slice slice = {0};
+
+	for (uint32_t i = 0; i < 2 * UNWIND_MAPPINGS / 4096; i++) {
+		CHECK_INT(put(tables, pid, 3000, &slice), 0);
+		check_process(pid, 3000);
+	}
+	unwind_tables__remove_process(tables, pid, &slice);
+}
+
+/* What several have is at rest when the last of them has left it. */
+static void shared_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct unwind_slice first = {0}, second = {0}, third = {0};
+	uint32_t shared;
+
+	open_tables(&tables, SHARD);
+	CHECK_INT(put(&tables, 1, 3000, &first), 0);
+	shared = first.first;
+	CHECK_INT(unwind_tables__share_process(&tables, 2, &first, SINCE + 1, &second), 0);
+	CHECK_INT(second.first, shared);
+	CHECK_INT(*second.users, 2);
+	CHECK_INT(processes[2].since, SINCE + 1);
+	CHECK_INT(processes[1].since, SINCE);
+	check_shared(2, 1, 3000);
+	/* The first has another one, then a third the same as the second, which ends. */
+	CHECK_INT(put(&tables, 1, 5, &first), 0);
+	CHECK(first.first != shared);
+	CHECK_INT(unwind_tables__share_process(&tables, 0, &second, SINCE + 2, &third), 0);
+	unwind_tables__remove_process(&tables, 2, &second);
+	CHECK(!second.users && !processes[2].nr);
+	put_often(&tables, 3);
+	check_process(1, 5);
+	check_shared(0, 1, 3000);
+	unwind_tables__remove_process(&tables, 0, &third);
+	CHECK_INT(tables.resting[9].nr + tables.free[9].nr, UNWIND_MAPPINGS / 4096 - 1);
+	unwind_tables__remove_process(&tables, 1, &first);
+}
+
+/* One that had some of its own has that of its parent now. */
+static void shared_instead_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct unwind_slice first = {0}, second = {0};
+
+	open_tables(&tables, SHARD);
+	CHECK_INT(put(&tables, 1, 10, &first), 0);
+	CHECK_INT(put(&tables, 2, 10, &second), 0);
+	CHECK_INT(unwind_tables__share_process(&tables, 2, &first, SINCE, &second), 0);
+	CHECK_INT(tables.resting[1].nr, 1);
+	check_shared(2, 1, 10);
+	/* If the kernel refuses it, it is told apart by nobody, and can be put there. */
+	unwind_tables__remove_process(&tables, 2, &second);
+	update_error = -ENOMEM;
+	CHECK_INT(unwind_tables__share_process(&tables, 2, &first, SINCE, &second), -ENOMEM);
+	update_error = 0;
+	CHECK_INT(put(&tables, 2, 10, &second), 0);
+	CHECK_INT(*first.users, 1);
+	check_process(1, 10);
+	check_process(2, 10);
+	unwind_tables__remove_process(&tables, 1, &first);
+	unwind_tables__remove_process(&tables, 2, &second);
+}
+
+static void no_room_for_mappings_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct unwind_slice slices[UNWIND_MAPPINGS / 4096 + 1] = {0};
+	struct unwind_slice second = {0};
+	uint32_t nr = 0;
+
+	open_tables(&tables, SHARD);
+	while (nr < ARRAY_SIZE(slices) && !put(&tables, 1, 4000, &slices[nr]))
+		nr++;
+	CHECK_INT(nr, UNWIND_MAPPINGS / 4096);
+	CHECK_INT(processes[1].nr, 0);
+	/* One that needs little takes what another one has left. */
+	unwind_tables__remove_process(&tables, 1, &slices[1]);
+	CHECK_INT(put(&tables, 3, 10, &second), 0);
+	CHECK_INT(second.size, 4096);
+	check_process(3, 10);
+	unwind_tables__remove_process(&tables, 3, &second);
+	/* An update that the kernel refuses leaves nothing behind. */
+	unwind_tables__remove_process(&tables, 1, &slices[0]);
+	update_error = -ENOMEM;
+	CHECK_INT(put(&tables, 2, 4000, &second), -ENOMEM);
+	CHECK_INT(second.size, 0);
+	update_error = 0;
+	CHECK_INT(put(&tables, 2, 4000, &second), 0);
+	check_process(2, 4000);
+	unwind_tables__remove_process(&tables, 2, &second);
+	for (uint32_t i = 0; i < nr; i++)
+		unwind_tables__remove_process(&tables, 1, &slices[i]);
+}
+
+static const struct tap_test tests[] = {
+	{"each address has the rule of its row", rows_are_found_test},
+	{"so it has where rows are many", crowded_pages_test},
+	{"each address is found in its mapping", mappings_are_found_test},
+	{"addresses that nobody has are in none", odd_addresses_test},
+	{"a module has the rules of its file", modules_test},
+	{"a module says where its code is", places_test},
+	{"a module that is too large takes no room", too_large_module_test},
+	{"pages that cannot be searched are left out", odd_pages_test},
+	{"a process has room for its mappings", sizes_test},
+	{"mappings rest before others come there", rest_test},
+	{"what several have rests after the last of them", shared_test},
+	{"what a process had is left for what its parent has", shared_instead_test},
+	{"without room a process has none", no_room_for_mappings_test},
+};
+
+int main(void)
+{
+	open_fakes();
+	return TAP_RUN(tests);
+}
