@@ -112,7 +112,7 @@ package_version() {
 version_of() {
 	local version
 	case $1 in
-	tracekit) version=$("$scratch/tracekit" --version | sed -n '1s/^tracekit //p') ;;
+	tracekit*) version=$("$scratch/tracekit" --version | sed -n '1s/^tracekit //p') ;;
 	libbpf-tools) version=$(package_version libbpf-tools) ;;
 	bcc) version=$(package_version bpfcc-tools) ;;
 	bpftrace) version=$("${peers[@]}" bpftrace --version | sed 's/^bpftrace v//') ;;
