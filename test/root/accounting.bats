@@ -87,9 +87,11 @@ balanced() {
 }
 
 @test "distinct stacks are not merged" {
-	# 4,096 paths: sampled often enough, there are as many distinct lines.
+	# 4,096 paths: sampled often enough, there are as many distinct lines. A path can take
+	# as long as there is between two samples, or half of that: not at both frequencies.
 	load_all_cpus
-	profile -f -U -p "$pid" -F 9999 4 >out
+	profile -f -U -p "$pid" -F 9999 2 >out
+	profile -f -U -p "$pid" -F 7919 2 >>out
 	[ "$(sum out)" -ge 20000 ] || skip "a CPU too slow for so many samples"
 	distinct=$(grep -oE ';turn(;(left|right);turn)+ ' out | awk -F';' 'NF == 26' | sort -u | wc -l)
 	echo "$distinct paths"

@@ -33,7 +33,7 @@ one_line() {
 	isolated "[ ! -d /sys/kernel/btf ] || mount -t tmpfs none /sys/kernel/btf
 		'$TRACEKIT' profile -f -p $pid 1" >out 2>err
 	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
-	[ ! -s err ]
+	says_nothing
 	[ -d /sys/kernel/btf ] || skip "the kernel has no BTF"
 	mkdir bpf
 	try isolated "mount -t tmpfs none /sys/kernel/btf; mount -t bpf none bpf

@@ -125,6 +125,12 @@ profile() {
 	"$TRACEKIT" profile "$@"
 }
 
+# Nothing is in err, but of samples in the kernel, of threads whose registers it does not tell:
+# before 5.15, and without BTF.
+says_nothing() {
+	! grep -Ev ': [0-9]+ registers not known in the kernel$' err
+}
+
 # CPU time that a process has used, in hundredths of a second.
 cpu_time() {
 	local stat
