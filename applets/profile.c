@@ -234,7 +234,7 @@ static int load(struct profile *profile, const struct profile_settings *settings
 	err = session__configure(profile->session, profile->skeleton->obj, config, error);
 	if (!err)
 		err = session__load(profile->session, profile->skeleton->obj, NULL, error);
-	return err ? err : naming__new(&profile->naming, &settings->trace, error);
+	return err ? err : naming__new(&profile->naming, profile->session, error);
 }
 
 /* The end of sampling, and what came of it. */

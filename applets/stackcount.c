@@ -242,7 +242,7 @@ static int start(struct stackcount *stackcount, struct error *error)
 	if (!err)
 		err = load(stackcount, error);
 	if (!err)
-		err = naming__new(&stackcount->naming, trace, error);
+		err = naming__new(&stackcount->naming, stackcount->session, error);
 	if (!err)
 		report__watch_processes(stackcount->naming);
 	if (!err)

@@ -186,7 +186,7 @@ static struct stream_writer make_writer(const struct stacksnoop *stacksnoop)
 static int start_naming(struct stacksnoop *stacksnoop, struct error *error)
 {
 	bool user = !stacksnoop->settings.trace.kernel_stacks_only;
-	int err = naming__new(&stacksnoop->naming, &stacksnoop->settings.trace, error);
+	int err = naming__new(&stacksnoop->naming, stacksnoop->session, error);
 	struct symbolizer *symbolizer;
 	struct error why;
 
@@ -194,7 +194,8 @@ static int start_naming(struct stacksnoop *stacksnoop, struct error *error)
 		return err;
 	symbolizer = naming__symbolizer(stacksnoop->naming);
 	stacksnoop->writer = make_writer(stacksnoop);
-	if (stream_names__new(&stacksnoop->names, symbolizer, &stacksnoop->writer) ||
+	if (stream_names__new(&stacksnoop->names, symbolizer, naming__modules(stacksnoop->naming),
+			      &stacksnoop->writer) ||
 	    (user && stream_processes__new(&stacksnoop->processes, symbolizer)))
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	if (user && stream_processes__watch(stacksnoop->processes, &why))

@@ -17,22 +17,25 @@
  *
  *   0x00  an address in the user space of the stack's process. Addresses
  *         end below 2^56 on every architecture that Linux supports today.
- *   0x01  reserved: module number and address within its file.
+ *   0x01  a place in a file, whichever process has it mapped, and wherever: bits 40-55 the
+ *         number of its module, bits 0-39 the offset.
  *   0x02  a marker: bits 32-39 its kind, bits 0-31 its argument.
- *   0x03  as 0x00, of an instruction that a signal interrupted; other addresses but
- *         those of leaves are what calls return to.
+ *   0x04  with 0x00 and 0x01: an instruction that a signal interrupted; others but those of
+ *         leaves are what calls return to.
  *   0xff  an address in the kernel.
  *
  * A process can put any value on its stack where a return address should be,
  * so whoever walks a user stack replaces what is not a user address by 0: no
- * process forges a kernel frame or a marker.
+ * process forges a kernel frame, a marker, or a place in a file.
  */
-#define FRAME_TAG_SHIFT 56
+#define FRAME_TAG_SHIFT	   56
+#define FRAME_MODULE_SHIFT 40
 
 enum frame_tag {
 	FRAME_USER = 0x00,
+	FRAME_MODULE = 0x01,
 	FRAME_MARK = 0x02,
-	FRAME_INTERRUPTED = 0x03,
+	FRAME_INTERRUPTED = 0x04,
 	FRAME_KERNEL = 0xff,
 };
 
@@ -61,16 +64,39 @@ enum unwind_end {
 	NR_UNWIND_ENDS = 16, /* or fewer; a power of two: the programs mask with it */
 };
 
-static inline __u8 frame_tag(__u64 frame)
+static inline int frame_is_interrupted(__u64 frame)
 {
-	return frame >> FRAME_TAG_SHIFT;
+	return (frame >> FRAME_TAG_SHIFT & ~(__u64)FRAME_MODULE) == FRAME_INTERRUPTED;
 }
 
-/* Without the difference between addresses in user space. */
-static inline __u64 frame_address(__u64 frame)
+/* The same place, whether or not it was interrupted there. */
+static inline __u64 frame_plain(__u64 frame)
 {
-	return frame_tag(frame) == FRAME_INTERRUPTED ? frame & ((1ULL << FRAME_TAG_SHIFT) - 1) :
-						       frame;
+	return frame_is_interrupted(frame) ?
+		       frame & ~((__u64)FRAME_INTERRUPTED << FRAME_TAG_SHIFT) :
+		       frame;
+}
+
+/* Of that place; never FRAME_INTERRUPTED. */
+static inline enum frame_tag frame_tag(__u64 frame)
+{
+	return (enum frame_tag)(frame_plain(frame) >> FRAME_TAG_SHIFT);
+}
+
+static inline __u64 frame_in_module(__u32 module, __u64 offset)
+{
+	return (__u64)FRAME_MODULE << FRAME_TAG_SHIFT | (__u64)module << FRAME_MODULE_SHIFT |
+	       offset;
+}
+
+static inline __u32 frame_module(__u64 frame)
+{
+	return frame >> FRAME_MODULE_SHIFT & 0xffff;
+}
+
+static inline __u64 frame_offset(__u64 frame)
+{
+	return frame & ((1ULL << FRAME_MODULE_SHIFT) - 1);
 }
 
 static inline __u64 frame_mark(enum frame_mark kind, __u32 argument)
@@ -249,8 +275,7 @@ struct trace_config {
 	__u32 max_frames;     /* what one bpf_get_stack() returns at most */
 	__u32 max_depth;      /* frames of a stack that are wanted: 1 to MAX_FRAMES */
 	__u32 max_user_depth; /* likewise, of a user stack */
-	__u32 reserved;
-	__u32 cpu; /* filter all others; or ALL_CPUS */
+	__u32 cpu;	      /* filter all others; or ALL_CPUS */
 	__u8 kernel_stacks;
 	__u8 user_stacks;
 	__u8 skip_idle;		      /* filter the idle task */
@@ -262,7 +287,9 @@ struct trace_config {
 	__u8 key_by_process;
 	__u8 at_function_entry; /* user functions: the breakpoint is on their first instruction */
 	__u8 has_task_pt_regs;	/* the kernel has that helper (5.15), and BTF */
-	__u8 unwind_tables;	/* user stacks are walked by them */
+	__u8 unwind_tables;	/* user stacks are walked by them, */
+	__u8 frame_pointers;	/* or by these, also where there are no tables */
+	__u8 reserved[3];
 	struct system_call_set entered_calls; /* those whose entry is traced */
 	struct system_call_set left_calls;    /* ... whose return is */
 };
@@ -292,6 +319,8 @@ _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");
 #define UNWIND_PAGES	 65536
 #define UNWIND_RULES	 16384
 
+_Static_assert(UNWIND_MODULES <= 1 << (FRAME_TAG_SHIFT - FRAME_MODULE_SHIFT), "frames have them");
+
 /* A part of unwind_mappings. */
 struct unwind_process {
 	__u32 first, nr;
@@ -306,7 +335,8 @@ struct unwind_process {
 
 struct unwind_mapping {
 	__u64 start, end;
-	__u64 bias;   /* from an offset in the file to an address in the process */
+	__u64 base;   /* from an offset in the file to an address in the process */
+	__u64 bias;   /* the same, but for what is of another delta than that of the module */
 	__u32 module; /* or one of those below */
 	__u32 placed; /* the bias is also right where the module is scattered */
 };
@@ -390,7 +420,7 @@ struct unwind_request {
 	__u32 module; /* that is wanted; or another number: what the process has mapped is */
 };
 
-_Static_assert(sizeof(struct unwind_mapping) == 32, "no padding");
+_Static_assert(sizeof(struct unwind_mapping) == 40, "no padding");
 _Static_assert(sizeof(struct unwind_module) == 32, "no padding");
 
 /* ---- kernel_names.bpf.c: addresses in, "%pS" out ---- */

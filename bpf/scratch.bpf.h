@@ -35,8 +35,10 @@ struct stack {
 
 struct scratch {
 	__u64 claims;
-	__u32 number; /* of the slot, for functions that look it up again */
-	__u32 epoch;  /* of the event */
+	__u32 number;	 /* of the slot, for functions that look it up again */
+	__u32 epoch;	 /* of the event */
+	__u32 by_kernel; /* enum unwind_end: why the kernel walks the stack, if it does */
+	__u32 reserved;
 	union {
 		struct stack_key key;	   /* what an event is counted by, */
 		struct event_record event; /* or sent as */

@@ -49,12 +49,6 @@ static __always_inline void unwind__mark_cut(struct stack *stack, __u32 most, __
 		unwind__put_mark(stack, kept, MARK_CUT, kept);
 }
 
-/* 0 for what is not a user address (abi.h); a branch would double the verifier's states. */
-static __always_inline __u64 unwind__user_frame(__u64 address)
-{
-	return address & (__s64)((__u64)frame_tag(address) - 1) >> 63;
-}
-
 static __always_inline bool unwind_kernel(void *ctx, struct scratch *scratch)
 {
 	if (!unwind__get_stack(ctx, &scratch->stack, 0))
@@ -75,7 +69,7 @@ static __always_inline bool unwind__user_by_kernel(void *ctx, struct stack *stac
 	for (__u32 i = 0; i < KERNEL_SLOTS; i++) {
 		if (i >= READ_ONCE(stack->nr))
 			break;
-		stack->frames[i] = unwind__user_frame(stack->frames[i]);
+		stack->frames[i] = walk__user_frame(stack->frames[i]);
 	}
 	unwind__mark_cut(stack, config.max_frames, config.max_user_depth);
 	return true;
@@ -109,7 +103,7 @@ __noinline int walk_frame_pointers(__u32 number)
 		if (nr >= STACK_SLOTS || nr > config.max_user_depth ||
 		    !follow_frame_pointer(number))
 			break;
-		stack->frames[nr] = unwind__user_frame(scratch->walk.pc);
+		stack->frames[nr] = walk__user_frame(scratch->walk.pc);
 		stack->nr = nr + 1;
 	}
 	return 0;
@@ -122,7 +116,7 @@ static __always_inline void unwind__note_end(struct scratch *scratch, enum unwin
 	__u32 nr;
 
 	/* What a walk without tables finds is better than nothing, as long as that is said. */
-	if (end == UNWIND_TABLES_MISSING)
+	if (end == UNWIND_TABLES_MISSING && config.frame_pointers)
 		walk_frame_pointers(scratch->number);
 	nr = READ_ONCE(stack->nr);
 	if (nr > config.max_user_depth)
@@ -136,6 +130,29 @@ static __always_inline void unwind__note_end(struct scratch *scratch, enum unwin
 	count_walk(scratch->epoch, end);
 }
 
+/* Why the kernel has walked the stack; a global function, as those of scratch.bpf.h. */
+__noinline int note_walk_by_kernel(__u32 number)
+{
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	enum unwind_end end;
+	__u32 nr;
+
+	if (!scratch)
+		return 0;
+	end = scratch->by_kernel;
+	nr = READ_ONCE(scratch->stack.nr);
+	if (!nr)
+		return 0;
+	/* Where the thread is was no guess. */
+	if (!config.frame_pointers)
+		nr = 1;
+	/* Else it ends with a mark already. */
+	if (nr < config.max_frames && nr <= config.max_user_depth)
+		unwind__put_mark(&scratch->stack, nr, MARK_STOPPED, end);
+	count_walk(scratch->epoch, end);
+	return 0;
+}
+
 /* From frame i - 1 to frame i; a global function, as those of scratch.bpf.h. enum unwind_end */
 __noinline int walk_step(__u32 number, __u32 i)
 {
@@ -146,15 +163,20 @@ __noinline int walk_step(__u32 number, __u32 i)
 	if (!scratch)
 		return UNWIND_CUT;
 	end = walk__step(&scratch->walk, &scratch->window);
+	asm volatile("" : "+r"(at)); /* or the compiler compares something else */
+	if (at < 1 || at >= STACK_SLOTS)
+		return UNWIND_CUT;
+	/* Which file it is in has just been found out. */
+	tag = scratch->stack.frames[at - 1] & (__u64)FRAME_INTERRUPTED << FRAME_TAG_SHIFT;
+	scratch->stack.frames[at - 1] = scratch->walk.frame | tag;
 	if (end != UNWIND_GOES_ON)
 		return end;
-	asm volatile("" : "+r"(at)); /* or the compiler compares something else */
-	if (at < 1 || at >= STACK_SLOTS || at >= config.max_user_depth)
+	if (at >= config.max_user_depth)
 		return UNWIND_CUT;
 	/* Of what returns from a signal no call put the address there, either. */
 	tag = (__u64)scratch->walk.exact * FRAME_INTERRUPTED << FRAME_TAG_SHIFT;
 	scratch->stack.frames[at - 1] |= tag;
-	scratch->stack.frames[at] = unwind__user_frame(scratch->walk.pc) | tag;
+	scratch->stack.frames[at] = walk__user_frame(scratch->walk.pc) | tag;
 	scratch->stack.nr = at + 1;
 	return UNWIND_GOES_ON;
 }
@@ -199,7 +221,7 @@ static __always_inline void unwind__from(struct scratch *scratch, const user_reg
 {
 	walk__begin(&scratch->walk, tgid, regs, walk == USER_WALK_FROM_FUNCTION_ENTRY);
 	stack_window__forget(&scratch->window);
-	scratch->stack.frames[0] = unwind__user_frame(scratch->walk.pc);
+	scratch->stack.frames[0] = walk__user_frame(scratch->walk.pc);
 	scratch->stack.nr = 1;
 	if (config.unwind_tables) {
 		walk_stack(scratch->number);
@@ -234,10 +256,12 @@ static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct s
 		unwind__from(scratch, regs, walk, tgid);
 		return true;
 	}
-	if (regs && config.unwind_tables)
-		count_walk(scratch->epoch,
-			   user_regs__is_user(regs) ? UNWIND_32BIT : UNWIND_IN_KERNEL);
-	return unwind__user_by_kernel(ctx, stack);
+	scratch->by_kernel = regs && user_regs__is_user(regs) ? UNWIND_32BIT : UNWIND_IN_KERNEL;
+	if (!unwind__user_by_kernel(ctx, stack))
+		return false;
+	if (config.unwind_tables)
+		note_walk_by_kernel(scratch->number);
+	return true;
 }
 
 #endif

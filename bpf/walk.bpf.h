@@ -8,6 +8,7 @@
 
 #include "arch.bpf.h"
 #include "common.bpf.h"
+#include "config.bpf.h"
 #include "stack_window.bpf.h"
 #include "tables.bpf.h"
 
@@ -20,6 +21,7 @@ struct walk {
 	__u64 registers[DWARF_REGISTERS]; /* by the numbers of DWARF */
 	__u64 valid;			  /* a bit for each of them */
 	__u64 cfa;			  /* of the frame that is left */
+	__u64 frame;			  /* that, as it is stored; see walk__note_frame() */
 	__u32 number;			  /* of the scratch slot, for walk_find_rule() */
 	__u32 tgid;
 	__u32 rule;    /* by its number */
@@ -92,6 +94,24 @@ static __noinline bool walk__is_code(struct walk *walk, __u64 address)
 	return walk__find_module(walk, address) == UNWIND_GOES_ON;
 }
 
+/*
+ * What has no module keeps its address. That it is one of user space is what abi.h asks for;
+ * a branch would double the verifier's states.
+ */
+static __always_inline __u64 walk__user_frame(__u64 address)
+{
+	return address & (__s64)((address >> FRAME_TAG_SHIFT) - 1) >> 63;
+}
+
+/* The frame at pc, which is in the mapping: the same in all processes, and when they have ended. */
+static __always_inline void walk__note_frame(struct walk *walk)
+{
+	__u64 offset = walk->pc - walk->mapping.base;
+
+	if (walk->mapping.module < UNWIND_MODULES && !(offset >> FRAME_MODULE_SHIFT))
+		walk->frame = frame_in_module(walk->mapping.module, offset);
+}
+
 /* walk->rule becomes the number of the rule that holds at pc. */
 static __always_inline enum unwind_end walk__find_rule(struct walk *walk)
 {
@@ -99,8 +119,10 @@ static __always_inline enum unwind_end walk__find_rule(struct walk *walk)
 	enum unwind_end end = walk__find_module(walk, address);
 
 	walk->rule = UNWIND_NONE;
+	walk->frame = walk__user_frame(walk->pc);
 	if (end != UNWIND_GOES_ON)
 		return end;
+	walk__note_frame(walk);
 	if (walk->module.state == UNWIND_MODULE_WANTED ||
 	    walk->module.state == UNWIND_MODULE_REFUSED)
 		return UNWIND_TABLES_MISSING;
@@ -276,7 +298,7 @@ walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwi
 	__u64 pointer, pc;
 	__u32 index;
 
-	if (!walk__register(walk, DWARF_FRAME_POINTER, &pointer))
+	if (!config.frame_pointers || !walk__register(walk, DWARF_FRAME_POINTER, &pointer))
 		return otherwise;
 	if (!pointer && walk->by_frame_pointer)
 		return walk__complete(walk);

@@ -7,13 +7,14 @@
 
 #include "core/program_names.h"
 #include "core/stacks.h"
+#include "core/unwind_modules.h"
 #include "core/util/array.h"
 #include "sym/sym.h"
 
-static struct frame_place frame_place(const struct counted_stack *stack, uint64_t frame,
-				      bool return_address)
+static struct frame_place place_of(const struct counted_stack *stack, uint64_t frame,
+				   bool return_address)
 {
-	struct frame_place place = {.frame = frame, .return_address = return_address};
+	struct frame_place place = {.frame = frame_plain(frame), .return_address = return_address};
 
 	if (frame_tag(frame) != FRAME_KERNEL) {
 		place.tgid = stack->key.tgid;
@@ -68,8 +69,8 @@ static int add_frames(struct place_list *list, const struct counted_stack *stack
 			continue;
 		if (ARRAY_GROW(list->places, list->nr, list->capacity))
 			return -ENOMEM;
-		list->places[list->nr++] = frame_place(stack, frame_address(frame),
-						       frame__is_return_address(frame, i));
+		list->places[list->nr++] =
+			place_of(stack, frame, frame__is_return_address(frame, i));
 	}
 	/* Many stacks share few frames: memory follows the distinct ones. */
 	if (list->nr >= list->compact_at) {
@@ -110,23 +111,24 @@ void frame_names__note_missing(struct frame_names *names, const struct symbolize
 	names->incomplete_debug = symbolizer__has_incomplete_debug(symbolizer);
 }
 
-static void ask(struct frame_names *names, struct symbolizer *symbolizer,
-		struct trace_processes *processes)
+static struct sym_query query_of(const struct frame_place *place,
+				 const struct unwind_module_list *modules)
 {
+	return frame__query(place->frame, (pid_t)place->tgid, place->return_address, modules);
+}
+
+static void ask(struct frame_names *names, const struct frame_sources *sources)
+{
+	struct symbolizer *symbolizer = sources->symbolizer;
 	size_t kernel = count_kernel_places(names), user = names->nr - kernel;
 
 	for (size_t i = 0; i < names->nr; i++)
-		names->queries[i] = (struct sym_query){
-			.pid = (pid_t)names->places[i].tgid,
-			.address = names->places[i].frame,
-			.return_address = names->places[i].return_address,
-		};
+		names->queries[i] = query_of(&names->places[i], sources->modules);
 	if (kernel)
 		names->kernel_error = symbolizer__name_kernel(symbolizer, names->queries, kernel);
-	if (processes)
-		names->user_error =
-			program_names__find(processes, symbolizer, names->places + kernel,
-					    names->queries + kernel, user);
+	if (sources->processes)
+		names->user_error = program_names__find(sources, names->places + kernel,
+							names->queries + kernel, user);
 	else
 		names->user_error =
 			symbolizer__name_user(symbolizer, names->queries + kernel, user);
@@ -134,7 +136,7 @@ static void ask(struct frame_names *names, struct symbolizer *symbolizer,
 }
 
 int frame_names__find_all(struct frame_names *names, const struct stack_counts *counts,
-			  struct symbolizer *symbolizer, struct trace_processes *processes)
+			  const struct frame_sources *sources)
 {
 	struct place_list list = {0};
 	int err = collect(&list, counts);
@@ -147,7 +149,7 @@ int frame_names__find_all(struct frame_names *names, const struct stack_counts *
 	if (err)
 		frame_names__release(names);
 	else
-		ask(names, symbolizer, processes);
+		ask(names, sources);
 	return err;
 }
 
@@ -162,7 +164,7 @@ const struct sym_query *frame_names__get(const struct frame_names *names,
 					 const struct counted_stack *stack, uint64_t frame,
 					 bool return_address)
 {
-	struct frame_place place = frame_place(stack, frame, return_address);
+	struct frame_place place = place_of(stack, frame, return_address);
 	const struct frame_place *found =
 		bsearch(&place, names->places, names->nr, sizeof(place), compare_places);
 

@@ -12,10 +12,11 @@ struct stack_counts;
 struct sym_query;
 struct symbolizer;
 struct trace_processes;
+struct unwind_module_list;
 
 /* Where a frame is looked up: in the kernel, or in what the process tgid was then. */
 struct frame_place {
-	uint64_t frame;
+	uint64_t frame; /* as of frame_plain() */
 	uint32_t tgid;
 	bool return_address;
 	uint64_t since; /* as that of a counted stack; it and tgid are 0 for kernel frames */
@@ -34,13 +35,19 @@ struct frame_names {
 /* What the symbolizer says of all that it has been asked so far. */
 void frame_names__note_missing(struct frame_names *names, const struct symbolizer *symbolizer);
 
+/* Who knows what frames are. */
+struct frame_sources {
+	struct symbolizer *symbolizer;
+	struct trace_processes *processes; /* NULL: processes are named as they are now */
+	const struct unwind_module_list *modules;
+};
+
 /*
  * Name every frame of counts. What cannot be named stays without a name; that
- * is no failure. processes: what they were meanwhile, or NULL: processes are named as they
- * are now. Returns 0 or -ENOMEM with names empty.
+ * is no failure. Returns 0 or -ENOMEM with names empty.
  */
 int frame_names__find_all(struct frame_names *names, const struct stack_counts *counts,
-			  struct symbolizer *symbolizer, struct trace_processes *processes);
+			  const struct frame_sources *sources);
 void frame_names__release(struct frame_names *names);
 
 /* The answer for one frame of a stack that was in counts; stack may be NULL if it is the kernel's.

@@ -8,12 +8,14 @@
 #include "core/kernel_names.h"
 #include "core/trace_options.h"
 #include "core/trace_processes.h"
+#include "core/unwinding.h"
 #include "core/util/error.h"
 #include "sym/sym.h"
 
 struct naming {
 	struct kernel_namer *namer; /* NULL: names come from kallsyms */
 	struct symbolizer *symbolizer;
+	const struct unwind_module_list *modules;
 	bool names_programs;
 	struct pid_list pids; /* processes that the trace is limited to; empty: it is not */
 	struct trace_processes *processes;
@@ -29,8 +31,9 @@ static int remember(struct naming *naming, const struct trace_options *options)
 	return err;
 }
 
-int naming__new(struct naming **out, const struct trace_options *options, struct error *error)
+int naming__new(struct naming **out, const struct session *session, struct error *error)
 {
+	const struct trace_options *options = session__options(session);
 	struct naming *naming;
 	int err = sym_settings__check(&options->names, error);
 
@@ -42,6 +45,7 @@ int naming__new(struct naming **out, const struct trace_options *options, struct
 	/* Where the kernel cannot run it the symbolizer reads kallsyms. */
 	if (!options->user_stacks_only && kernel_namer__new(&naming->namer))
 		naming->namer = NULL;
+	naming->modules = unwinding__modules(session__unwinding(session));
 	naming->names_programs = !options->kernel_stacks_only;
 	if (symbolizer__new(&naming->symbolizer, &options->names,
 			    naming->namer ? kernel_namer__print : NULL, naming->namer) ||
@@ -80,6 +84,11 @@ enum session_end naming__wait(struct naming *naming, struct session *session, ui
 struct trace_processes *naming__processes(struct naming *naming)
 {
 	return naming->processes;
+}
+
+const struct unwind_module_list *naming__modules(const struct naming *naming)
+{
+	return naming->modules;
 }
 
 struct symbolizer *naming__symbolizer(struct naming *naming)

@@ -10,15 +10,15 @@
 struct error;
 struct naming;
 struct symbolizer;
-struct trace_options;
 struct trace_processes;
+struct unwind_module_list;
 
 /*
- * Made before the trace begins: the processes that options name are remembered,
- * so that they have names when they end meanwhile. Returns 0 or -ENOMEM with
- * error filled.
+ * Made before the trace begins, of a session that has been loaded: the processes that its options
+ * name are remembered, so that they have names when they end meanwhile. Returns 0 or -ENOMEM
+ * with error filled.
  */
-int naming__new(struct naming **naming, const struct trace_options *options, struct error *error);
+int naming__new(struct naming **naming, const struct session *session, struct error *error);
 void naming__free(struct naming *naming);
 
 /*
@@ -32,6 +32,9 @@ int naming__watch(struct naming *naming, struct error *error);
 enum session_end naming__wait(struct naming *naming, struct session *session, uint64_t timeout);
 
 struct symbolizer *naming__symbolizer(struct naming *naming);
+
+/* The files that user frames are in; NULL: there are no such frames. */
+const struct unwind_module_list *naming__modules(const struct naming *naming);
 
 /* NULL: they are not watched. */
 struct trace_processes *naming__processes(struct naming *naming);

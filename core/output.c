@@ -10,6 +10,7 @@
 #include "core/stacks.h"
 #include "core/util/error.h"
 #include "core/util/text.h"
+#include "sym/sym.h"
 
 int output__check(FILE *out)
 {
@@ -51,8 +52,7 @@ static const struct sym_query *answer_for(const struct stack_writer *writer,
 
 	if (frame_tag(frame) == FRAME_MARK)
 		return NULL;
-	return frame_names__get(writer->names, item, frame_address(frame),
-				frame__is_return_address(frame, i));
+	return frame_names__get(writer->names, item, frame, frame__is_return_address(frame, i));
 }
 
 static void print_level(const struct stack_writer *writer, uint64_t frame,
@@ -80,12 +80,12 @@ static bool wants_delimiter(const struct stack_writer *writer, const struct coun
 }
 
 /* A mark has no address, but the names stay in their column. */
-static void print_address(FILE *out, uint64_t frame)
+static void print_address(FILE *out, const struct sym_query *query)
 {
-	if (frame_tag(frame) == FRAME_MARK)
-		fprintf(out, "%-16s ", "-");
+	if (query)
+		fprintf(out, "%-16" PRIx64 " ", query->address);
 	else
-		fprintf(out, "%-16" PRIx64 " ", (uint64_t)frame_address(frame));
+		fprintf(out, "%-16s ", "-");
 }
 
 /* A line for each function that the address is in. */
@@ -95,7 +95,7 @@ static void print_frame(const struct stack_writer *writer, uint64_t frame,
 	for (uint32_t level = 0; level < frame_text__levels(frame, query); level++) {
 		fputs(writer->layout->frame_indent, writer->out);
 		if (writer->style.verbose)
-			print_address(writer->out, frame);
+			print_address(writer->out, query);
 		print_level(writer, frame, query, level);
 		fputc('\n', writer->out);
 	}

@@ -210,6 +210,29 @@ static uint64_t find_item(const struct process_history *history, const struct ma
 	return last_between(history, mappings, address, address + 1);
 }
 
+static bool is_of(const struct process_part *part, const struct sym_file_id *file)
+{
+	if (!file->inode)
+		return !part->file->inode && !strcmp(part->file->path, "[vdso]");
+	return part->file->inode == file->inode && part->file->device == file->device;
+}
+
+/* That of an offset in a file, if nothing hides it; *address: where that is. */
+static uint64_t find_in_file(const struct process_history *history, const struct mappings *mappings,
+			     const struct sym_file_id *file, uint64_t offset, uint64_t *address)
+{
+	for (uint32_t i = mappings ? mappings->nr : 0; i-- > 0;) {
+		uint64_t item = mappings->items[i];
+		const struct process_part *part = &history->parts.items[part_of(item)];
+
+		*address = start_of(item) + (offset - part->offset);
+		if (offset - part->offset < part->length && is_of(part, file) &&
+		    find_item(history, mappings, *address) == item)
+			return item;
+	}
+	return 0;
+}
+
 /* Whether it is a piece of what is there: the kernel tells of changed permissions, too. */
 static bool is_piece(const struct process_history *history, uint64_t item,
 		     const struct process_record *mapped)
@@ -671,10 +694,19 @@ static bool is_running_still(const struct program *program, const struct program
 	       (!now->ended || program->since == PROGRAM_BEFORE);
 }
 
-struct process_place process_history__find(const struct process_history *history, pid_t pid,
-					   uint64_t since, uint64_t address)
+/* What a program has at an address, or of a file; *place says where. 0: nothing is known. */
+static uint64_t find_wanted(const struct process_history *history, const struct mappings *mappings,
+			    const struct sym_file_id *file, struct process_place *place)
 {
-	struct process_place place = {0};
+	return file ? find_in_file(history, mappings, file, place->address, &place->mapped_at) :
+		      find_item(history, mappings, place->address);
+}
+
+struct process_place process_history__find(const struct process_history *history, pid_t pid,
+					   uint64_t since, const struct sym_file_id *file,
+					   uint64_t address)
+{
+	struct process_place place = {0}, now_at = {.address = address};
 	uint32_t number = number_at(history, pid, since);
 	const struct program *program, *now = newest(history, pid);
 	uint64_t item;
@@ -684,17 +716,17 @@ struct process_place process_history__find(const struct process_history *history
 	program = program_at(history, number);
 	if (program->since != since)
 		return place;
-	item = find_item(history, program->mappings, address);
-	if (item) {
+	place.address = address;
+	item = find_wanted(history, program->mappings, file, &place);
+	if (item)
 		place.part = part_of(item);
-		place.address = history->parts.items[place.part].start + (address - start_of(item));
-	} else {
+	else
 		place.snapshot = program->snapshot;
-		place.address = address;
-	}
+	if (item && !file)
+		place.address = history->parts.items[place.part].start + (address - start_of(item));
 	/* Where the process is in doubt what is known is better; if nothing is it is asked. */
 	place.current = is_running_still(program, now) &&
-			item == find_item(history, now->mappings, address) &&
+			item == find_wanted(history, now->mappings, file, &now_at) &&
 			(known(history, pid) || (!place.part && !place.snapshot));
 	return place;
 }

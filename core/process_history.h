@@ -52,21 +52,26 @@ uint32_t process_history__take(struct process_history *history,
 #define PROGRAM_FORGOTTEN (UINT64_MAX - 2) /* likewise: there was no more room for it */
 uint64_t process_history__since(const struct process_history *history, pid_t pid, uint64_t time);
 
-/* Where an address of a program lay. */
+/* Where an address of a program lay, or what it had of a file. */
 struct process_place {
 	/*
 	 * The process is there, and has the same at that address now; or that is not known, and
 	 * nothing else is.
 	 */
 	bool current;
-	uint32_t part;	   /* of a file, or another mapping, by its number; or 0 */
-	uint32_t snapshot; /* if part is 0: in that, or 0 */
-	uint64_t address;  /* there */
+	uint32_t part;	    /* of a file, or another mapping, by its number; or 0 */
+	uint32_t snapshot;  /* if part is 0: in that, or 0 */
+	uint64_t address;   /* there; of what is in a file it is the offset */
+	uint64_t mapped_at; /* of a part of the file: the address in the program */
 };
 
-/* since: of the program. The place is all zero if nothing is known of that. */
+/*
+ * since: of the program. file: address is an offset in it; NULL: it is one of the program. The
+ * place is all zero if nothing is known of that.
+ */
 struct process_place process_history__find(const struct process_history *history, pid_t pid,
-					   uint64_t since, uint64_t address);
+					   uint64_t since, const struct sym_file_id *file,
+					   uint64_t address);
 
 /*
  * A part by its number: the one mapping of an image, where the process that had it first has

@@ -8,6 +8,7 @@
 #include "core/frame_names.h"
 #include "core/process_history.h"
 #include "core/trace_processes.h"
+#include "core/unwind_modules.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "sym/sym.h"
@@ -20,32 +21,35 @@ struct wish {
 	pid_t pid; /* of the process, or of none; 0: there is nothing to ask */
 	uint64_t address;
 	bool return_address;
-	bool renewed;  /* pid may be another process than the symbolizer remembers */
-	uint32_t part; /* that it is in; or 0 */
-	size_t place;  /* its index */
+	const struct unwind_module_file *file; /* that the address is an offset in; or NULL */
+	bool renewed;	    /* pid may be another process than the symbolizer remembers */
+	uint32_t part;	    /* that it is in; or 0 */
+	bool anywhere;	    /* the file, by whoever had it first */
+	uint64_t mapped_at; /* where it was; 0: that is not known */
+	size_t place;	    /* its index */
 };
+
+static int compare_questions(const struct wish *a, const struct wish *b)
+{
+	int order = COMPARE(a->pid, b->pid);
+
+	if (!order)
+		order = COMPARE((uintptr_t)a->file, (uintptr_t)b->file);
+	if (!order)
+		order = COMPARE(a->address, b->address);
+	return order ? order : COMPARE(a->return_address, b->return_address);
+}
 
 static int compare_wishes(const void *a, const void *b)
 {
 	const struct wish *left = a, *right = b;
-	int order = COMPARE(left->pid, right->pid);
+	int order = compare_questions(left, right);
 
-	if (!order)
-		order = COMPARE(left->address, right->address);
-	if (!order)
-		order = COMPARE(left->return_address, right->return_address);
 	return order ? order : COMPARE(left->place, right->place);
 }
 
-static bool is_same_question(const struct wish *a, const struct wish *b)
-{
-	return a->pid == b->pid && a->address == b->address &&
-	       a->return_address == b->return_address;
-}
-
 struct naming_job {
-	struct trace_processes *processes;
-	struct symbolizer *symbolizer;
+	const struct frame_sources *sources;
 	const struct frame_place *places;
 	struct sym_query *queries;
 	struct wish *wishes;
@@ -54,12 +58,21 @@ struct naming_job {
 
 /* ---- what to ask ---- */
 
+/* NULL: it is an address of the process. */
+static const struct unwind_module_file *file_of(const struct naming_job *job,
+						const struct frame_place *place)
+{
+	return frame_tag(place->frame) == FRAME_MODULE ?
+		       &job->sources->modules->items[frame_module(place->frame)] :
+		       NULL;
+}
+
 /* Of a process that is still there. */
-static struct wish wish_for_process(const struct frame_place *place)
+static struct wish wish_for_process(const struct frame_place *place, uint64_t address)
 {
 	return (struct wish){
 		.pid = (pid_t)place->tgid,
-		.address = place->frame,
+		.address = address,
 		.renewed = place->since != PROGRAM_BEFORE,
 	};
 }
@@ -67,26 +80,31 @@ static struct wish wish_for_process(const struct frame_place *place)
 /* From what is known of a program. */
 static struct wish wish_for_program(const struct naming_job *job, const struct process_place *found)
 {
-	struct wish wish = {.address = found->address};
+	struct wish wish = {
+		.address = found->address, .part = found->part, .mapped_at = found->mapped_at};
 
-	wish.part = found->part;
 	if (found->part)
 		wish.pid = trace_processes__part_pid(found->part);
 	else if (found->snapshot)
-		wish.pid = trace_processes__snapshot_pid(job->processes, found->snapshot);
+		wish.pid = trace_processes__snapshot_pid(job->sources->processes, found->snapshot);
 	return wish;
 }
 
-static struct process_place find(const struct naming_job *job, const struct frame_place *place)
+static struct process_place find(const struct naming_job *job, const struct frame_place *place,
+				 uint64_t address)
 {
-	return process_history__find(trace_processes__history(job->processes), (pid_t)place->tgid,
-				     place->since, place->frame);
+	const struct unwind_module_file *file = file_of(job, place);
+
+	return process_history__find(trace_processes__history(job->sources->processes),
+				     (pid_t)place->tgid, place->since, file ? &file->id : NULL,
+				     address);
 }
 
 static void add(struct naming_job *job, size_t place, struct wish wish)
 {
 	wish.place = place;
 	wish.return_address = job->places[place].return_address;
+	wish.file = file_of(job, &job->places[place]);
 	if (wish.pid)
 		job->wishes[job->nr++] = wish;
 }
@@ -95,13 +113,11 @@ static void wish_first(struct naming_job *job, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct frame_place *place = &job->places[i];
-		struct process_place found = find(job, place);
+		uint64_t address = job->queries[i].address;
+		struct process_place found = find(job, place, address);
 
-		job->queries[i] = (struct sym_query){.pid = (pid_t)place->tgid,
-						     .address = place->frame,
-						     .return_address = place->return_address};
 		if (found.current || place->since == PROGRAM_UNKNOWN)
-			add(job, i, wish_for_process(place));
+			add(job, i, wish_for_process(place, address));
 		else
 			add(job, i, wish_for_program(job, &found));
 	}
@@ -117,41 +133,92 @@ static void wish_again(struct naming_job *job, const struct wish *asked, size_t 
 		size_t index = asked[i].place;
 		struct sym_query *query = &job->queries[index];
 		const struct frame_place *place = &job->places[index];
-		struct process_place found = find(job, place);
+		struct process_place found = find(job, place, asked[i].address);
 
 		if (asked[i].pid < 0 || place->since == PROGRAM_UNKNOWN ||
 		    (found.current && (query->name || query->module)))
 			continue;
-		*query = (struct sym_query){.pid = query->pid,
-					    .address = query->address,
-					    .return_address = query->return_address};
+		*query = frame__query(place->frame, query->pid, query->return_address,
+				      job->sources->modules);
 		add(job, index, wish_for_program(job, &found));
+	}
+}
+
+/* What nobody knows of a program, but in which file it was. */
+static void wish_for_files(struct naming_job *job, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct frame_place *place = &job->places[i];
+
+		if (file_of(job, place) && !job->queries[i].name && !job->queries[i].module)
+			add(job, i,
+			    (struct wish){
+				    .pid = trace_processes__module_pid(frame_module(place->frame)),
+				    .address = frame_offset(place->frame),
+				    .anywhere = true,
+			    });
 	}
 }
 
 /* ---- asking ---- */
 
+/* The whole file, as if the process that had it first had mapped it from there on. */
+static struct sym_image image_of(const struct unwind_module_file *file, struct sym_mapping *mapping)
+{
+	*mapping = (struct sym_mapping){.start = file->start,
+					.end = file->start + ((uint64_t)1 << FRAME_MODULE_SHIFT),
+					.offset = file->offset,
+					.device = file->id.device,
+					.inode = file->id.inode,
+					.path = file->path};
+	return (struct sym_image){.parent = file->pid, .whole = true, .mappings = mapping, .nr = 1};
+}
+
+static bool is_remembered(const struct wish *wish)
+{
+	return wish->part || wish->renewed || wish->anywhere;
+}
+
 static void remember(const struct naming_job *job, const struct wish *wish)
 {
-	const struct process_history *history = trace_processes__history(job->processes);
+	const struct process_history *history = trace_processes__history(job->sources->processes);
 	struct sym_mapping mapping;
 	struct sym_image image;
 
 	/* The same as when it was mapped: a file that is held stays so. */
 	if (wish->part)
 		image = process_history__image(history, wish->part, &mapping);
-	if (wish->part || wish->renewed)
-		(void)symbolizer__remember_soon(job->symbolizer, wish->pid,
-						wish->part ? &image : NULL);
+	else if (wish->anywhere)
+		image = image_of(wish->file, &mapping);
+	if (is_remembered(wish))
+		(void)symbolizer__remember_soon(job->sources->symbolizer, wish->pid,
+						wish->part || wish->anywhere ? &image : NULL);
 }
 
-static void take_answer(struct sym_query *query, const struct sym_query *answer)
+static struct sym_query question_of(const struct wish *wish)
+{
+	struct sym_query question = {
+		.pid = wish->pid, .address = wish->address, .return_address = wish->return_address};
+
+	if (wish->file) {
+		question.in_file = true;
+		question.file = wish->file->id;
+	}
+	return question;
+}
+
+/* Where a frame is in its process: of its own, not of another one that was asked in its place. */
+static void take_answer(struct sym_query *query, const struct wish *wish,
+			const struct sym_query *answer)
 {
 	const struct sym_query asked = *query;
+	bool is_own = wish->file && !wish->part && !wish->anywhere;
 
 	*query = *answer;
 	query->pid = asked.pid;
-	query->address = asked.address;
+	query->address = is_own		 ? answer->address :
+			 wish->mapped_at ? wish->mapped_at :
+					   asked.address;
 }
 
 /* All wishes from first to end, which are sorted. */
@@ -165,16 +232,13 @@ static int ask_some(const struct naming_job *job, size_t first, size_t end)
 	if (!asked)
 		return -ENOMEM;
 	for (size_t i = first; i < end; i++)
-		if (i == first || !is_same_question(&wishes[i], &wishes[i - 1]))
-			asked[nr++] =
-				(struct sym_query){.pid = wishes[i].pid,
-						   .address = wishes[i].address,
-						   .return_address = wishes[i].return_address};
-	err = symbolizer__name_user(job->symbolizer, asked, nr);
+		if (i == first || compare_questions(&wishes[i], &wishes[i - 1]))
+			asked[nr++] = question_of(&wishes[i]);
+	err = symbolizer__name_user(job->sources->symbolizer, asked, nr);
 	nr = 0;
 	for (size_t i = first; i < end; i++) {
-		nr += i != first && !is_same_question(&wishes[i], &wishes[i - 1]);
-		take_answer(&job->queries[wishes[i].place], &asked[nr]);
+		nr += i != first && compare_questions(&wishes[i], &wishes[i - 1]);
+		take_answer(&job->queries[wishes[i].place], &wishes[i], &asked[nr]);
 	}
 	return err;
 }
@@ -193,7 +257,7 @@ static int ask(const struct naming_job *job)
 
 			if (end > first && wish->pid == wish[-1].pid)
 				continue;
-			remembered += wish->part || wish->renewed;
+			remembered += is_remembered(wish);
 			if (remembered > REMEMBERED_AT_ONCE)
 				break;
 			remember(job, wish);
@@ -203,16 +267,13 @@ static int ask(const struct naming_job *job)
 	return err;
 }
 
-int program_names__find(struct trace_processes *processes, struct symbolizer *symbolizer,
-			const struct frame_place *places, struct sym_query *queries, size_t nr)
+int program_names__find(const struct frame_sources *sources, const struct frame_place *places,
+			struct sym_query *queries, size_t nr)
 {
 	CLEANUP_FREE struct wish *first = calloc(nr + 1, sizeof(*first));
 	CLEANUP_FREE struct wish *second = calloc(nr + 1, sizeof(*second));
-	struct naming_job job = {.processes = processes,
-				 .symbolizer = symbolizer,
-				 .places = places,
-				 .queries = queries,
-				 .wishes = first};
+	struct naming_job job = {
+		.sources = sources, .places = places, .queries = queries, .wishes = first};
 	size_t nr_asked;
 	int err;
 
@@ -221,12 +282,15 @@ int program_names__find(struct trace_processes *processes, struct symbolizer *sy
 	wish_first(&job, nr);
 	err = ask(&job);
 	if (!err)
-		err = trace_processes__settle(processes);
+		err = trace_processes__settle(sources->processes);
 	if (err)
 		return err;
 	nr_asked = job.nr;
 	job.wishes = second;
 	job.nr = 0;
 	wish_again(&job, first, nr_asked);
-	return ask(&job);
+	err = ask(&job);
+	job.nr = 0;
+	wish_for_files(&job, nr);
+	return err ? err : ask(&job);
 }

@@ -3,7 +3,8 @@
  * User frames asked for by the program that they are of, while that program's process may be
  * another one by now. An address of a process that still runs it is asked for by its PID.
  * Any other is looked up here, in what was mapped; it is then an address in a part of a file,
- * and however many programs had it, it is asked for once.
+ * and however many programs had it, it is asked for once. What nobody knows any more of a
+ * program does not matter where it is known which file a frame is in.
  */
 #ifndef TRACEKIT_CORE_PROGRAM_NAMES_H
 #define TRACEKIT_CORE_PROGRAM_NAMES_H
@@ -11,15 +12,14 @@
 #include <stddef.h>
 
 struct frame_place;
+struct frame_sources;
 struct sym_query;
-struct symbolizer;
-struct trace_processes;
 
 /*
- * Answer the query of each place, of user frames only, which are filled in here. As
+ * Answer the queries, one of each place, of user frames only. sources have processes. As
  * symbolizer__name_user(), it returns 0 or a negative errno, or -ENOMEM.
  */
-int program_names__find(struct trace_processes *processes, struct symbolizer *symbolizer,
-			const struct frame_place *places, struct sym_query *queries, size_t nr);
+int program_names__find(const struct frame_sources *sources, const struct frame_place *places,
+			struct sym_query *queries, size_t nr);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "core/naming.h"
 #include "core/session.h"
+#include "core/trace_options.h"
 #include "core/trace_processes.h"
 #include "core/tracing_frames.h"
 #include "core/unwinding.h"
@@ -26,17 +27,18 @@ void report__watch_processes(struct naming *naming)
 int report__read(struct report *report, const struct trace_maps *maps, uint32_t epoch,
 		 struct naming *naming, struct error *error)
 {
-	struct trace_processes *processes = naming__processes(naming);
+	const struct frame_sources sources = {.symbolizer = naming__symbolizer(naming),
+					      .processes = naming__processes(naming),
+					      .modules = naming__modules(naming)};
 	int err = accounting__read(&report->accounting, maps, epoch, error);
 
 	if (!err)
 		err = stack_counts__read(&report->counts, maps, epoch, error);
 	if (err)
 		return err;
-	if (processes && trace_processes__settle(processes) == 0)
-		report->forgotten = trace_processes__date(processes, &report->counts);
-	if (frame_names__find_all(&report->names, &report->counts, naming__symbolizer(naming),
-				  processes))
+	if (sources.processes && trace_processes__settle(sources.processes) == 0)
+		report->forgotten = trace_processes__date(sources.processes, &report->counts);
+	if (frame_names__find_all(&report->names, &report->counts, &sources))
 		return error__set(error, -ENOMEM, "cannot name the stacks: out of memory");
 	return 0;
 }
@@ -119,8 +121,9 @@ void report__say_what_is_missing(const struct report *report, const struct sessi
 			accounting->missed);
 	if (!session)
 		return;
-	unwinding__say(session__unwinding(session), &accounting->events, session__stats(session));
-	if (session__stats(session)) {
+	unwinding__say(session__unwinding(session), &accounting->events,
+		       session__options(session)->stats);
+	if (session__options(session)->stats) {
 		accounting__format_stats(accounting, line, sizeof(line));
 		message("%s", line);
 	}

@@ -38,7 +38,7 @@ struct session {
 	size_t nr_polled;
 	void **pages; /* what watch_thread() has mapped, for each target; or NULL */
 	struct trace_maps maps;
-	struct unwinding *unwinding; /* NULL: user stacks are not walked by tables */
+	struct unwinding *unwinding; /* NULL until it is configured */
 };
 
 enum { POLL_STOP, POLL_STDOUT, POLL_WATCHED, POLL_TARGETS = POLL_WATCHED + SESSION_WATCHED };
@@ -288,7 +288,7 @@ int session__load(struct session *session, struct bpf_object *object, FILE *veri
 		return filter__explains(&session->maps, err, error) ? err :
 								      bpf_error__load(error, err);
 	err = filter__fill(session->options, &session->maps, error);
-	if (!err && session->unwinding)
+	if (!err)
 		err = unwinding__start(session->unwinding, session->polled[POLL_STOP].fd, error);
 	return err;
 }
@@ -298,9 +298,9 @@ const struct unwinding *session__unwinding(const struct session *session)
 	return session->unwinding;
 }
 
-bool session__stats(const struct session *session)
+const struct trace_options *session__options(const struct session *session)
 {
-	return session->options->stats;
+	return session->options;
 }
 
 const struct trace_maps *session__maps(const struct session *session)

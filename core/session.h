@@ -53,11 +53,10 @@ int session__load(struct session *session, struct bpf_object *object, FILE *veri
 /* The maps of the object, valid as long as it and the session are. */
 const struct trace_maps *session__maps(const struct session *session);
 
-/* How user stacks are walked; NULL: by frame pointers, or not at all. */
+/* How user stacks are walked, once it has been configured. */
 const struct unwinding *session__unwinding(const struct session *session);
 
-/* Whether all that became of every event is to be said. */
-bool session__stats(const struct session *session);
+const struct trace_options *session__options(const struct session *session);
 
 /* True once a signal has asked for the end: what takes long looks here now and then. */
 bool session__stopping(const struct session *session);

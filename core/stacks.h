@@ -22,7 +22,7 @@ struct frames {
 /* Whether frame i is an address that a call returns to. */
 static inline bool frame__is_return_address(uint64_t frame, uint32_t i)
 {
-	return i > 0 && frame_tag(frame) != FRAME_INTERRUPTED;
+	return i > 0 && !frame_is_interrupted(frame);
 }
 
 struct counted_stack {

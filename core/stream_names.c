@@ -12,6 +12,7 @@
 #include "core/stream_processes.h"
 #include "core/stream_writer.h"
 #include "core/tracing_frames.h"
+#include "core/unwind_modules.h"
 #include "core/util/arena.h"
 #include "core/util/array.h"
 #include "core/util/clock.h"
@@ -44,6 +45,7 @@
 
 struct stream_names {
 	struct symbolizer *symbolizer;
+	const struct unwind_module_list *modules;
 	const struct stream_writer *writer;
 	struct arena arena;
 	struct shown_frame **buckets; /* FRAME_BUCKETS */
@@ -64,7 +66,7 @@ struct stream_names {
 };
 
 int stream_names__new(struct stream_names **out, struct symbolizer *symbolizer,
-		      const struct stream_writer *writer)
+		      const struct unwind_module_list *modules, const struct stream_writer *writer)
 {
 	struct stream_names *names = calloc(1, sizeof(*names));
 
@@ -75,6 +77,7 @@ int stream_names__new(struct stream_names **out, struct symbolizer *symbolizer,
 		return -ENOMEM;
 	}
 	names->symbolizer = symbolizer;
+	names->modules = modules;
 	names->writer = writer;
 	names->version = 1;
 	*out = names;
@@ -226,6 +229,13 @@ static int set_text(struct stream_names *names, struct shown_frame *frame,
 
 /* ---- kernel frames ---- */
 
+/* pid: by which the symbolizer knows its process. */
+static struct sym_query query_of(const struct stream_names *names, const struct shown_frame *frame,
+				 pid_t pid)
+{
+	return frame__query(frame->frame, pid, frame->return_address, names->modules);
+}
+
 /* The last of those that are to be named. */
 static int name_some_kernel_frames(struct stream_names *names, size_t nr)
 {
@@ -234,10 +244,7 @@ static int name_some_kernel_frames(struct stream_names *names, size_t nr)
 	int err;
 
 	for (size_t i = 0; i < nr; i++)
-		queries[i] = (struct sym_query){
-			.address = frames[i]->frame,
-			.return_address = frames[i]->return_address,
-		};
+		queries[i] = query_of(names, frames[i], 0);
 	err = symbolizer__name_kernel(names->symbolizer, queries, nr);
 	if (err)
 		names->kernel_error = err;
@@ -305,8 +312,8 @@ static int place_stack(struct stream_names *names, struct sent_stack *stack, uin
 	int err = make_shown(names, stack);
 
 	for (uint32_t i = 0; i < stack->nr && !err; i++) {
-		uint64_t frame = frame_address(stack->frames[i]);
-		bool is_user = frame_tag(frame) == FRAME_USER;
+		uint64_t frame = frame_plain(stack->frames[i]);
+		bool is_user = frame_tag(frame) == FRAME_USER || frame_tag(frame) == FRAME_MODULE;
 		const struct shown_frame wanted = {
 			.frame = frame,
 			.process = is_user ? process : 0,
@@ -422,11 +429,7 @@ static int ask(struct stream_names *names, struct stream_processes *processes)
 			pid = stream_processes__known_as(processes, names->wanted[i]->pid,
 							 names->wanted[i]->process);
 		names->asked[i] = names->wanted[i];
-		names->queries[i] = (struct sym_query){
-			.pid = pid,
-			.address = names->asked[i]->frame,
-			.return_address = names->asked[i]->return_address,
-		};
+		names->queries[i] = query_of(names, names->asked[i], pid);
 	}
 	names->nr_wanted -= nr;
 	memmove(names->wanted, names->wanted + nr, names->nr_wanted * sizeof(*names->wanted));

@@ -23,6 +23,7 @@ struct stream_processes;
 struct stream_names;
 struct stream_writer;
 struct symbolizer;
+struct unwind_module_list;
 
 struct shown_frame {
 	uint64_t frame;
@@ -40,9 +41,12 @@ struct shown_frame {
 	bool tracing;	     /* the probe's own: see core/tracing_frames.h */
 };
 
-/* symbolizer and writer are borrowed. Returns 0 or -ENOMEM. */
+/*
+ * All but names are borrowed. modules: those of which frames can be, or NULL if there are none.
+ * Returns 0 or -ENOMEM.
+ */
 int stream_names__new(struct stream_names **names, struct symbolizer *symbolizer,
-		      const struct stream_writer *writer);
+		      const struct unwind_module_list *modules, const struct stream_writer *writer);
 void stream_names__free(struct stream_names *names);
 
 /* An event has come: have what its frames are shown as made ready. Returns 0 or a negative errno.

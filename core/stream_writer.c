@@ -21,7 +21,7 @@ static size_t text_level(const struct stream_writer *writer, uint64_t frame,
 	size_t length = 0;
 
 	if (frame_tag(frame) != FRAME_MARK && !writer->style.folded)
-		length = (size_t)sprintf(text, "%" PRIx64 " ", frame);
+		length = (size_t)sprintf(text, "%" PRIx64 " ", query->address);
 	return length + frame_text__write(&writer->style, frame, query, level, text + length);
 }
 
@@ -94,7 +94,7 @@ static size_t json_level(const struct stream_writer *writer, uint64_t frame,
 		frame_text__write(&writer->style, frame, query, level, mark);
 		return (size_t)sprintf(text, "{\"addr\":null,\"name\":\"%s\"}", mark);
 	}
-	length = (size_t)sprintf(text, "{\"addr\":\"%" PRIx64 "\",\"name\":", frame);
+	length = (size_t)sprintf(text, "{\"addr\":\"%" PRIx64 "\",\"name\":", query->address);
 	if (level < frame_text__inlined(query))
 		length += json_inlined(&query->inlined[level], text + length);
 	else

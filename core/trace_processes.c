@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bpf/abi.h"
 #include "core/process_history.h"
 #include "core/process_records.h"
 #include "core/stacks.h"
@@ -63,9 +64,14 @@ pid_t trace_processes__part_pid(uint32_t part)
 	return -(pid_t)part;
 }
 
+pid_t trace_processes__module_pid(uint32_t module)
+{
+	return -(pid_t)(PROCESS_PARTS_MAX + module);
+}
+
 static pid_t snapshot_pid(size_t snapshot)
 {
-	return -(pid_t)(PROCESS_PARTS_MAX + snapshot);
+	return -(pid_t)(PROCESS_PARTS_MAX + UNWIND_MODULES + snapshot);
 }
 
 pid_t trace_processes__snapshot_pid(const struct trace_processes *processes, uint32_t snapshot)

@@ -51,6 +51,7 @@ const struct process_history *trace_processes__history(const struct trace_proces
 
 /* By which PID, of no process, the symbolizer is asked for these. 0: it is not to be asked. */
 pid_t trace_processes__part_pid(uint32_t part);
+pid_t trace_processes__module_pid(uint32_t module);
 pid_t trace_processes__snapshot_pid(const struct trace_processes *processes, uint32_t snapshot);
 
 #endif

@@ -18,6 +18,7 @@
 #include "core/process_records.h"
 #include "core/ring.h"
 #include "core/unwind_files.h"
+#include "core/unwind_modules.h"
 #include "core/unwind_processes.h"
 #include "core/unwind_tables.h"
 #include "core/util/array.h"
@@ -48,7 +49,13 @@
 struct unwind_loader {
 	pid_t child;
 	int fd; /* the child ends when nobody has it open any more */
-	volatile struct unwind_status *status;
+	struct shared *shared;
+};
+
+/* What the child writes for the parent. */
+struct shared {
+	volatile struct unwind_status status;
+	struct unwind_module_list modules;
 };
 
 struct loading {
@@ -454,7 +461,7 @@ static int keep_maps(const struct unwind_maps *maps, int socket)
 }
 
 _Noreturn static void be_child(const struct unwind_maps *maps, const struct pid_list *pids,
-			       uint64_t memory, int socket, volatile struct unwind_status *status)
+			       uint64_t memory, int socket, struct shared *shared)
 {
 	static struct loading loading;
 	struct error error;
@@ -468,15 +475,16 @@ _Noreturn static void be_child(const struct unwind_maps *maps, const struct pid_
 	/* What it does is soon done, and missing where the machine is busy; if refused, later. */
 	(void)setpriority(PRIO_PROCESS, 0, NICE);
 	loading.pids = pids;
-	loading.status = status;
+	loading.status = &shared->status;
 	loading.processes.files = &loading.files;
+	loading.processes.modules = &shared->modules;
 	if (keep_maps(maps, socket) || unwind_tables__open(&loading.tables, maps, memory) ||
 	    ring__open(&loading.requests, maps->requests, &error))
 		_exit(1);
 	err = process_records__open(&loading.records, RECORDS_WAKEUP, &error);
 	if (err) {
 		loading.records = NULL;
-		status->no_records = (uint32_t)-err;
+		shared->status.no_records = (uint32_t)-err;
 	}
 	load_named(&loading);
 	run(&loading, socket);
@@ -494,21 +502,21 @@ int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *m
 
 	if (!loader)
 		return -ENOMEM;
-	shared = mmap(NULL, sizeof(*loader->status), PROT_READ | PROT_WRITE,
+	shared = mmap(NULL, sizeof(*loader->shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets)) {
 		int err = -errno;
 
 		if (shared != MAP_FAILED)
-			munmap(shared, sizeof(*loader->status));
+			munmap(shared, sizeof(*loader->shared));
 		free(loader);
 		return err;
 	}
-	loader->status = shared;
+	loader->shared = shared;
 	loader->fd = sockets[0];
 	loader->child = fork();
 	if (loader->child == 0)
-		be_child(maps, pids, memory, sockets[1], loader->status);
+		be_child(maps, pids, memory, sockets[1], loader->shared);
 	close(sockets[1]);
 	if (loader->child < 0) {
 		int err = -errno;
@@ -529,7 +537,12 @@ bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds)
 
 struct unwind_status unwind_loader__status(const struct unwind_loader *loader)
 {
-	return *loader->status;
+	return loader->shared->status;
+}
+
+const struct unwind_module_list *unwind_loader__modules(const struct unwind_loader *loader)
+{
+	return &loader->shared->modules;
 }
 
 /* It waits for nothing but the kernel and its own children. */
@@ -543,6 +556,6 @@ void unwind_loader__stop(struct unwind_loader *loader)
 		while (waitpid(loader->child, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	munmap((void *)loader->status, sizeof(*loader->status));
+	munmap(loader->shared, sizeof(*loader->shared));
 	free(loader);
 }

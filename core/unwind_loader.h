@@ -15,6 +15,7 @@
 
 struct unwind_loader;
 struct unwind_maps;
+struct unwind_module_list;
 
 /* How it is, as it says itself. */
 struct unwind_status {
@@ -35,6 +36,9 @@ int unwind_loader__start(struct unwind_loader **loader, const struct unwind_maps
 
 /* Wait until it is ready, or has ended, for so many milliseconds at most. Returns whether it is. */
 bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds);
+
+/* Those of which frames can be: filled as more come; valid as long as the loader is. */
+const struct unwind_module_list *unwind_loader__modules(const struct unwind_loader *loader);
 
 struct unwind_status unwind_loader__status(const struct unwind_loader *loader);
 

@@ -7,6 +7,7 @@
 
 #include "core/process_records.h"
 #include "core/unwind_files.h"
+#include "core/unwind_modules.h"
 #include "core/util/array.h"
 
 static struct known_process **bucket_of(const struct known_processes *processes, pid_t pid)
@@ -277,25 +278,53 @@ void known_processes__take(struct known_processes *processes, const struct proce
 
 /* ---- tables ---- */
 
-/* Its number, which it has from now on; UNWIND_UNKNOWN_MODULE if there are too many. */
-static uint32_t module_of(struct unwind_known_file *file, struct unwind_tables *tables)
+/* What frames of the module are to be named by: a process has it there. */
+static void tell_of_module(struct unwind_module_file *module, const struct unwind_known_file *file,
+			   pid_t pid, const struct known_mapping *mapping)
 {
+	const struct unwind_mapped *mapped = &file->mapped;
+
+	*module = (struct unwind_module_file){
+		.id = {.device = mapped->device,
+		       .inode = mapped->inode,
+		       .size = mapped->identity.size,
+		       .modified = mapped->identity.modified},
+		.start = mapping->start,
+		.end = mapping->end,
+		.offset = mapping->offset,
+		.pid = pid,
+	};
+	memcpy(module->path, mapped->path, sizeof(module->path));
+	/* Before any program finds its number. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+/* Its number, which it has from now on; UNWIND_UNKNOWN_MODULE if there are too many. */
+static uint32_t module_of(struct known_processes *processes, pid_t pid,
+			  const struct known_mapping *mapping, struct unwind_tables *tables)
+{
+	struct unwind_known_file *file = &processes->files->items[mapping->file];
+
 	if (file->module == UNWIND_UNKNOWN_MODULE) {
 		int module = unwind_tables__add_module(tables);
 
-		if (module >= 0)
+		if (module >= 0) {
 			file->module = (uint32_t)module;
+			tell_of_module(&processes->modules->items[module], file, pid, mapping);
+		}
 	}
 	return file->module;
 }
 
-static struct unwind_mapping in_table(struct unwind_files *files,
+static struct unwind_mapping in_table(struct known_processes *processes, pid_t pid,
 				      const struct known_mapping *mapping,
 				      struct unwind_tables *tables)
 {
+	struct unwind_files *files = processes->files;
 	struct unwind_mapping entry = {
 		.start = mapping->start,
 		.end = mapping->end,
+		.base = mapping->start - mapping->offset,
 		.bias = mapping->start - mapping->offset,
 		.module = UNWIND_NO_MODULE,
 	};
@@ -307,7 +336,7 @@ static struct unwind_mapping in_table(struct unwind_files *files,
 	if (mapping->file >= files->nr)
 		return entry;
 	file = &files->items[mapping->file];
-	entry.module = module_of(file, tables);
+	entry.module = module_of(processes, pid, mapping, tables);
 	if (file->state != UNWIND_MODULE_LOADED || file->layout.nr_segments < 2)
 		return entry;
 	entry.placed = true;
@@ -326,7 +355,7 @@ void known_processes__write(struct known_processes *processes, struct known_proc
 
 	process->changed = false;
 	for (size_t i = 0; mappings && i < process->nr; i++)
-		mappings[i] = in_table(processes->files, &process->mappings[i], tables);
+		mappings[i] = in_table(processes, process->pid, &process->mappings[i], tables);
 	if (mappings && process->nr)
 		(void)unwind_tables__put_process(tables, (uint32_t)process->pid, mappings,
 						 (uint32_t)process->nr, since, &process->slice);

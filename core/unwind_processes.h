@@ -16,6 +16,7 @@
 struct process_record;
 struct unwind_files;
 struct unwind_mapped;
+struct unwind_module_list;
 
 struct known_mapping {
 	uint64_t start, end, offset;
@@ -39,10 +40,11 @@ struct known_process {
 
 #define KNOWN_PROCESS_BUCKETS 1024
 
-/* All zero, but for files, is empty. */
+/* All zero, but for what is borrowed, is empty. */
 struct known_processes {
-	struct unwind_files *files; /* borrowed */
-	uint64_t since;		    /* all records up to that time have been taken */
+	struct unwind_files *files;
+	struct unwind_module_list *modules;
+	uint64_t since; /* all records up to that time have been taken */
 	struct known_process *buckets[KNOWN_PROCESS_BUCKETS];
 	size_t nr;
 };

@@ -24,6 +24,8 @@
 #define LOOK_MS	 10
 
 struct unwinding {
+	bool user_stacks;
+	enum unwind_method method; /* UNWIND_OFF without them */
 	struct unwind_maps maps;
 	struct pid_list pids;
 	uint64_t memory;
@@ -70,6 +72,11 @@ static void switch_off(const struct unwind_maps *maps)
 		bpf_map__set_max_entries(sized[i], 1);
 }
 
+static bool uses_tables(const struct unwinding *unwinding)
+{
+	return unwinding->method == UNWIND_AUTO || unwinding->method == UNWIND_DWARF;
+}
+
 int unwinding__configure(struct unwinding **out, const struct trace_options *options,
 			 struct bpf_object *object, struct trace_config *config,
 			 struct error *error)
@@ -85,16 +92,16 @@ int unwinding__configure(struct unwinding **out, const struct trace_options *opt
 				  strerror(-err));
 	}
 	unwinding->memory = options->unwind_memory;
-	config->unwind_tables = config->user_stacks &&
-				(options->unwind == UNWIND_AUTO || options->unwind == UNWIND_DWARF);
-	if (!config->unwind_tables) {
+	unwinding->user_stacks = config->user_stacks;
+	unwinding->method = config->user_stacks ? options->unwind : UNWIND_OFF;
+	config->unwind_tables = uses_tables(unwinding);
+	config->frame_pointers = unwinding->method != UNWIND_DWARF;
+	if (config->unwind_tables) {
+		config->has_task_pt_regs = task_registers__can_be_had();
+		bpf_program__set_autoload(unwinding->forget_on_exec, true);
+	} else {
 		switch_off(&unwinding->maps);
-		unwinding__free(unwinding);
-		*out = NULL;
-		return 0;
 	}
-	config->has_task_pt_regs = task_registers__can_be_had();
-	bpf_program__set_autoload(unwinding->forget_on_exec, true);
 	*out = unwinding;
 	return 0;
 }
@@ -114,6 +121,8 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 	struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
 	int err = 0;
 
+	if (!uses_tables(unwinding))
+		return 0;
 	unwinding->link = bpf_program__attach(unwinding->forget_on_exec);
 	if (!unwinding->link)
 		err = -errno;
@@ -128,6 +137,11 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 		if (unwind_loader__await(unwinding->loader, LOOK_MS) || poll(&stop, 1, 0) == 1)
 			break;
 	return 0;
+}
+
+const struct unwind_module_list *unwinding__modules(const struct unwinding *unwinding)
+{
+	return unwinding->loader ? unwind_loader__modules(unwinding->loader) : NULL;
 }
 
 /* "12 tables not loaded, 3 no call-frame information" */
@@ -162,16 +176,14 @@ static void say_status(const struct unwind_status *status)
 			status->nr_refused);
 }
 
-void unwinding__say(const struct unwinding *unwinding, const struct event_counters *counters,
-		    bool stats)
+static void say_walks(const struct unwinding *unwinding, const struct event_counters *counters,
+		      bool stats)
 {
 	const __u64 *walks = counters->walks;
 	uint64_t all = 0, stopped = 0;
 	struct unwind_status status;
 	char reasons[512];
 
-	if (!unwinding)
-		return;
 	for (uint32_t end = 0; end < NR_UNWIND_ENDS; end++) {
 		all += walks[end];
 		stopped += end > UNWIND_CUT ? walks[end] : 0;
@@ -180,8 +192,8 @@ void unwinding__say(const struct unwinding *unwinding, const struct event_counte
 	say_status(&status);
 	list_ends(counters, reasons, sizeof(reasons));
 	if (stats)
-		message("%" PRIu64 " user stacks = %" PRIu64 " complete + %" PRIu64
-			" complete by frame pointers too + %" PRIu64
+		message("%" PRIu64 " user stacks, by call-frame information = %" PRIu64
+			" complete + %" PRIu64 " complete by frame pointers too + %" PRIu64
 			" cut at --max-depth + %" PRIu64 " incomplete%s%s; %" PRIu32
 			" files, %" PRIu64 " KB of tables",
 			all, (uint64_t)walks[UNWIND_COMPLETE], (uint64_t)walks[UNWIND_ASSISTED],
@@ -190,4 +202,16 @@ void unwinding__say(const struct unwinding *unwinding, const struct event_counte
 	else if (stopped)
 		message("%" PRIu64 " of %" PRIu64 " user stacks are not complete: %s", stopped, all,
 			reasons);
+}
+
+void unwinding__say(const struct unwinding *unwinding, const struct event_counters *counters,
+		    bool stats)
+{
+	if (uses_tables(unwinding))
+		say_walks(unwinding, counters, stats);
+	else if (stats && unwinding->method == UNWIND_FRAME_POINTERS)
+		message("user stacks are walked by frame pointers, which do not tell whether they "
+			"are complete");
+	else if (stats && unwinding->user_stacks)
+		message("user stacks are not walked");
 }

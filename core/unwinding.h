@@ -10,6 +10,7 @@ struct error;
 struct event_counters;
 struct trace_config;
 struct trace_options;
+struct unwind_module_list;
 struct unwinding;
 
 /*
@@ -23,12 +24,19 @@ int unwinding__configure(struct unwinding **unwinding, const struct trace_option
 void unwinding__free(struct unwinding *unwinding);
 
 /*
- * The object has been loaded: have what the processes that options name have mapped loaded, for
- * which it waits a little, but not once stop_fd is readable. Returns as above.
+ * The object has been loaded: if that is how stacks are walked, have what the processes that
+ * options name have mapped loaded, for which it waits a little, but not once stop_fd is readable.
+ * Returns as above.
  */
 int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *error);
 
-/* Say on stderr what is missing; with stats also how all walks ended. */
+/*
+ * Those of which user frames can be, once it has been started; they stay as long as it does. NULL:
+ * none are.
+ */
+const struct unwind_module_list *unwinding__modules(const struct unwinding *unwinding);
+
+/* Say on stderr what is missing; with stats also by what stacks are walked, and how that ended. */
 void unwinding__say(const struct unwinding *unwinding, const struct event_counters *counters,
 		    bool stats);
 

@@ -5,8 +5,12 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#include "core/util/clock.h"
+#include "sym/sym.h"
 
 struct file_identity {
 	dev_t device;
@@ -36,6 +40,20 @@ static inline bool file_identity__equal(const struct file_identity *a,
 {
 	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
 	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* Modulo 2^64: who owns a file sets its time to anything. */
+static inline uint64_t file_time(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * NANOSECONDS + (uint64_t)time->tv_nsec;
+}
+
+/* Of the file that a process has mapped: whether it is as it was then. */
+static inline bool file_identity__is(const struct file_identity *identity,
+				     const struct sym_file_id *file)
+{
+	return (uint64_t)identity->size == file->size &&
+	       file_time(&identity->modified) == file->modified;
 }
 
 /* Of the same inode: whether nobody has written to it, even if it was renamed or deleted. */

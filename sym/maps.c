@@ -11,6 +11,8 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/sym.h"
+#include "sym/vdso.h"
 
 /*
  * vm.max_map_count is 65,530 by default; large programs map some hundreds. A
@@ -197,6 +199,26 @@ const struct mapping *mapping_list__find(const struct mapping_list *list, uint64
 		else if (address >= mapping->end)
 			low = middle + 1;
 		else
+			return mapping;
+	}
+	return NULL;
+}
+
+bool mapping__is_of(const struct mapping *mapping, const struct sym_file_id *file)
+{
+	if (!file->inode)
+		return !mapping->inode && vdso__is_ours(mapping);
+	return mapping->inode == file->inode && mapping->device == file->device;
+}
+
+const struct mapping *mapping_list__find_in_file(const struct mapping_list *list,
+						 const struct sym_file_id *file, uint64_t offset)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct mapping *mapping = &list->mappings[i];
+
+		if (offset - mapping->offset < mapping->end - mapping->start &&
+		    mapping__is_of(mapping, file))
 			return mapping;
 	}
 	return NULL;

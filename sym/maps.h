@@ -57,4 +57,13 @@ size_t mapping_path__length(const char *path);
 /* The mapping that address lies in, or NULL. */
 const struct mapping *mapping_list__find(const struct mapping_list *list, uint64_t address);
 
+struct sym_file_id;
+
+/* Whether it is one of that file, by device and inode. */
+bool mapping__is_of(const struct mapping *mapping, const struct sym_file_id *file);
+
+/* The first mapping that has that offset of the file, or NULL. */
+const struct mapping *mapping_list__find_in_file(const struct mapping_list *list,
+						 const struct sym_file_id *file, uint64_t offset);
+
 #endif

@@ -77,6 +77,17 @@ struct sym_inlined {
 	struct sym_source source;
 };
 
+/*
+ * A file that processes have mapped: as the kernel shows it there, and as it was then. Of the vDSO
+ * all is 0.
+ */
+struct sym_file_id {
+	dev_t device;
+	ino_t inode;
+	uint64_t size;
+	uint64_t modified; /* nanoseconds since 1970, modulo 2^64 */
+};
+
 /* The question and its answer. Strings are valid until symbolizer__forget_names(). */
 struct sym_query {
 	pid_t pid; /* in the caller's PID namespace; not looked at for kernel addresses */
@@ -87,6 +98,13 @@ struct sym_query {
 	 * offset in the answer is that of the address itself all the same.
 	 */
 	bool return_address;
+	/*
+	 * The address is an offset in this file, wherever the process has it mapped. The answer's
+	 * is then that of the process, if it has; else it is left as it is. A file that has become
+	 * another one has no names.
+	 */
+	bool in_file;
+	struct sym_file_id file;
 
 	const char *name; /* of the function, demangled; unchecked bytes; NULL: not found */
 	uint64_t offset;  /* of the address within that function */

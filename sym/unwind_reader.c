@@ -20,6 +20,7 @@
 #include "core/util/clock.h"
 #include "core/util/descriptors.h"
 #include "sym/elf_symbols.h"
+#include "sym/file_identity.h"
 #include "sym/patience.h"
 #include "sym/process.h"
 #include "sym/sandbox.h"
@@ -213,19 +214,13 @@ static int read_all(struct child *child, void *bytes, size_t size)
 
 /* ---- mappings ---- */
 
-/* Modulo 2^64: who owns a file sets its time to anything. */
-static uint64_t nanoseconds_of(const struct timespec *time)
-{
-	return (uint64_t)time->tv_sec * NANOSECONDS + (uint64_t)time->tv_nsec;
-}
-
 static struct unwind_identity identity_of(const struct stat *st)
 {
 	return (struct unwind_identity){
 		.device = st->st_dev,
 		.inode = st->st_ino,
 		.size = (uint64_t)st->st_size,
-		.modified = nanoseconds_of(&st->st_mtim),
+		.modified = file_time(&st->st_mtim),
 	};
 }
 

@@ -82,7 +82,7 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 	return 0;
 }
 
-/* A query in memory without a program, for the JIT map of its process. */
+/* A query in memory without a program, for the JIT map of its process, by whose address. */
 struct jit_question {
 	struct sym_query *query;
 	pid_t task;		       /* as in struct process */
@@ -94,7 +94,7 @@ struct jit_question {
 struct batch {
 	struct file_batch files;
 	struct batch_root root;		    /* of the process at hand */
-	struct jit_question *jit_questions; /* process by process, each sorted by address */
+	struct jit_question *jit_questions; /* process by process */
 	size_t nr_jit_questions, jit_questions_capacity;
 };
 
@@ -116,11 +116,25 @@ static void batch__release(struct user_namer *namer, struct batch *batch)
 	free(batch->jit_questions);
 }
 
-static int compare_pids(const void *a, const void *b)
+static int compare_files(const struct sym_query *a, const struct sym_query *b)
+{
+	int order = COMPARE(a->in_file, b->in_file);
+
+	if (!order && a->in_file)
+		order = COMPARE(a->file.device, b->file.device);
+	if (!order && a->in_file)
+		order = COMPARE(a->file.inode, b->file.inode);
+	return order;
+}
+
+/* By process, and then by what the address is one in. */
+static int compare_queries(const void *a, const void *b)
 {
 	const struct sym_query *const *left = a, *const *right = b;
 	int order = COMPARE((*left)->pid, (*right)->pid);
 
+	if (!order)
+		order = compare_files(*left, *right);
 	return order ? order :
 		       COMPARE(sym_query__lookup_address(*left), sym_query__lookup_address(*right));
 }
@@ -146,7 +160,9 @@ static int ask_file(struct batch *batch, size_t file, const struct mapping *mapp
 
 	/* Where it would lie in the file, if that is no program, or no segment holds it. */
 	query->module_offset = query->address - mapping->start + mapping->offset;
-	if (!file_batch__address(&batch->files, file, mapping, lookup, &address)) {
+	if ((query->in_file && query->file.inode &&
+	     !file_identity__is(&batch->files.files[file].identity, &query->file)) ||
+	    !file_batch__address(&batch->files, file, mapping, lookup, &address)) {
 		batch__emit(batch, query);
 		return 0;
 	}
@@ -259,9 +275,17 @@ static int open_jit_map(struct user_namer *namer, const struct jit_question *que
 	return fd;
 }
 
-/* All questions to the JIT map of one process, sorted by address. */
+static int compare_jit_questions(const void *a, const void *b)
+{
+	const struct jit_question *left = a, *right = b;
+
+	return COMPARE(sym_query__lookup_address(left->query),
+		       sym_query__lookup_address(right->query));
+}
+
+/* All questions to the JIT map of one process. */
 static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
-			     const struct jit_question *questions, size_t nr)
+			     struct jit_question *questions, size_t nr)
 {
 	CLEANUP_FREE struct jit_lookup *lookups = calloc(nr, sizeof(*lookups));
 	CLEANUP_CLOSE int fd = open_jit_map(namer, &questions[0]);
@@ -270,6 +294,7 @@ static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
 	if (!lookups)
 		return -ENOMEM;
 	(void)note_shortage(namer, fd);
+	array__sort(questions, nr, sizeof(*questions), compare_jit_questions);
 	for (size_t i = 0; i < nr; i++)
 		lookups[i].address = sym_query__lookup_address(questions[i].query);
 	if (fd >= 0)
@@ -290,7 +315,7 @@ static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
 /* When all programs have been asked: what does not answer costs no other names then. */
 static int batch__answer_by_jit_maps(struct user_namer *namer, struct batch *batch)
 {
-	const struct jit_question *questions = batch->jit_questions;
+	struct jit_question *questions = batch->jit_questions;
 	int err = 0;
 
 	for (size_t first = 0, end; first < batch->nr_jit_questions && !err; first = end) {
@@ -303,19 +328,47 @@ static int batch__answer_by_jit_maps(struct user_namer *namer, struct batch *bat
 	return err;
 }
 
-/* The queries of one process, sorted by address, as it is viewed. */
+static const struct mapping *find_mapping(const struct process_view *view,
+					  const struct sym_query *query)
+{
+	const struct mapping_list *list = &view->process->mappings;
+	uint64_t address = sym_query__lookup_address(query);
+
+	return query->in_file ? mapping_list__find_in_file(list, &query->file, address) :
+				mapping_list__find(list, address);
+}
+
+/* Whether a query that comes behind one of the mapping is of it, too. */
+static bool is_in(const struct mapping *mapping, const struct sym_query *first,
+		  const struct sym_query *query)
+{
+	uint64_t end =
+		first->in_file ? mapping->offset + (mapping->end - mapping->start) : mapping->end;
+
+	return !compare_files(first, query) && sym_query__lookup_address(query) < end;
+}
+
+/* The address in the process takes the place of that in the file. */
+static void place_in_process(const struct mapping *mapping, struct sym_query *query)
+{
+	if (query->in_file)
+		query->address += mapping->start - mapping->offset;
+}
+
+/* The queries of one process, sorted, as it is viewed. */
 static int ask_view(struct user_namer *namer, struct batch *batch, const struct process_view *view,
 		    struct sym_query **queries, size_t nr)
 {
 	int err = 0;
 
 	for (size_t first = 0, end; first < nr && !err; first = end) {
-		const struct mapping *mapping = mapping_list__find(
-			&view->process->mappings, sym_query__lookup_address(queries[first]));
+		const struct mapping *mapping = find_mapping(view, queries[first]);
 
 		for (end = first + 1; mapping && end < nr; end++)
-			if (sym_query__lookup_address(queries[end]) >= mapping->end)
+			if (!is_in(mapping, queries[first], queries[end]))
 				break;
+		for (size_t i = first; i < end && mapping; i++)
+			place_in_process(mapping, queries[i]);
 		if (mapping)
 			err = ask_mapping(namer, batch, view, mapping, queries + first,
 					  end - first);
@@ -378,7 +431,7 @@ int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		sorted[i] = &queries[i];
-	array__sort(sorted, nr, sizeof(*sorted), compare_pids);
+	array__sort(sorted, nr, sizeof(*sorted), compare_queries);
 	err = answer_all(namer, &batch, sorted, nr);
 	batch__release(namer, &batch);
 	return err;

@@ -141,6 +141,7 @@ static void send_query(void *context, const struct sym_query *query)
 	const struct answer answer = {
 		.kind = ANSWER_QUERY,
 		.index = child->questions[query - child->queries].index,
+		.address = query->address,
 		.offset = query->offset,
 		.module_offset = query->module_offset,
 		.name = send_string(child, query->name),
@@ -234,6 +235,8 @@ static int answer_question(struct child *child)
 			.pid = child->questions[i].pid,
 			.address = child->questions[i].address,
 			.return_address = child->questions[i].return_address,
+			.in_file = child->questions[i].in_file,
+			.file = child->questions[i].file,
 		};
 	child->queries = queries;
 	return user_namer__name(child->namer, queries, child->nr, &caller);

@@ -22,6 +22,8 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "sym/sym.h"
+
 enum request_kind { REQUEST_MAPPING, REQUEST_REMEMBER, REQUEST_NAME };
 
 struct request {
@@ -45,11 +47,12 @@ struct question {
 	uint64_t index; /* comes back with the answer */
 	uint64_t address;
 	pid_t pid;
-	uint32_t return_address;
+	bool return_address, in_file;
+	struct sym_file_id file;
 };
 
 /* With its questions below what every socket takes at once, however it is set up. */
-#define QUESTIONS_MAX 128
+#define QUESTIONS_MAX 64
 
 /* The first one of an image has the index 0: if another image was begun, it is void. */
 struct sent_mapping {
@@ -93,7 +96,7 @@ struct answer {
 	uint64_t number; /* of the request */
 	/* ANSWER_QUERY */
 	uint64_t index;
-	uint64_t offset, module_offset;
+	uint64_t address, offset, module_offset;
 	uint32_t module;
 	uint32_t generated; /* as in struct sym_query */
 	/* ANSWER_QUERY and ANSWER_INLINED */

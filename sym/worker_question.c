@@ -54,6 +54,8 @@ size_t worker_question__fill(const struct worker_question *question, struct mess
 				.address = question->queries[i].address,
 				.pid = question->queries[i].pid,
 				.return_address = question->queries[i].return_address,
+				.in_file = question->queries[i].in_file,
+				.file = question->queries[i].file,
 			};
 	message->request = (struct request){.kind = REQUEST_NAME,
 					    .number = question->number,
@@ -155,6 +157,7 @@ static int take_query(struct worker_question *question, const struct answer *ans
 	if (answer->index >= question->nr)
 		return -EPROTO;
 	query = &question->queries[answer->index];
+	query->address = answer->address;
 	query->offset = answer->offset;
 	query->module_offset = answer->module_offset;
 	query->name = string_of(question, answer->name);

@@ -6,6 +6,7 @@
 
 #include "core/process_records.h"
 #include "core/unwind_files.h"
+#include "core/unwind_modules.h"
 #include "core/unwind_processes.h"
 #include "test/fuzz/fuzz.h"
 
@@ -297,8 +298,9 @@ static void act(struct known_processes *processes, uint8_t what,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static struct unwind_module_list modules;
 	struct unwind_files files = {0};
-	struct known_processes processes = {.files = &files};
+	struct known_processes processes = {.files = &files, .modules = &modules};
 	struct unwind_tables tables = {0};
 	uint64_t time = 1;
 

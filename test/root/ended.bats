@@ -220,3 +220,31 @@ getppid=t:syscalls:sys_enter_getppid
 	grep -q 'cannot watch what processes map: .*; processes that end' err
 	[ "$(counted '^calls;.*;main;getppids [0-9]+$')" -gt 0 ]
 }
+
+# lose_records OPTION...: programs that end while the tracer hears of nothing, in out.
+lose_records() {
+	local tracer mapper
+	start_profile -U -F 199 "$@"
+	tracer=$pid
+	kill -STOP "$tracer"
+	# More records than there is room for, on each CPU that there is.
+	start "$SPIN" mappings 60000
+	mapper=$pid
+	wait_for eval '[ "$(cpu_time "$mapper")" -gt 50 ]'
+	for _ in {1..20}; do
+		"$LIVES" burn
+	done
+	kill -KILL "$mapper"
+	kill -CONT "$tracer"
+	pause 0.2
+	kill -INT "$tracer"
+	wait "$tracer"
+	cat err
+}
+
+@test "where nobody knows what a program was, but which files it had" {
+	lose_records --unwind=fp
+	refute grep -q '^    works$' out
+	lose_records
+	[ "$(grep -c '^    works$' out)" -ge 10 ]
+}

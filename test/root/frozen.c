@@ -43,6 +43,8 @@
 #include "core/session.h"
 #include "core/trace_options.h"
 #include "core/unwind_end.h"
+#include "core/unwind_modules.h"
+#include "core/unwinding.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
@@ -50,6 +52,7 @@
 #include "core/util/number.h"
 #include "core/util/page.h"
 #include "frozen.skel.h"
+#include "sym/process.h"
 
 /* One that stays asleep so long is not sampled. */
 #define PATIENCE (20 * NANOSECONDS)
@@ -74,6 +77,7 @@ struct frozen {
 	struct frozen_sample *sample; /* mapped: the program's own */
 	struct sampler sampler;
 	Dwfl *dwfl;
+	struct process process; /* what it has mapped */
 	uint64_t identical, different;
 	uint64_t incomplete[NR_UNWIND_ENDS];
 	uint64_t by_kernel, went_on, ended_early; /* skipped */
@@ -86,6 +90,7 @@ static void frozen__release(struct frozen *frozen)
 	session__close(frozen->session);
 	if (frozen->dwfl)
 		dwfl_end(frozen->dwfl);
+	process__release(&frozen->process);
 	/* Whatever has happened: it must not stay as it is. */
 	kill(frozen->pid, SIGCONT);
 }
@@ -192,6 +197,32 @@ static bool hold(pid_t tid)
 
 /* ---- comparing ---- */
 
+/* Where the process has the file of a frame; that it has it twice is not known of any. */
+static uint64_t address_of(const struct frozen *frozen, uint64_t frame)
+{
+	const struct unwind_module_list *modules =
+		unwinding__modules(session__unwinding(frozen->session));
+	const struct mapping *mapping;
+
+	if (frame_tag(frame) != FRAME_MODULE)
+		return frame_plain(frame);
+	mapping = mapping_list__find_in_file(&frozen->process.mappings,
+					     &modules->items[frame_module(frame)].id,
+					     frame_offset(frame));
+	return mapping ? mapping->start + (frame_offset(frame) - mapping->offset) : 0;
+}
+
+/* Frames that are in files become addresses of the process, which is stopped. */
+static void place_frames(struct frozen *frozen, struct frozen_sample *sample)
+{
+	process__release(&frozen->process);
+	frozen->process = (struct process){0};
+	if (process__read(&frozen->process, frozen->pid))
+		return;
+	for (uint32_t i = 0; i < sample->nr && i < STACK_SLOTS; i++)
+		sample->frames[i] = address_of(frozen, sample->frames[i]);
+}
+
 /* Why the stack is not complete, or UNWIND_COMPLETE; *nr: its frames without the marker. */
 static enum unwind_end walk_end(const struct frozen_sample *sample, uint32_t *nr)
 {
@@ -218,7 +249,7 @@ static bool is_identical(const struct frozen_sample *sample, const struct refere
 	uint32_t common = nr < reference->nr ? nr : reference->nr;
 
 	for (uint32_t i = 0; i < common; i++)
-		if (frame_address(sample->frames[i]) != reference->frames[i])
+		if (sample->frames[i] != reference->frames[i])
 			return false;
 	return end == UNWIND_COMPLETE ? nr == reference->nr : nr <= reference->nr;
 }
@@ -231,7 +262,7 @@ static void print_both(const char *what, enum unwind_end end, const struct froze
 	printf("%s: walked (%s), and by libdwfl (%s)\n", what, end_text(end),
 	       reference->error ? reference->error : "complete");
 	for (uint32_t i = 0; i < nr; i++) {
-		uint64_t walked = i < sample->nr ? frame_address(sample->frames[i]) : 0;
+		uint64_t walked = i < sample->nr ? sample->frames[i] : 0;
 		uint64_t expected = i < reference->nr ? reference->frames[i] : 0;
 
 		printf("%4" PRIu32 " %16" PRIx64 " %16" PRIx64 "%s\n", i, walked, expected,
@@ -247,7 +278,7 @@ static void compare(struct frozen *frozen, const struct frozen_sample *sample,
 
 	if (!sample->walked) {
 		frozen->by_kernel++;
-	} else if (reference->nr && frame_address(sample->frames[0]) != reference->frames[0]) {
+	} else if (reference->nr && sample->frames[0] != reference->frames[0]) {
 		frozen->went_on++;
 	} else if (reference->error && reference->nr < nr &&
 		   is_identical(sample, reference, reference->nr, end)) {
@@ -308,6 +339,7 @@ static bool take(struct frozen *frozen, uint64_t *warm_up)
 		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 	} else {
 		*warm_up = 0;
+		place_frames(frozen, sample);
 		find_reference(frozen, tid, &reference);
 		compare(frozen, sample, &reference);
 	}
@@ -405,7 +437,6 @@ int main(int argc, char **argv)
 	frequency = argc > 3 ? strtoull(argv[3], NULL, 10) : 499;
 	frozen.options.pids = (struct pid_list){.pids = &frozen.pid, .nr = 1};
 	frozen.options.user_stacks_only = true;
-	frozen.options.unwind = UNWIND_DWARF;
 	if (run(&frozen, frequency, &error)) {
 		fprintf(stderr, "frozen: %s\n", error.text);
 		return 77;

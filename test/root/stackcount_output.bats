@@ -140,7 +140,7 @@ fails() {
 	# Never more than two rounds in one interval, and accounting for each interval.
 	awk '/^    [0-9]+$/ && $1 > 40 { exit 1 }' out
 	[ "$(grep -Exc '[0-9]{2}:[0-9]{2}:[0-9]{2}' out)" -eq "$(grep -c ' seen = ' err)" ]
-	[ "$(grep -c ' user stacks = ' err)" -eq "$(grep -c ' seen = ' err)" ]
+	[ "$(grep -c ' user stacks, by call-frame information = ' err)" -eq "$(grep -c ' seen = ' err)" ]
 	[ "$(total seen)" -eq 90 ]
 }
 

@@ -41,7 +41,7 @@ static const struct {
 	const char *name;
 	enum unwind_method method;
 } methods[] = {
-	{"tables", UNWIND_DWARF},
+	{"tables", UNWIND_AUTO},
 	{"frame-pointers", UNWIND_FRAME_POINTERS},
 };
 

@@ -208,3 +208,33 @@ overwrite() {
 		kill -KILL "$pid"
 	done
 }
+
+@test "programs at different addresses share their stacks" {
+	local i pids=
+	needs_registers
+	[ "$(</proc/sys/kernel/randomize_va_space)" != 0 ] || skip "they are all at the same addresses"
+	for i in {1..20}; do
+		spin names
+		pids=$pids,$pid
+	done
+	# Each is in a loop of some instructions.
+	profile -f -U -p "${pids#,}" -F 499 --stats --stack-storage-size 16 1 >out 2>err
+	cat err
+	[ "$(stat_of lost err)" -eq 0 ]
+	[ "$(grep -c ';main;outer;middle;spin_leaf [0-9]*$' out)" -ge 20 ]
+	profile -f -U -p "${pids#,}" -F 499 --stats --stack-storage-size 16 --unwind=fp 1 >out 2>err
+	cat err
+	[ "$(stat_of lost err)" -gt 0 ]
+}
+
+@test "--stats says how user stacks are walked" {
+	walked callback
+	sample --stats
+	grep -Eq '^profile: [0-9]+ user stacks, by call-frame information = ' err
+	sample --stats --unwind=fp
+	grep -q '^profile: user stacks are walked by frame pointers, ' err
+	sample --stats --unwind=off
+	grep -q '^profile: user stacks are not walked$' err
+	profile -K --stats -p "$pid" 0.1 >out 2>err
+	[ "$(wc -l <err)" -eq 1 ]
+}

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include "core/stacks.h"
+#include "core/unwind_modules.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/file_identity.h"
+#include "sym/process.h"
 #include "sym/sym.h"
 #include "test/unit/tap.h"
 
@@ -58,6 +61,16 @@ static const struct frames *make_frames(const uint64_t *addresses, size_t nr)
 	return frames;
 }
 
+static struct unwind_module_list modules;
+
+static int find_all(struct frame_names *names, const struct stack_counts *counts,
+		    struct symbolizer *symbolizer)
+{
+	const struct frame_sources sources = {.symbolizer = symbolizer, .modules = &modules};
+
+	return frame_names__find_all(names, counts, &sources);
+}
+
 static uint64_t address_of(const void *function)
 {
 	return (uint64_t)(uintptr_t)function;
@@ -83,7 +96,7 @@ static void kernel_and_user_frames(void)
 	};
 	const struct stack_counts counts = {.items = &item, .nr = 1};
 
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
+	CHECK_INT(find_all(&names, &counts, symbolizer), 0);
 	CHECK_INT(names.kernel_error, 0);
 	CHECK_INT(names.nr, 4);
 	CHECK_STR(name_of(&names, KERNEL(0x10), false), "k10");
@@ -104,7 +117,7 @@ static void marks_are_not_asked_for(void)
 	};
 	const struct stack_counts counts = {.items = &item, .nr = 1};
 
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
+	CHECK_INT(find_all(&names, &counts, symbolizer), 0);
 	CHECK_INT(names.nr, 1);
 	CHECK_INT(nr_asked, 1);
 }
@@ -121,7 +134,7 @@ static void leaf_and_return_address_are_two(void)
 	};
 	const struct stack_counts counts = {.items = &item, .nr = 1};
 
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
+	CHECK_INT(find_all(&names, &counts, symbolizer), 0);
 	CHECK_INT(names.nr, 2);
 	CHECK_STR(name_of(&names, KERNEL(0x10), false), "k10");
 	CHECK_STR(name_of(&names, KERNEL(0x10), true), "kf");
@@ -140,7 +153,7 @@ static void kernel_frames_of_all_processes_are_one(void)
 	};
 	const struct stack_counts counts = {.items = items, .nr = 2};
 
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
+	CHECK_INT(find_all(&names, &counts, symbolizer), 0);
 	CHECK_INT(names.nr, 1);
 	CHECK_INT(nr_asked, 1);
 	CHECK(frame_names__get(&names, &items[0], KERNEL(0x10), false) ==
@@ -161,7 +174,7 @@ static void the_same_address_in_two_processes(void)
 	};
 	const struct stack_counts counts = {.items = items, .nr = 2};
 
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
+	CHECK_INT(find_all(&names, &counts, symbolizer), 0);
 	CHECK_INT(names.nr, 2);
 	CHECK_STR(name_of(&names, address_of(getppid), false), "getppid");
 	CHECK_STR(frame_names__get(&names, &items[1], address_of(getppid), false)->name, NULL);
@@ -185,7 +198,7 @@ static void many_stacks_share_few_frames(void)
 			.kernel = FRAMES(KERNEL(i * 7 % NR_DISTINCT), KERNEL(i % NR_DISTINCT)),
 			.user = &no_frames,
 		};
-	CHECK_INT(frame_names__find_all(&names, &counts, symbolizer, NULL), 0);
+	CHECK_INT(find_all(&names, &counts, symbolizer), 0);
 	CHECK_INT(names.nr, 2 * NR_DISTINCT);
 	CHECK_INT(nr_asked, 2 * NR_DISTINCT);
 	for (uint64_t i = 0; i < NR_DISTINCT; i++) {
@@ -194,6 +207,62 @@ static void many_stacks_share_few_frames(void)
 		snprintf(expected, sizeof(expected), "k%lx", (unsigned long)i);
 		CHECK_STR(name_of(&names, KERNEL(i), false), expected);
 	}
+}
+
+/* Where this program has a function of its own, as an offset in its file. */
+static uint64_t offset_of(const void *function, struct sym_file_id *file)
+{
+	CLEANUP(process__release) struct process process = {0};
+	const struct mapping *mapping;
+	struct stat st;
+
+	if (!CHECK_INT(process__read(&process, getpid()), 0) ||
+	    !CHECK_INT(stat("/proc/self/exe", &st), 0))
+		return 0;
+	mapping = mapping_list__find(&process.mappings, address_of(function));
+	if (!CHECK(mapping != NULL))
+		return 0;
+	*file = (struct sym_file_id){.device = mapping->device,
+				     .inode = mapping->inode,
+				     .size = (uint64_t)st.st_size,
+				     .modified = file_time(&st.st_mtim)};
+	return address_of(function) - mapping->start + mapping->offset;
+}
+
+static void places_in_files(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_NAMES
+	struct frame_names names = {0};
+	const uint64_t in_2 = offset_of(places_in_files, &modules.items[2].id),
+		       in_3 = offset_of(places_in_files, &modules.items[3].id);
+	const uint64_t here = frame_in_module(2, in_2), changed = frame_in_module(3, in_3),
+		       interrupted = here | (uint64_t)FRAME_INTERRUPTED << FRAME_TAG_SHIFT,
+		       elsewhere = frame_in_module(4, in_2);
+	struct counted_stack item = {.key.tgid = (uint32_t)getpid(),
+				     .kernel = &no_frames,
+				     .user = FRAMES(here, interrupted, changed, elsewhere)};
+	const struct stack_counts counts = {.items = &item, .nr = 1};
+	const struct sym_query *query;
+
+	modules.items[3].id.modified++;
+	modules.items[4].id = (struct sym_file_id){.device = 1, .inode = 1};
+	CHECK_INT(find_all(&names, &counts, symbolizer), 0);
+	CHECK_INT(names.nr, 3);
+	query = frame_names__get(&names, &item, here, false);
+	CHECK_STR(query->name, "places_in_files");
+	CHECK_INT(query->address, address_of(places_in_files));
+	CHECK(frame_names__get(&names, &item, interrupted, false) == query);
+	/* Another file by now, where the process has it. */
+	query = frame_names__get(&names, &item, changed, true);
+	CHECK(!query->name);
+	CHECK_STR(query->module, "test_frame_names");
+	CHECK_INT(query->address, address_of(places_in_files));
+	/* Not mapped. */
+	query = frame_names__get(&names, &item, elsewhere, true);
+	CHECK(!query->name && !query->module);
+	CHECK_INT(query->address, in_2);
 }
 
 static void no_stacks(void)
@@ -206,10 +275,10 @@ static void no_stacks(void)
 	struct counted_stack item = {.kernel = &no_frames, .user = &no_frames};
 	const struct stack_counts empty = {.items = &item, .nr = 1};
 
-	CHECK_INT(frame_names__find_all(&names, &none, symbolizer, NULL), 0);
+	CHECK_INT(find_all(&names, &none, symbolizer), 0);
 	CHECK_INT(names.nr, 0);
 	frame_names__release(&names);
-	CHECK_INT(frame_names__find_all(&names, &empty, symbolizer, NULL), 0);
+	CHECK_INT(find_all(&names, &empty, symbolizer), 0);
 	CHECK_INT(names.nr, 0);
 	CHECK_INT(nr_asked, 0);
 }
@@ -223,6 +292,7 @@ static const struct tap_test tests[] = {
 	 kernel_frames_of_all_processes_are_one},
 	{"the same address in two processes is two questions", the_same_address_in_two_processes},
 	{"many stacks that share frames ask for each once", many_stacks_share_few_frames},
+	{"places in files, wherever a process has them", places_in_files},
 	{"no stacks, and stacks without frames, are no failure", no_stacks},
 };
 

@@ -83,7 +83,7 @@ static const char *show(pid_t pid, uint64_t time, uint64_t address)
 {
 	static char text[128];
 	uint64_t since = process_history__since(history, pid, time);
-	struct process_place place = process_history__find(history, pid, since, address);
+	struct process_place place = process_history__find(history, pid, since, NULL, address);
 	const char *now = place.current ? "*" : "";
 	struct sym_mapping part;
 
@@ -103,6 +103,25 @@ static const char *show(pid_t pid, uint64_t time, uint64_t address)
 	} else {
 		snprintf(text, sizeof(text), "nothing%s", now);
 	}
+	return text;
+}
+
+/* The same of an offset in a file, with the address where the program had it. */
+static const char *show_in(const char *path, pid_t pid, uint64_t time, uint64_t in_file)
+{
+	static char text[128];
+	const struct sym_file_id file = {.device = path[0] == '/' ? 8 : 0,
+					 .inode = path[0] == '/' ? inode_of(path) : 0};
+	uint64_t since = process_history__since(history, pid, time);
+	struct process_place place = process_history__find(history, pid, since, &file, in_file);
+
+	CHECK_INT(place.address, in_file);
+	if (place.part)
+		snprintf(text, sizeof(text), "%llx%s", (unsigned long long)place.mapped_at,
+			 place.current ? "*" : "");
+	else
+		snprintf(text, sizeof(text), "snapshot %u%s", place.snapshot,
+			 place.current ? "*" : "");
 	return text;
 }
 
@@ -228,6 +247,35 @@ static void libraries_test(void)
 }
 
 /* Changed permissions of what took the place of a library, and of pieces of it. */
+/* Pages at offset 0x3000. */
+static void places_in_files(void)
+{
+	fork_at(10, 5, 4);
+	exec_at(20, 5);
+	map_at(21, 5, 0x10000, "/bin/a");
+	map_at(22, 5, 0x20000, "//anon");
+	map_at(23, 5, 0x7fff00000000, "[vdso]");
+	CHECK_STR(show_in("/bin/a", 5, 30, 0x3000), "10000*");
+	CHECK_STR(show_in("/bin/a", 5, 30, 0x4fff), "11fff*");
+	CHECK_STR(show_in("/bin/a", 5, 30, 0x5000), "snapshot 0*");
+	CHECK_STR(show_in("/bin/a", 5, 30, 0x2fff), "snapshot 0*");
+	CHECK_STR(show_in("/bin/b", 5, 30, 0x3000), "snapshot 0*");
+	CHECK_STR(show_in("[vdso]", 5, 30, 8), "7fff00000008*");
+	/* The newest of two places; one where something else is by now is none. */
+	map_at(40, 5, 0x30000, "/bin/a");
+	CHECK_STR(show_in("/bin/a", 5, 50, 0x3010), "30010*");
+	map_at(60, 5, 0x30000, "/bin/b");
+	CHECK_STR(show_in("/bin/a", 5, 70, 0x3010), "10010*");
+	CHECK_STR(show_in("/bin/a", 5, 50, 0x3010), "30010");
+	end_at(80, 5);
+	CHECK_STR(show_in("/bin/a", 5, 70, 0x3010), "10010");
+}
+
+static void places_in_files_test(void)
+{
+	with_history(64, 1 << 20, places_in_files);
+}
+
 static void permissions(void)
 {
 	exec_at(5, 6);
@@ -379,9 +427,9 @@ static void reused_inodes(void)
 	CHECK_INT(map_at(14, 5, 0x10000, "/tmp/test"), 0);
 	CHECK_INT(process_history__since(history, 5, 13), 10);
 	CHECK_INT(process_history__since(history, 5, 14), 14);
-	CHECK_INT(process_history__find(history, 5, 10, 0x10000).part, first);
-	CHECK_INT(process_history__find(history, 5, 14, 0x10000).part, second);
-	CHECK_INT(process_history__find(history, 6, 10, 0x10000).part, second);
+	CHECK_INT(process_history__find(history, 5, 10, NULL, 0x10000).part, first);
+	CHECK_INT(process_history__find(history, 5, 14, NULL, 0x10000).part, second);
+	CHECK_INT(process_history__find(history, 6, 10, NULL, 0x10000).part, second);
 	generation = 0;
 }
 
@@ -785,6 +833,7 @@ static const struct tap_test tests[] = {
 	{"a child has what its parent had", forks_test},
 	{"a PID is one process after another", reused_pids_test},
 	{"an address is in what was mapped there at the time", libraries_test},
+	{"a place in a file is where that was mapped at the time", places_in_files_test},
 	{"permissions that change are no change", permissions_test},
 	{"what changes too often is not known any more", many_changes_test},
 	{"a program of many is found at once", long_chain_test},

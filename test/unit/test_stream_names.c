@@ -94,7 +94,7 @@ static void long_names(void)
 	struct stream_event events[NR_EVENTS] = {0};
 	struct stream_names *names = NULL;
 
-	CHECK_INT(stream_names__new(&names, NULL, &writer), 0);
+	CHECK_INT(stream_names__new(&names, NULL, NULL, &writer), 0);
 	for (uint32_t i = 0; i < NR_EVENTS; i++) {
 		stacks[i] = make_stack(0x10000 * (i + 1), NR_FRAMES);
 		events[i].kernel = none;

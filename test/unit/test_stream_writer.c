@@ -184,7 +184,7 @@ static void labels(void)
 	FILE *out;
 
 	for (uint32_t i = 0; i < STACK_SLOTS; i++)
-		addresses[i] = i;
+		addresses[i] = queries[i].address = i;
 	user = show(&writer, addresses, queries, STACK_SLOTS);
 	event.kernel = &none->stack;
 	event.user = &user->stack;
@@ -308,7 +308,7 @@ static void endless_inlined_calls(void)
 	static struct sym_inlined many[FRAME_INLINED_MAX + 1];
 	static char text[STREAM_LEVEL_MAX];
 	const struct sym_query query = {
-		.name = "draw", .inlined = many, .nr_inlined = ARRAY_SIZE(many)};
+		.address = USER, .name = "draw", .inlined = many, .nr_inlined = ARRAY_SIZE(many)};
 	struct stream_writer writer = {.json = true};
 
 	stream_writer__level(&writer, USER, &query, FRAME_INLINED_MAX - 1, text);

@@ -9,6 +9,7 @@
 
 #include "core/process_records.h"
 #include "core/unwind_files.h"
+#include "core/unwind_modules.h"
 #include "core/util/array.h"
 #include "test/unit/tap.h"
 
@@ -87,6 +88,7 @@ void __wrap_unwind_tables__remove_process(struct unwind_tables *from, uint32_t t
 /* ---- processes ---- */
 
 static struct unwind_files files;
+static struct unwind_module_list modules;
 static struct known_processes processes;
 
 static void with_processes(void (*test)(void))
@@ -96,7 +98,7 @@ static void with_processes(void (*test)(void))
 	modules_max = 100;
 	share_error = 0;
 	files = (struct unwind_files){0};
-	processes = (struct known_processes){.files = &files};
+	processes = (struct known_processes){.files = &files, .modules = &modules};
 	test();
 	known_processes__release(&processes);
 	unwind_files__release(&files);
@@ -238,6 +240,30 @@ static void read_maps(void)
 	CHECK_STR(show(5), "1-3/a 4-5/b");
 	CHECK_INT(read_at(50, 5, ""), 1);
 	CHECK_STR(show(5), "");
+}
+
+/* Of a file that several have, in one place or another, the first is told of, once. */
+static void modules_are_told(void)
+{
+	read_at(10, 5, "1-3/a 6-7/b");
+	read_at(10, 6, "2-3/a 8-9/-");
+	known_processes__write(&processes, find(6), &tables);
+	known_processes__write(&processes, find(5), &tables);
+	CHECK_INT(nr_modules, 2);
+	CHECK_INT(modules.items[0].id.inode, 'a');
+	CHECK_INT(modules.items[0].id.device, 8);
+	CHECK_INT(modules.items[0].pid, 6);
+	CHECK_INT(modules.items[0].start, 0x2000);
+	CHECK_INT(modules.items[0].end, 0x3000);
+	CHECK_INT(modules.items[0].offset, 0x2000);
+	CHECK_STR(modules.items[0].path, "/a");
+	CHECK_INT(modules.items[1].id.inode, 'b');
+	CHECK_INT(modules.items[1].pid, 5);
+}
+
+static void modules_are_told_test(void)
+{
+	with_processes(modules_are_told);
 }
 
 static void read_test(void)
@@ -599,6 +625,7 @@ static void written_without_room_test(void)
 
 static const struct tap_test tests[] = {
 	{"what is read takes the place of what was known", read_test},
+	{"who names frames is told of each file, once", modules_are_told_test},
 	{"there is nothing above user space", vsyscall_test},
 	{"a mapping cuts what is below", mapping_over_mapping_test},
 	{"names are learned from what is read", learning_test},
