@@ -405,10 +405,26 @@ struct unwind_page {
 #define UNWIND_NO_SHARD	   ((__u32)-1)
 #define UNWIND_INDEX_WORDS (UNWIND_PAGE_KBS / 2 + 1)
 
+/* The lower bits of an address: where it is in its page. */
+static inline __u32 unwind_low(__u64 address)
+{
+	return (__u32)(address & ((1U << UNWIND_PAGE_BITS) - 1));
+}
+
 /* A row: a rule, and the lower bits of the address from which on it holds. */
 static inline __u32 unwind_row(__u32 rule, __u64 address)
 {
-	return rule << UNWIND_PAGE_BITS | (__u32)(address & ((1U << UNWIND_PAGE_BITS) - 1));
+	return rule << UNWIND_PAGE_BITS | unwind_low(address);
+}
+
+static inline __u32 unwind_row_rule(__u32 row)
+{
+	return row >> UNWIND_PAGE_BITS;
+}
+
+static inline __u32 unwind_row_low(__u32 row)
+{
+	return unwind_low(row);
 }
 
 /* Rows that can begin in a KB, and the one that holds there: fewer than 2 to this power. */

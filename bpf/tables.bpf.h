@@ -144,7 +144,7 @@ static __always_inline __u32 find_rule_number(const struct unwind_module *module
 	shard = bpf_map_lookup_elem(map, &key);
 	if (!shard)
 		return UNWIND_NONE;
-	return page_rule(shard, page, address & ((1 << UNWIND_PAGE_BITS) - 1));
+	return page_rule(shard, page, unwind_low(address));
 }
 
 /*

@@ -64,12 +64,12 @@ UNWIND_SEARCH __u32 page_rule(const struct unwind_shard *shard, const struct unw
 
 	first += page->first + UNWIND_INDEX_WORDS;
 	for (__u32 i = 0; i < UNWIND_ROW_STEPS; i++) {
-		__u32 half = nr / 2;
+		__u32 half = nr / 2, row = shard_word(shard, first + half);
 
-		first += step_if_not_above(shard_word(shard, first + half) & 0xffff, low, half);
+		first += step_if_not_above(unwind_row_low(row), low, half);
 		nr -= half;
 	}
-	return shard_word(shard, first) >> UNWIND_PAGE_BITS;
+	return unwind_row_rule(shard_word(shard, first));
 }
 
 #endif

@@ -216,7 +216,7 @@ void unwind_page__index(uint32_t index[UNWIND_INDEX_WORDS], const uint32_t *rows
 
 	memset(index, 0, UNWIND_INDEX_WORDS * sizeof(*index));
 	for (uint32_t kb = 0; kb <= UNWIND_PAGE_KBS; kb++) {
-		while (row + 1 < nr && (rows[row + 1] & 0xffff) <= kb << UNWIND_KB_BITS)
+		while (row + 1 < nr && unwind_row_low(rows[row + 1]) <= kb << UNWIND_KB_BITS)
 			row++;
 		index[kb / 2] |= row << (kb % 2 * 16);
 	}
@@ -237,11 +237,11 @@ int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const u
 	place = tables->shards[tables->shard].words + tables->word;
 	unwind_page__index(place, rows, nr);
 	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t rule = rows[i] >> UNWIND_PAGE_BITS;
+		uint32_t rule = unwind_row_rule(rows[i]);
 
 		place[UNWIND_INDEX_WORDS + i] = unwind_row(
 			rule < tables->nr_rule_numbers ? tables->rule_numbers[rule] : UNWIND_NONE,
-			rows[i]);
+			unwind_row_low(rows[i]));
 	}
 	tables->pages[tables->module.first_page + page] = (struct unwind_page){
 		.shard = unwind_shard(tables->nr_shard_maps - 1, tables->shard),

@@ -537,9 +537,10 @@ static void send_table(const struct job *job)
 static bool rows_are_sound(const uint32_t *rows, uint32_t nr, uint32_t nr_rules)
 {
 	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t low = rows[i] & 0xffff, before = i ? rows[i - 1] & 0xffff : 0;
+		uint32_t low = unwind_row_low(rows[i]);
+		uint32_t before = i ? unwind_row_low(rows[i - 1]) : 0;
 
-		if (rows[i] >> UNWIND_PAGE_BITS >= nr_rules || (i ? low <= before : low))
+		if (unwind_row_rule(rows[i]) >= nr_rules || (i ? low <= before : low))
 			return false;
 	}
 	return true;
@@ -579,7 +580,7 @@ static int receive_table(struct child *child, struct unwind_file *file,
 	if (err || header.result)
 		return err ? err : header.result < 0 ? header.result : -EPROTO;
 	if (header.nr_segments > UNWIND_SEGMENTS_MAX || header.nr_rules > UNWIND_RULES ||
-	    header.nr_pages > UNWIND_TABLE_PAGES_MAX || header.start % (1ULL << UNWIND_PAGE_BITS))
+	    header.nr_pages > UNWIND_TABLE_PAGES_MAX || unwind_low(header.start))
 		return -EPROTO;
 	rules = calloc(header.nr_rules + 1, sizeof(*rules));
 	if (!rules)

@@ -117,11 +117,11 @@ static int begin_rule(struct making *making, uint32_t rule, uint64_t address)
 	uint32_t *last = is_first ? NULL : &table->rows[table->nr_rows - 1];
 	int err = 0;
 
-	if (last && (*last & (PAGE_SIZE - 1)) == (address & (PAGE_SIZE - 1))) {
+	if (last && unwind_row_low(*last) == unwind_low(address)) {
 		*last = unwind_row(rule, address);
 		return 0;
 	}
-	if (is_first && address % PAGE_SIZE)
+	if (is_first && unwind_low(address))
 		err = add_row(making, unwind_row(UNWIND_NONE, 0));
 	return err ? err : add_row(making, unwind_row(rule, address));
 }
@@ -407,7 +407,7 @@ void unwind_table__release(struct unwind_table *table)
 uint32_t unwind_table__find(const struct unwind_table *table, uint64_t address)
 {
 	uint64_t number = (address - table->start) >> UNWIND_PAGE_BITS;
-	uint32_t low = (uint32_t)(address & (PAGE_SIZE - 1)), first, nr;
+	uint32_t low = unwind_low(address), first, nr;
 
 	if (address < table->start || number >= table->nr_pages || !table->pages[number].nr)
 		return UNWIND_NONE;
@@ -415,9 +415,9 @@ uint32_t unwind_table__find(const struct unwind_table *table, uint64_t address)
 	for (nr = table->pages[number].nr; nr > 1;) {
 		uint32_t half = nr / 2;
 
-		if ((table->rows[first + half] & (PAGE_SIZE - 1)) <= low)
+		if (unwind_row_low(table->rows[first + half]) <= low)
 			first += half;
 		nr -= half;
 	}
-	return table->rows[first] >> 16;
+	return unwind_row_rule(table->rows[first]);
 }

@@ -259,12 +259,12 @@ static void compare_table(struct comparison *comparison)
 	for (size_t page = 0; page < table->nr_pages; page++) {
 		const uint32_t *rows = table->rows + table->pages[page].first;
 		uint64_t start = table->start + page * size;
+		uint32_t nr = table->pages[page].nr;
 
-		for (uint32_t i = 0; i < table->pages[page].nr; i++)
-			compare_row(
-				comparison, start + rows[i] % size,
-				start + (i + 1 < table->pages[page].nr ? rows[i + 1] % size : size),
-				rows[i] >> 16);
+		for (uint32_t i = 0; i < nr; i++)
+			compare_row(comparison, start + unwind_row_low(rows[i]),
+				    start + (i + 1 < nr ? unwind_row_low(rows[i + 1]) : size),
+				    unwind_row_rule(rows[i]));
 	}
 	comparison->sums->files++;
 	comparison->sums->different += comparison->different;

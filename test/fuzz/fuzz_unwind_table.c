@@ -11,17 +11,19 @@
 static void check_page(const struct unwind_table *table, size_t number)
 {
 	const struct unwind_table_page *page = &table->pages[number];
-	uint64_t size = (uint64_t)1 << UNWIND_PAGE_BITS, start = table->start + number * size;
+	uint64_t start = table->start + ((uint64_t)number << UNWIND_PAGE_BITS);
 	const uint32_t *rows;
 
 	REQUIRE((uint64_t)page->first + page->nr <= table->nr_rows);
 	if (!page->nr)
 		return;
 	rows = table->rows + page->first;
-	REQUIRE(rows[0] % size == 0);
+	REQUIRE(unwind_row_low(rows[0]) == 0);
 	for (uint32_t i = 0; i < page->nr; i++) {
-		REQUIRE(!i || rows[i] % size > rows[i - 1] % size);
-		REQUIRE(unwind_table__find(table, start + rows[i] % size) == rows[i] >> 16);
+		uint32_t low = unwind_row_low(rows[i]);
+
+		REQUIRE(!i || low > unwind_row_low(rows[i - 1]));
+		REQUIRE(unwind_table__find(table, start + low) == unwind_row_rule(rows[i]));
 	}
 }
 

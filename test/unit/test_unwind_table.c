@@ -153,8 +153,8 @@ static void check_ascending(const struct file *file)
 		const struct unwind_table_page *page = &file->table.pages[i];
 
 		for (uint32_t k = 1; k < page->nr; k++)
-			CHECK((file->table.rows[page->first + k] & 0xffff) >
-			      (file->table.rows[page->first + k - 1] & 0xffff));
+			CHECK(unwind_row_low(file->table.rows[page->first + k]) >
+			      unwind_row_low(file->table.rows[page->first + k - 1]));
 	}
 }
 

@@ -205,7 +205,7 @@ static uint32_t rule_in_module(uint32_t number, uint64_t address)
 	at = (off_t)(unwind_shard_index(page->shard) * SHARD);
 	CHECK_INT(pread(shard_fds[unwind_shard_map(page->shard)], &shard, SHARD, at),
 		  (long long)SHARD);
-	return page_rule(&shard, page, address & 0xffff);
+	return page_rule(&shard, page, unwind_low(address));
 }
 
 /* ---- numbers without a pattern, the same in each run ---- */
@@ -245,10 +245,10 @@ static void check_page(const uint32_t *rows, uint32_t nr)
 	unwind_page__index(shard.words + at, rows, nr);
 	memcpy(shard.words + at + UNWIND_INDEX_WORDS, rows, nr * sizeof(*rows));
 	for (uint32_t low = 0; low < PAGE; low++) {
-		while (row + 1 < nr && (rows[row + 1] & 0xffff) <= low)
+		while (row + 1 < nr && unwind_row_low(rows[row + 1]) <= low)
 			row++;
 		wrong += page_rule(&shard, &(struct unwind_page){.first = at}, low) !=
-			 rows[row] >> UNWIND_PAGE_BITS;
+			 unwind_row_rule(rows[row]);
 	}
 	tap_check(wrong == 0, __FILE__, __LINE__, "%u addresses of a page of %u rows differ", wrong,
 		  nr);
