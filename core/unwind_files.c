@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/util/array.h"
+#include "core/util/hash.h"
 #include "core/util/page.h"
 
 void unwind_files__release(struct unwind_files *files)
@@ -15,15 +16,6 @@ void unwind_files__release(struct unwind_files *files)
 	free(files->items);
 	free(files->names);
 	*files = (struct unwind_files){0};
-}
-
-static uint64_t hash_path(const char *path)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (; *path; path++)
-		hash = (hash ^ (unsigned char)*path) * 0x100000001b3;
-	return hash;
 }
 
 static uint32_t bucket_of(uint64_t device, uint64_t inode, uint64_t path)
@@ -39,7 +31,7 @@ static struct unwind_name *find_name(const struct unwind_files *files, uint64_t 
 	uint64_t path;
 
 	unwind_path__set(shortened, whole_path);
-	path = hash_path(shortened);
+	path = hash__text(shortened);
 	for (uint32_t i = files->buckets[bucket_of(device, inode, path)]; i;
 	     i = files->names[i - 1].next) {
 		struct unwind_name *name = &files->names[i - 1];
@@ -52,7 +44,7 @@ static struct unwind_name *find_name(const struct unwind_files *files, uint64_t 
 
 static struct unwind_name *add_name(struct unwind_files *files, const struct unwind_mapped *mapped)
 {
-	uint64_t path = hash_path(mapped->path);
+	uint64_t path = hash__text(mapped->path);
 	uint32_t *bucket = &files->buckets[bucket_of(mapped->device, mapped->inode, path)];
 
 	if (ARRAY_GROW(files->names, files->nr_names, files->names_capacity))

@@ -19,6 +19,7 @@
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/descriptors.h"
+#include "core/util/hash.h"
 #include "sym/elf_symbols.h"
 #include "sym/file_identity.h"
 #include "sym/patience.h"
@@ -38,16 +39,12 @@
 void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole)
 {
 	size_t length = strlen(whole);
-	uint64_t hash = length;
 
 	memset(path, 0, UNWIND_PATH_MAX);
-	if (length < UNWIND_PATH_MAX) {
+	if (length < UNWIND_PATH_MAX)
 		memcpy(path, whole, length);
-		return;
-	}
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)whole[i]) * 0x100000001b3;
-	snprintf(path, UNWIND_PATH_MAX, "#%016llx", (unsigned long long)hash);
+	else
+		snprintf(path, UNWIND_PATH_MAX, "#%016llx", (unsigned long long)hash__text(whole));
 }
 
 /* ---- children ---- */
