@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -22,6 +21,7 @@
 #include "core/unwind_processes.h"
 #include "core/unwind_tables.h"
 #include "core/util/array.h"
+#include "core/util/child.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/descriptors.h"
@@ -467,11 +467,8 @@ _Noreturn static void be_child(const struct unwind_maps *maps, const struct pid_
 	struct error error;
 	int err;
 
-	/* Ctrl-C is for the parent; without it, this ends. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	child__begin();
+	signal(SIGCHLD, SIG_DFL); /* it has children of its own, and waits for them */
 	/* What it does is soon done, and missing where the machine is busy; if refused, later. */
 	(void)setpriority(PRIO_PROCESS, 0, NICE);
 	loading.pids = pids;

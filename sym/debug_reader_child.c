@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/util/array.h"
+#include "core/util/child.h"
 #include "core/util/cleanup.h"
 #include "sym/debug_data.h"
 #include "sym/debug_image.h"
@@ -267,9 +267,7 @@ _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 	struct debug_reader_job own = *job;
 	int err;
 
-	/* Ctrl-C is for the parent; without it, this ends. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
+	child__begin();
 	/* The descriptors get other numbers. */
 	plan.elf = &elf;
 	own.plan = &plan;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <lzma.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "core/util/child.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "sym/elf_symbols.h"
@@ -119,9 +119,7 @@ static _Noreturn void run_child(pid_t parent, int socket, const uint8_t *bytes, 
 				  .cpu_seconds = BUDGET_SECONDS};
 	int err;
 
-	/* Ctrl-C is for the parent; without it, this ends. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
+	child__begin();
 	err = sandbox__enter(&sandbox) ? -EPERM :
 					 mini_symbols__inflate(bytes, size, send_piece, &socket);
 	send_message(socket, err, NULL, 0);

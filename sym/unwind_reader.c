@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "core/util/array.h"
+#include "core/util/child.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/descriptors.h"
@@ -73,12 +73,9 @@ bool unwind_reader__is_own(pid_t pid)
 /* In the child: it writes to descriptor 0, and has no other one. */
 static void become_child(int out)
 {
-	/* Ctrl-C is for whoever waits for us, and ends us. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGPIPE, SIG_DFL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (dup2(out, 0) < 0 || descriptors__close_from(1))
+	child__begin();
+	signal(SIGPIPE, SIG_DFL); /* nobody reads any more: it ends */
+	if (descriptors__keep_one(out))
 		_exit(1);
 }
 

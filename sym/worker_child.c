@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/util/arena.h"
 #include "core/util/array.h"
+#include "core/util/child.h"
 #include "core/util/cleanup.h"
 #include "core/util/descriptors.h"
 #include "core/util/pointer_map.h"
@@ -277,13 +277,10 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 	struct arena names = {0};
 	struct message message;
 
-	/* Ctrl-C is for the parent; without it, this ends. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
+	child__begin();
 	signal(SIGCHLD, SIG_DFL); /* it has children of its own, and waits for them */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* stderr, too: a child that never ends would keep a pipe behind it open. */
-	if (dup2(socket, 0) < 0 || descriptors__close_from(1))
+	if (descriptors__keep_one(socket))
 		_exit(1);
 	/* What reads debug data for us is not to be believed, and need not see it. */
 	(void)madvise(progress, sizeof(*progress), MADV_DONTFORK);

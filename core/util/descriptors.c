@@ -27,6 +27,11 @@ int descriptors__close_from(unsigned int first)
 	return close_range_of(first, ~0U);
 }
 
+int descriptors__keep_one(int fd)
+{
+	return dup2(fd, 0) < 0 ? -errno : descriptors__close_from(1);
+}
+
 static int compare_fds(const void *a, const void *b)
 {
 	return COMPARE(*(const int *)a, *(const int *)b);

@@ -37,8 +37,8 @@ static int open_ones(void)
 	return open;
 }
 
-/* What is left of descriptors 0 to 63 in a child that closes all but these. */
-static int left(const int *kept, size_t nr)
+/* What is left of descriptors 0 to 63 in a child that keeps these by the function. */
+static int left_by(int (*keep)(int *kept, size_t nr), const int *kept, size_t nr)
 {
 	pid_t child = fork();
 	int status = -1;
@@ -51,10 +51,21 @@ static int left(const int *kept, size_t nr)
 		for (int fd = 0; fd < FDS; fd++)
 			if (fcntl(fd, F_GETFD) < 0)
 				dup2(STDOUT_FILENO, fd);
-		_exit(descriptors__close_others(copy, nr) ? 0 : open_ones());
+		_exit(keep(copy, nr) ? 0 : open_ones());
 	}
 	waitpid(child, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int left(const int *kept, size_t nr)
+{
+	return left_by(descriptors__close_others, kept, nr);
+}
+
+static int keep_first(int *kept, size_t nr)
+{
+	(void)nr;
+	return descriptors__keep_one(kept[0]);
 }
 
 static void check_left(void)
@@ -66,6 +77,9 @@ static void check_left(void)
 	CHECK_INT(left((const int[]){4, 4, 1, 4}, 4), 1 << 4 | 1 << 1);
 	/* One that is not open is not missed. */
 	CHECK_INT(left((const int[]){1, 100000}, 2), 1 << 1);
+	CHECK_INT(left_by(keep_first, (const int[]){5}, 1), 1);
+	CHECK_INT(left_by(keep_first, (const int[]){0}, 1), 1);
+	CHECK_INT(left_by(keep_first, (const int[]){100000}, 1), 0);
 }
 
 static void others_test(void)
