@@ -208,17 +208,23 @@ static int read_all(struct child *child, void *bytes, size_t size)
 
 /* ---- mappings ---- */
 
-static struct unwind_identity identity_of(const struct stat *st)
+/* Of the file at fd; returns 0 or a negative errno. */
+static int read_identity(int fd, struct unwind_identity *identity)
 {
-	return (struct unwind_identity){
-		.device = st->st_dev,
-		.inode = st->st_ino,
-		.size = (uint64_t)st->st_size,
-		.modified = file_time(&st->st_mtim),
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	*identity = (struct unwind_identity){
+		.device = st.st_dev,
+		.inode = st.st_ino,
+		.size = (uint64_t)st.st_size,
+		.modified = file_time(&st.st_mtim),
 	};
+	return 0;
 }
 
-/* Of the file at fd; returns 0 or a negative errno. */
+/* The same. */
 static int read_generation(int fd, uint32_t *generation)
 {
 	int version;
@@ -248,11 +254,9 @@ static void look_at_file(struct unwind_mapped *mapped, const struct process *pro
 			 const struct mapping *mapping)
 {
 	CLEANUP_CLOSE int fd = process__open_file(process, mapping);
-	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st))
+	if (fd < 0 || read_identity(fd, &mapped->identity))
 		return;
-	mapped->identity = identity_of(&st);
 	mapped->source = UNWIND_SOURCE_FILE;
 	mapped->has_generation = read_generation(fd, &mapped->generation) == 0;
 }
@@ -339,7 +343,6 @@ static int identify(const struct job *job, struct unwind_identity *identity)
 		.device = mapped->device, .inode = mapped->inode, .path = mapped->path};
 	CLEANUP_CLOSE int fd = process__open_file(&nobody, &mapping);
 	uint32_t generation = 0;
-	struct stat st;
 	int err;
 
 	if (fd < 0)
@@ -347,12 +350,7 @@ static int identify(const struct job *job, struct unwind_identity *identity)
 	err = read_generation(fd, &generation);
 	if (err)
 		return err;
-	if (fstat(fd, &st))
-		return -errno;
-	if (generation != mapped->generation)
-		return -ESTALE;
-	*identity = identity_of(&st);
-	return 0;
+	return generation == mapped->generation ? read_identity(fd, identity) : -ESTALE;
 }
 
 static void send_identity(const struct job *job)
@@ -429,13 +427,13 @@ static int open_same(const struct job *job)
 {
 	CLEANUP_CLOSE int fd = open_mapped(job);
 	struct unwind_identity identity;
-	struct stat st;
+	int err;
 
 	if (fd < 0 || job->mapped->source == UNWIND_SOURCE_VDSO)
 		return TAKE_FD(fd);
-	if (fstat(fd, &st))
-		return -errno;
-	identity = identity_of(&st);
+	err = read_identity(fd, &identity);
+	if (err)
+		return err;
 	return memcmp(&identity, &job->mapped->identity, sizeof(identity)) ? -ESTALE : TAKE_FD(fd);
 }
 
