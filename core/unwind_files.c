@@ -148,7 +148,7 @@ uint32_t unwind_files__named(struct unwind_files *files, uint64_t device, uint64
 	return UNWIND_FILE_UNKNOWN;
 }
 
-static void seek(struct unwind_files *files, size_t number, struct unwind_avoided *avoided)
+static void seek(struct unwind_files *files, size_t number, struct avoided_devices *avoided)
 {
 	const struct unwind_name *name = &files->names[number];
 	struct unwind_mapped mapped = {
@@ -163,7 +163,7 @@ static void seek(struct unwind_files *files, size_t number, struct unwind_avoide
 	end_search(&files->names[number]);
 }
 
-void unwind_files__seek(struct unwind_files *files, struct unwind_avoided *avoided)
+void unwind_files__seek(struct unwind_files *files, struct avoided_devices *avoided)
 {
 	for (size_t i = 0; i < files->nr_names; i++)
 		if (files->names[i].sought)

@@ -68,7 +68,7 @@ uint32_t unwind_files__named(struct unwind_files *files, uint64_t device, uint64
 			     uint32_t generation, const char *path);
 
 /* Look, by its path, for what has been named and not been found since. */
-void unwind_files__seek(struct unwind_files *files, struct unwind_avoided *avoided);
+void unwind_files__seek(struct unwind_files *files, struct avoided_devices *avoided);
 
 /* From an offset in the file, which has been loaded, to an address in it: of its first code. */
 uint64_t unwind_known_file__delta(const struct unwind_known_file *file);

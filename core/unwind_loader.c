@@ -26,6 +26,7 @@
 #include "core/util/clock.h"
 #include "core/util/descriptors.h"
 #include "core/util/error.h"
+#include "sym/reader_child.h"
 #include "sym/unwind_reader.h"
 
 #define MILLISECONDS 1000000ULL
@@ -67,7 +68,7 @@ struct loading {
 	struct process_records *records; /* NULL: they cannot be had */
 	struct ring requests;
 	uint64_t looked; /* when the records were read last: those before have come */
-	struct unwind_avoided avoided;
+	struct avoided_devices avoided;
 	uint64_t wanted; /* files have been so often */
 	/* A file that is read already, while another one is written to the tables. */
 	struct unwind_reading *ahead; /* or NULL */
@@ -318,7 +319,7 @@ static void note_wanted(struct loading *loading, pid_t pid, uint32_t module)
 	 * Where all processes are traced each child that reads files would ask for another one; it
 	 * has what we have, and has that from its start, as soon as it is known of us.
 	 */
-	if (unwind_reader__is_own(pid))
+	if (reader_child__is_own(pid))
 		pid = getpid();
 	if (module < loading->tables.nr_modules)
 		want_module(loading, pid, module);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What processes have mapped, and the call-frame information of their files, read by children:
- * a file system may not answer, and what a file holds is anyone's. Who opens a file can be given
- * up, and has no privileges any more when it reads it (sym/sandbox.h).
+ * What processes have mapped, and the call-frame information of their files, read by children
+ * that can be given up (sym/reader_child.h): what a file holds is anyone's, and who reads it has no
+ * privileges any more (sym/sandbox.h).
  *
  * Each call waits for its child: a second at most if that waits, some at most in all.
  */
@@ -16,16 +16,7 @@
 
 #include "bpf/abi.h"
 
-/* Whether it is one of the last children, which read files, and of which nobody is to read any. */
-bool unwind_reader__is_own(pid_t pid);
-
-/* File systems that did not answer, and are not asked again. */
-#define UNWIND_AVOIDED_MAX 16
-
-struct unwind_avoided {
-	uint64_t devices[UNWIND_AVOIDED_MAX];
-	size_t nr;
-};
+struct avoided_devices;
 
 /*
  * What a file is known by: two that are equal in all have the same call-frame information. The time
@@ -67,7 +58,7 @@ void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole);
  * avoided from then on. *mapped is the caller's to free. Returns how many, -ESRCH if it has ended,
  * -ETIMEDOUT if it does not answer, -ETIME if it took too long, or another negative errno.
  */
-int unwind_reader__mappings(pid_t pid, struct unwind_avoided *avoided,
+int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
 			    struct unwind_mapped **mapped);
 
 /*
@@ -76,7 +67,7 @@ int unwind_reader__mappings(pid_t pid, struct unwind_avoided *avoided,
  * identity. Returns 0, -ESTALE if it is another one, -ENOTTY if its file system does not tell
  * generations, -ETIMEDOUT if it is avoided, also from now on, or another negative errno.
  */
-int unwind_reader__identify(struct unwind_mapped *mapped, struct unwind_avoided *avoided);
+int unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided);
 
 /* A part of the file that is executable. */
 struct unwind_segment {
@@ -110,7 +101,7 @@ struct unwind_file {
  */
 struct unwind_reading;
 int unwind_reader__start(struct unwind_reading **reading, pid_t pid,
-			 const struct unwind_mapped *mapped, struct unwind_avoided *avoided);
+			 const struct unwind_mapped *mapped, struct avoided_devices *avoided);
 int unwind_reader__finish(struct unwind_reading *reading, struct unwind_file *file,
 			  const struct unwind_sink *sink);
 

@@ -8,6 +8,7 @@
 #include "core/unwind_files.h"
 #include "core/unwind_modules.h"
 #include "core/unwind_processes.h"
+#include "sym/reader_child.h"
 #include "test/fuzz/fuzz.h"
 
 /* Addresses are multiples of it. */
@@ -36,7 +37,7 @@ static struct {
 static uint32_t users; /* who has a slice has some */
 
 /* In the place of core/unwind_tables.h and sym/unwind_reader.h: see "--wrap" in ld(1). */
-int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct unwind_avoided *avoided);
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided);
 int __wrap_unwind_tables__add_module(struct unwind_tables *tables);
 int __wrap_unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
 				      const struct unwind_mapping *mappings, uint32_t nr,
@@ -53,7 +54,7 @@ static struct unwind_identity identity_of(uint64_t inode, uint64_t generation)
 	return (struct unwind_identity){.inode = inode, .size = generation};
 }
 
-int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct unwind_avoided *avoided)
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided)
 {
 	(void)avoided;
 	if (mapped->inode == 2)
@@ -276,7 +277,7 @@ static void act(struct known_processes *processes, uint8_t what,
 		const struct process_record *record, struct unwind_tables *tables)
 {
 	struct known_process *process = known_processes__find(processes, record->pid);
-	struct unwind_avoided avoided = {.nr = 0};
+	struct avoided_devices avoided = {.nr = 0};
 
 	switch (what) {
 	case 0:

@@ -7,6 +7,7 @@
 
 #include "core/util/cleanup.h"
 #include "core/util/page.h"
+#include "sym/reader_child.h"
 #include "test/unit/tap.h"
 
 #define CLEANUP_FILES CLEANUP(unwind_files__release)
@@ -21,9 +22,9 @@ static struct {
 	struct unwind_mapped last; /* and for what */
 } there;
 
-int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct unwind_avoided *avoided);
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided);
 
-int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct unwind_avoided *avoided)
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided)
 {
 	CHECK(avoided != NULL);
 	there.nr++;
@@ -38,7 +39,7 @@ int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct unwind_a
 /* Returns how often somebody has looked for a file, of which the last was not there. */
 static unsigned int seek(struct unwind_files *files, int result)
 {
-	struct unwind_avoided avoided = {.nr = 0};
+	struct avoided_devices avoided = {.nr = 0};
 
 	memset(&there, 0, sizeof(there));
 	there.result = result;
@@ -49,7 +50,7 @@ static unsigned int seek(struct unwind_files *files, int result)
 /* The same, when it is that file. */
 static unsigned int seek_file(struct unwind_files *files, const struct unwind_mapped *mapped)
 {
-	struct unwind_avoided avoided = {.nr = 0};
+	struct avoided_devices avoided = {.nr = 0};
 
 	memset(&there, 0, sizeof(there));
 	there.identity = mapped->identity;

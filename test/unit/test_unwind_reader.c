@@ -26,6 +26,7 @@
 #include "core/util/page.h"
 #include "sym/elf_symbols.h"
 #include "sym/process.h"
+#include "sym/reader_child.h"
 #include "sym/sandbox.h"
 #include "sym/unwind_table.h"
 #include "sym/vdso.h"
@@ -77,7 +78,7 @@ int __wrap_ioctl(int fd, unsigned long request, void *answer)
 }
 
 /* Those that did not answer in a test. */
-static struct unwind_avoided avoided;
+static struct avoided_devices avoided;
 
 /* ---- mappings ---- */
 
@@ -563,12 +564,12 @@ static void too_many_avoided(void)
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
 	int nr;
 
-	avoided.nr = UNWIND_AVOIDED_MAX;
+	avoided.nr = AVOIDED_DEVICES_MAX;
 	nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
 	CHECK(nr > 1);
 	for (int i = 0; i < nr; i++)
 		CHECK(mapped[i].source != UNWIND_SOURCE_FILE);
-	CHECK_INT(avoided.nr, UNWIND_AVOIDED_MAX);
+	CHECK_INT(avoided.nr, AVOIDED_DEVICES_MAX);
 	avoided.nr = 0;
 }
 
@@ -579,9 +580,9 @@ static void own_children(void)
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
 
 	CHECK(unwind_reader__mappings(getpid(), &avoided, &mapped) > 0);
-	CHECK(seen->last != getpid() && unwind_reader__is_own(seen->last));
-	CHECK(!unwind_reader__is_own(getpid()));
-	CHECK(!unwind_reader__is_own(ended_process()));
+	CHECK(seen->last != getpid() && reader_child__is_own(seen->last));
+	CHECK(!reader_child__is_own(getpid()));
+	CHECK(!reader_child__is_own(ended_process()));
 }
 
 static void send_bytes(const void *bytes, size_t size)
