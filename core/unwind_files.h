@@ -13,7 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bpf/abi.h"
 #include "sym/unwind_reader.h"
+#include "sym/unwind_table_reader.h"
 
 struct unwind_known_file {
 	struct unwind_mapped mapped; /* as it was found first; the source and identity are its */

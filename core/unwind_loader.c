@@ -28,6 +28,7 @@
 #include "core/util/error.h"
 #include "sym/reader_child.h"
 #include "sym/unwind_reader.h"
+#include "sym/unwind_table_reader.h"
 
 #define MILLISECONDS 1000000ULL
 
@@ -71,7 +72,7 @@ struct loading {
 	struct avoided_devices avoided;
 	uint64_t wanted; /* files have been so often */
 	/* A file that is read already, while another one is written to the tables. */
-	struct unwind_reading *ahead; /* or NULL */
+	struct unwind_table_reader *ahead; /* or NULL */
 	uint32_t ahead_file;
 };
 
@@ -140,7 +141,7 @@ static enum unwind_module_state state_after(struct loading *loading, struct unwi
 	return UNWIND_MODULE_REFUSED;
 }
 
-static int begin_file(struct loading *loading, uint32_t number, struct unwind_reading **reading)
+static int begin_file(struct loading *loading, uint32_t number, struct unwind_table_reader **reader)
 {
 	struct unwind_known_file *file = &loading->files.items[number];
 	struct unwind_mapped mapped = file->mapped;
@@ -149,7 +150,7 @@ static int begin_file(struct loading *loading, uint32_t number, struct unwind_re
 	mapped.start = file->wanted_start;
 	file->wanted_by = 0;
 	file->is_read = true;
-	return unwind_reader__start(reading, pid, &mapped, &loading->avoided);
+	return unwind_table_reader__start(reader, pid, &mapped, &loading->avoided);
 }
 
 static void end_file(struct loading *loading, uint32_t number, int err)
@@ -216,18 +217,18 @@ static bool load_wanted_file(struct loading *loading)
 {
 	const struct unwind_sink sink = {
 		.context = loading, .begin = sink_begin, .page = sink_page};
-	struct unwind_reading *reading;
+	struct unwind_table_reader *reader;
 	uint32_t number;
 	int err;
 
 	read_ahead(loading);
 	if (!loading->ahead)
 		return false;
-	reading = loading->ahead;
+	reader = loading->ahead;
 	number = loading->ahead_file;
 	loading->ahead = NULL;
 	read_ahead(loading);
-	err = unwind_reader__finish(reading, &loading->files.items[number].layout, &sink);
+	err = unwind_table_reader__finish(reader, &loading->files.items[number].layout, &sink);
 	end_file(loading, number, err);
 	return true;
 }

@@ -38,7 +38,7 @@ only() {
 }
 
 @test "core includes core, sym's headers for it, bpf/abi.h and skeletons" {
-	includes core | only ':(core/|sym/(sym|binary|probe_sites|kernel_functions|reader_child|unwind_reader|unwind_table)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
+	includes core | only ':(core/|sym/(sym|binary|probe_sites|kernel_functions|reader_child|unwind_reader|unwind_table|unwind_table_reader)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
 }
 
 @test "bpf includes only bpf" {

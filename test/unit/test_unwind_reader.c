@@ -29,6 +29,7 @@
 #include "sym/reader_child.h"
 #include "sym/sandbox.h"
 #include "sym/unwind_table.h"
+#include "sym/unwind_table_reader.h"
 #include "sym/vdso.h"
 #include "test/unit/tap.h"
 
@@ -214,11 +215,11 @@ static int page(void *context, uint32_t number, const uint32_t *rows, uint32_t n
 static int read_table(pid_t pid, const struct unwind_mapped *mapped, struct received *received)
 {
 	const struct unwind_sink sink = {.context = received, .begin = begin, .page = page};
-	struct unwind_reading *reading;
+	struct unwind_table_reader *reader;
 	struct unwind_file file;
-	int err = unwind_reader__start(&reading, pid, mapped, &avoided);
+	int err = unwind_table_reader__start(&reader, pid, mapped, &avoided);
 
-	return err ? err : unwind_reader__finish(reading, &file, &sink);
+	return err ? err : unwind_table_reader__finish(reader, &file, &sink);
 }
 
 /* The table is as this program reads it from fd, which becomes closed. */

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/unwind_table_reader.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+#include "sym/elf_symbols.h"
+#include "sym/process.h"
+#include "sym/reader_child.h"
+#include "sym/sandbox.h"
+#include "sym/unwind_reader.h"
+#include "sym/unwind_table.h"
+#include "sym/vdso.h"
+
+/* For what a child does without privileges. The largest files that there are need a tenth. */
+#define CPU_SECONDS 4
+#define MEMORY	    ((uint64_t)1024 * 1024 * 1024)
+#define TABLE_WORK  ((uint64_t)64 * 1024 * 1024)
+
+struct job {
+	pid_t pid, parent;
+	const struct unwind_mapped *mapped;
+};
+
+/* What comes first; then the segments, the rules, and of each page a number and its rows. */
+struct header {
+	int32_t result;
+	uint32_t nr_segments, nr_rules, nr_pages;
+	uint64_t start;
+};
+
+/* ---- in the child ---- */
+
+static bool is_there(const struct process *process, const struct unwind_mapped *mapped,
+		     struct mapping *mapping)
+{
+	const struct mapping *found = mapping_list__find(&process->mappings, mapped->start);
+
+	if (!found || found->device != mapped->device || found->inode != mapped->inode)
+		return false;
+	*mapping = *found;
+	return true;
+}
+
+/* As the process has it, or, when it has gone, by its path. */
+static int open_mapped(const struct job *job)
+{
+	CLEANUP(process__release) struct process process = {0};
+	const struct unwind_mapped *mapped = job->mapped;
+	const struct process nobody = {0};
+	struct mapping mapping = {.start = mapped->start,
+				  .end = mapped->end,
+				  .offset = mapped->offset,
+				  .device = mapped->device,
+				  .inode = mapped->inode,
+				  .path = mapped->path};
+	int fd = -ESRCH;
+
+	if (mapped->source == UNWIND_SOURCE_VDSO)
+		return vdso__open();
+	if (process__read(&process, job->pid) == 0 && is_there(&process, mapped, &mapping))
+		fd = process__open_file(&process, &mapping);
+	return fd >= 0 ? fd : process__open_file(&nobody, &mapping);
+}
+
+static int open_same(const struct job *job)
+{
+	CLEANUP_CLOSE int fd = open_mapped(job);
+	struct unwind_identity identity;
+	int err;
+
+	if (fd < 0 || job->mapped->source == UNWIND_SOURCE_VDSO)
+		return TAKE_FD(fd);
+	err = unwind_identity__read(&identity, fd);
+	if (err)
+		return err;
+	return memcmp(&identity, &job->mapped->identity, sizeof(identity)) ? -ESTALE : TAKE_FD(fd);
+}
+
+static void send_failure(int err)
+{
+	const struct header header = {.result = err};
+
+	reader_child__write(&header, sizeof(header));
+	_exit(0);
+}
+
+static void send_segments(const struct elf_symbols *elf, uint32_t nr)
+{
+	for (size_t i = 0; i < elf->nr_segments && nr; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
+		const struct unwind_segment sent = {.offset = segment->offset,
+						    .size = segment->size,
+						    .address = segment->address};
+
+		if (!(segment->flags & PF_X))
+			continue;
+		reader_child__write(&sent, sizeof(sent));
+		nr--;
+	}
+}
+
+static uint32_t count_segments(const struct elf_symbols *elf)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < elf->nr_segments; i++)
+		nr += (elf->segments[i].flags & PF_X) != 0;
+	return nr < UNWIND_SEGMENTS_MAX ? nr : UNWIND_SEGMENTS_MAX;
+}
+
+static void send_pages(const struct unwind_table *table)
+{
+	for (size_t i = 0; i < table->nr_pages; i++) {
+		const struct unwind_table_page *page = &table->pages[i];
+
+		reader_child__write(&page->nr, sizeof(page->nr));
+		reader_child__write(table->rows + page->first, page->nr * sizeof(*table->rows));
+	}
+}
+
+/* The file is descriptor 1 now, and all that there is beside the pipe. */
+static void send_read_table(int fd)
+{
+	CLEANUP(unwind_table__release) struct unwind_table table = {0};
+	CLEANUP(unwind_rules__release) struct unwind_rules rules = {0};
+	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	struct header header = {0};
+	uint64_t work = TABLE_WORK;
+	int err = elf_symbols__open(&elf, fd);
+
+	if (!err)
+		err = unwind_rules__init(&rules);
+	if (!err)
+		err = unwind_table__read(&table, &rules, &elf, &work);
+	if (err)
+		send_failure(err);
+	header.start = table.start;
+	header.nr_segments = count_segments(&elf);
+	header.nr_rules = (uint32_t)rules.nr;
+	header.nr_pages = (uint32_t)table.nr_pages;
+	reader_child__write(&header, sizeof(header));
+	send_segments(&elf, header.nr_segments);
+	reader_child__write(rules.items, rules.nr * sizeof(*rules.items));
+	send_pages(&table);
+}
+
+static void send_table(const void *context)
+{
+	const struct job *job = context;
+	int fd = open_same(job), fds[] = {0, fd}, err;
+	struct sandbox sandbox = {
+		.parent = job->parent,
+		.fds = fds,
+		.nr_fds = ARRAY_SIZE(fds),
+		.memory = MEMORY,
+		.cpu_seconds = CPU_SECONDS,
+	};
+
+	/* That there is no file says nothing about what is in it. */
+	if (fd < 0)
+		send_failure(fd == -ENOENT ? -ESTALE : fd);
+	err = sandbox__enter(&sandbox);
+	if (err)
+		send_failure(err);
+	send_read_table(fds[1]);
+}
+
+/* ---- in the parent ---- */
+
+/* Its lower bits grow; a rule is one of those that came before. */
+static bool rows_are_sound(const uint32_t *rows, uint32_t nr, uint32_t nr_rules)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t low = unwind_row_low(rows[i]);
+		uint32_t before = i ? unwind_row_low(rows[i - 1]) : 0;
+
+		if (unwind_row_rule(rows[i]) >= nr_rules || (i ? low <= before : low))
+			return false;
+	}
+	return true;
+}
+
+#define PAGE_ROWS_MAX (1U << UNWIND_PAGE_BITS)
+
+static int receive_pages(struct reader_child *child, const struct header *header,
+			 const struct unwind_sink *sink)
+{
+	CLEANUP_FREE uint32_t *rows = malloc(PAGE_ROWS_MAX * sizeof(*rows));
+	int err = rows ? 0 : -ENOMEM;
+
+	for (uint32_t page = 0; page < header->nr_pages && !err; page++) {
+		uint32_t nr;
+
+		err = reader_child__read(child, &nr, sizeof(nr));
+		if (!err && nr > PAGE_ROWS_MAX)
+			err = -EPROTO;
+		if (!err)
+			err = reader_child__read(child, rows, nr * sizeof(*rows));
+		if (!err && !rows_are_sound(rows, nr, header->nr_rules))
+			err = -EPROTO;
+		if (!err && nr)
+			err = sink->page(sink->context, page, rows, nr);
+	}
+	return err;
+}
+
+static int receive_table(struct reader_child *child, struct unwind_file *file,
+			 const struct unwind_sink *sink)
+{
+	CLEANUP_FREE struct unwind_rule *rules = NULL;
+	struct header header;
+	int err = reader_child__read(child, &header, sizeof(header));
+
+	if (err || header.result)
+		return err ? err : header.result < 0 ? header.result : -EPROTO;
+	if (header.nr_segments > UNWIND_SEGMENTS_MAX || header.nr_rules > UNWIND_RULES ||
+	    header.nr_pages > UNWIND_TABLE_PAGES_MAX || unwind_low(header.start))
+		return -EPROTO;
+	rules = calloc(header.nr_rules + 1, sizeof(*rules));
+	if (!rules)
+		return -ENOMEM;
+	file->nr_segments = header.nr_segments;
+	err = reader_child__read(child, file->segments,
+				 header.nr_segments * sizeof(file->segments[0]));
+	if (!err)
+		err = reader_child__read(child, rules, header.nr_rules * sizeof(*rules));
+	if (!err)
+		err = sink->begin(sink->context, header.start, header.nr_pages, rules,
+				  header.nr_rules);
+	return err ? err : receive_pages(child, &header, sink);
+}
+
+struct unwind_table_reader {
+	struct reader_child child;
+	struct avoided_devices *avoided;
+	uint64_t device;
+};
+
+int unwind_table_reader__start(struct unwind_table_reader **out, pid_t pid,
+			       const struct unwind_mapped *mapped, struct avoided_devices *avoided)
+{
+	const struct job job = {.pid = pid, .parent = getpid(), .mapped = mapped};
+	struct unwind_table_reader *reader;
+	int err;
+
+	if (avoided_devices__has(avoided, mapped->device))
+		return -ETIMEDOUT;
+	reader = malloc(sizeof(*reader));
+	if (!reader)
+		return -ENOMEM;
+	reader->avoided = avoided;
+	reader->device = mapped->device;
+	err = reader_child__start(&reader->child, send_table, &job);
+	if (err)
+		free(reader);
+	else
+		*out = reader;
+	return err;
+}
+
+int unwind_table_reader__finish(struct unwind_table_reader *reader, struct unwind_file *file,
+				const struct unwind_sink *sink)
+{
+	int err;
+
+	reader_child__renew(&reader->child);
+	err = receive_table(&reader->child, file, sink);
+	reader_child__stop(&reader->child);
+	if (err == -ETIMEDOUT)
+		(void)avoided_devices__add(reader->avoided, reader->device);
+	free(reader);
+	return err;
+}
