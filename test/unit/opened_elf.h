@@ -3,12 +3,14 @@
 #ifndef TRACEKIT_TEST_UNIT_OPENED_ELF_H
 #define TRACEKIT_TEST_UNIT_OPENED_ELF_H
 
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "core/util/arena.h"
 #include "core/util/cleanup.h"
 #include "sym/elf_symbols.h"
 #include "test/unit/elf_image.h"
+#include "test/unit/go_image.h"
 #include "test/unit/open_bytes.h"
 
 struct opened {
@@ -32,6 +34,21 @@ static inline struct opened open_image(const struct elf_image *image)
 
 	CHECK_INT(elf_symbols__open(&opened.elf, opened.fd), 0);
 	return opened;
+}
+
+static inline struct opened open_go_image(struct go_image_spec spec)
+{
+	CLEANUP(elf_image__free) struct elf_image image = go_image__make(&spec);
+
+	return open_image(&image);
+}
+
+/* Its last byte is cut off; false if there is none. */
+static inline bool opened__cut(struct opened *opened)
+{
+	off_t size = lseek(opened->fd, 0, SEEK_END);
+
+	return size > 0 && CHECK_INT(ftruncate(opened->fd, size - 1), 0);
 }
 
 #endif

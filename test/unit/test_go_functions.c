@@ -23,8 +23,6 @@
 #define FIXTURES "."
 #endif
 
-#define CLEANUP_IMAGE CLEANUP(elf_image__free)
-
 static const struct go_function functions[] = {
 	{.name = "internal/cpu.Initialize", .offset = 0},
 	{.name = "main.(*thing).Sum", .offset = 0x20},
@@ -48,11 +46,11 @@ static const char *name_at(struct opened *opened, uint64_t offset)
 	return lookup.name;
 }
 
-/* All that is in functions is found in an image, and nothing else. */
-static void check_image(const struct elf_image *image)
+/* All that is in functions is found in such an image, and nothing else. */
+static void check_spec(const struct go_image_spec *spec)
 {
 	CLEANUP_OPENED
-	struct opened opened = open_image(image);
+	struct opened opened = open_go_image(*spec);
 	const uint64_t end = 0x180;
 	struct elf_lookup lookups[0x190];
 	size_t f = 0;
@@ -79,14 +77,6 @@ static struct go_image_spec spec_of(uint32_t magic)
 {
 	return (struct go_image_spec){
 		.magic = magic, .functions = functions, .nr = ARRAY_SIZE(functions), .end = 0x180};
-}
-
-static void check_spec(const struct go_image_spec *spec)
-{
-	CLEANUP_IMAGE
-	struct elf_image image = go_image__make(spec);
-
-	check_image(&image);
 }
 
 static void all_versions(void)
@@ -137,10 +127,8 @@ static void many_functions(void)
 	for (size_t nr = 1; nr <= MANY; nr += nr < 3 ? 1 : 499) {
 		struct go_image_spec spec = {
 			.magic = GO_20, .functions = many, .nr = nr, .end = 16 * nr};
-		CLEANUP_IMAGE
-		struct elf_image image = go_image__make(&spec);
 		CLEANUP_OPENED
-		struct opened opened = open_image(&image);
+		struct opened opened = open_go_image(spec);
 
 		for (size_t step = 1; step < MANY; step *= 3) {
 			size_t n = 0;
@@ -160,11 +148,8 @@ static void many_functions(void)
 
 static void names_that_are_there_stay(void)
 {
-	const struct go_image_spec spec = spec_of(GO_20);
-	CLEANUP_IMAGE
-	struct elf_image image = go_image__make(&spec);
 	CLEANUP_OPENED
-	struct opened opened = open_image(&image);
+	struct opened opened = open_go_image(spec_of(GO_20));
 	struct elf_lookup lookups[] = {
 		{GO_TEXT + 1, "named", GO_TEXT + 1},
 		{GO_TEXT + 2, NULL, 0},
@@ -186,10 +171,8 @@ static void other_programs_are_not_searched(void)
 
 	spec.in_relro = spec.unmarked = true;
 	{
-		CLEANUP_IMAGE
-		struct elf_image image = go_image__make(&spec);
 		CLEANUP_OPENED
-		struct opened opened = open_image(&image);
+		struct opened opened = open_go_image(spec);
 
 		CHECK_STR(name_at(&opened, 0), NULL);
 	}
@@ -202,8 +185,7 @@ static const char *name_when_spoilt(uint32_t magic, size_t at, uint64_t value, s
 {
 	static char kept[64];
 	const struct go_image_spec spec = spec_of(magic);
-	CLEANUP_IMAGE
-	struct elf_image image = go_image__make(&spec);
+	CLEANUP(elf_image__free) struct elf_image image = go_image__make(&spec);
 	const char *name;
 
 	memcpy(image.bytes + GO_TABLE_OFFSET + at, &value, size);
@@ -238,15 +220,11 @@ static void headers_that_lie(void)
 
 static void cut_files(void)
 {
-	const struct go_image_spec spec = spec_of(GO_20);
-	CLEANUP_IMAGE
-	struct elf_image image = go_image__make(&spec);
 	CLEANUP_OPENED
-	struct opened opened = open_image(&image);
+	struct opened opened = open_go_image(spec_of(GO_20));
 	struct elf_lookup lookup = {.address = GO_TEXT};
 
-	for (size_t size = image.size; size > 0; size--) {
-		CHECK_INT(ftruncate(opened.fd, (off_t)size - 1), 0);
+	while (opened__cut(&opened)) {
 		lookup.name = NULL;
 		find(&opened, &lookup, 1);
 	}
@@ -255,11 +233,8 @@ static void cut_files(void)
 
 static void work_is_bounded(void)
 {
-	const struct go_image_spec spec = spec_of(GO_20);
-	CLEANUP_IMAGE
-	struct elf_image image = go_image__make(&spec);
 	CLEANUP_OPENED
-	struct opened opened = open_image(&image);
+	struct opened opened = open_go_image(spec_of(GO_20));
 	struct elf_lookup lookup = {.address = GO_TEXT};
 	uint64_t work = 0, before;
 	int err = 0;

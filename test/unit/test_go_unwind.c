@@ -13,8 +13,6 @@
 #include "test/unit/opened_elf.h"
 #include "test/unit/tap.h"
 
-#define CLEANUP_IMAGE CLEANUP(elf_image__free)
-
 /* ---- rows as text ---- */
 
 struct shown {
@@ -74,10 +72,8 @@ static int show_elf(const struct elf_symbols *elf, uint64_t work, struct shown *
 static const char *show(const struct go_image_spec *spec)
 {
 	static struct shown shown;
-	CLEANUP_IMAGE
-	struct elf_image image = go_image__make(spec);
 	CLEANUP_OPENED
-	struct opened opened = open_image(&image);
+	struct opened opened = open_go_image(*spec);
 	int err = show_elf(&opened.elf, 1000000, &shown);
 
 	return err ? strerror(-err) : shown.text;
@@ -170,11 +166,8 @@ static void unsorted_functions(void)
 
 static void other_machines(void)
 {
-	const struct go_image_spec spec = spec_of(GO_20);
-	CLEANUP_IMAGE
-	struct elf_image image = go_image__make(&spec);
 	CLEANUP_OPENED
-	struct opened opened = open_image(&image);
+	struct opened opened = open_go_image(spec_of(GO_20));
 	struct shown shown;
 
 	opened.elf.machine = EM_AARCH64;
@@ -183,27 +176,19 @@ static void other_machines(void)
 
 static void cut_files(void)
 {
-	const struct go_image_spec spec = spec_of(GO_20);
-	CLEANUP_IMAGE
-	struct elf_image image = go_image__make(&spec);
 	CLEANUP_OPENED
-	struct opened opened = open_image(&image);
+	struct opened opened = open_go_image(spec_of(GO_20));
 	struct shown shown;
 
-	for (size_t size = image.size; size > 0; size--) {
-		CHECK_INT(ftruncate(opened.fd, (off_t)size - 1), 0);
+	while (opened__cut(&opened))
 		(void)show_elf(&opened.elf, 1000000, &shown);
-	}
 	CHECK_INT(show_elf(&opened.elf, 1000000, &shown), -ENOENT);
 }
 
 static void work_is_bounded(void)
 {
-	const struct go_image_spec spec = spec_of(GO_20);
-	CLEANUP_IMAGE
-	struct elf_image image = go_image__make(&spec);
 	CLEANUP_OPENED
-	struct opened opened = open_image(&image);
+	struct opened opened = open_go_image(spec_of(GO_20));
 	struct shown shown;
 	int err = -ENOENT;
 
