@@ -27,7 +27,7 @@ static void print_result(size_t number, const char *name)
 	putchar('\n');
 }
 
-int tap_run(const struct tap_test *tests, size_t nr)
+int tap_run(const struct tap_test *tests, size_t nr, void (*around)(void (*test)(void)))
 {
 	bool failed = false;
 
@@ -37,7 +37,10 @@ int tap_run(const struct tap_test *tests, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		current.failed = false;
 		current.skipped = NULL;
-		tests[i].run();
+		if (around)
+			around(tests[i].run);
+		else
+			tests[i].run();
 		print_result(i + 1, tests[i].name);
 		failed |= current.failed;
 	}

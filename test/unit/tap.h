@@ -20,9 +20,13 @@ struct tap_test {
 	void (*run)(void);
 };
 
-/* Run all tests of an array. The exit status of the program: 0 if none failed, else 1. */
-#define TAP_RUN(tests) tap_run(tests, sizeof(tests) / sizeof((tests)[0]))
-int tap_run(const struct tap_test *tests, size_t nr);
+/*
+ * Run all tests of an array, each by around(), which calls it with what it needs, or by itself.
+ * The exit status of the program: 0 if none failed, else 1.
+ */
+#define TAP_RUN(tests)		  TAP_RUN_IN(NULL, tests)
+#define TAP_RUN_IN(around, tests) tap_run(tests, sizeof(tests) / sizeof((tests)[0]), around)
+int tap_run(const struct tap_test *tests, size_t nr, void (*around)(void (*test)(void)));
 
 /* Say that the running test cannot be run here; the test returns then. */
 void tap_skip(const char *reason);

@@ -140,46 +140,16 @@ static void fork_of_many_test(void)
 	CHECK(process_images__find(images, 4999)->nr > 100);
 }
 
-static void programs(void)
-{
-	with_images(programs_test);
-}
-
-static void forks(void)
-{
-	with_images(forks_test);
-}
-
-static void not_watched(void)
-{
-	with_images(not_watched_test);
-}
-
-static void forgotten(void)
-{
-	with_images(forgotten_test);
-}
-
-static void many(void)
-{
-	with_images(many_test);
-}
-
-static void fork_of_many(void)
-{
-	with_images(fork_of_many_test);
-}
-
 static const struct tap_test tests[] = {
-	{"a program has what it maps, until the next one", programs},
-	{"a process begins with what its parent has", forks},
-	{"of a process that was there before nothing is known", not_watched},
-	{"all can be forgotten", forgotten},
-	{"memory is bounded", many},
-	{"a chain of forks of a large program", fork_of_many},
+	{"a program has what it maps, until the next one", programs_test},
+	{"a process begins with what its parent has", forks_test},
+	{"of a process that was there before nothing is known", not_watched_test},
+	{"all can be forgotten", forgotten_test},
+	{"memory is bounded", many_test},
+	{"a chain of forks of a large program", fork_of_many_test},
 };
 
 int main(void)
 {
-	return TAP_RUN(tests);
+	return TAP_RUN_IN(with_images, tests);
 }

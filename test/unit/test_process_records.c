@@ -130,21 +130,11 @@ static void burst(void)
 	CHECK(!is_missing(quiet));
 }
 
-static void burst_test(void)
-{
-	with_records(burst);
-}
-
 static void all_taken(void)
 {
 	map_memory(SOME);
 	CHECK_INT(process_records__read(records), 0);
 	CHECK_INT(count_mappings(), SOME);
-}
-
-static void all_taken_test(void)
-{
-	with_records(all_taken);
 }
 
 static void memory_short(void)
@@ -158,18 +148,13 @@ static void memory_short(void)
 	CHECK_INT(count_mappings(), SOME);
 }
 
-static void memory_short_test(void)
-{
-	with_records(memory_short);
-}
-
 static const struct tap_test tests[] = {
-	{"what is mapped is taken, in order", all_taken_test},
-	{"what finds no room is missing at once, and at its time", burst_test},
-	{"what finds no memory is taken later", memory_short_test},
+	{"what is mapped is taken, in order", all_taken},
+	{"what finds no room is missing at once, and at its time", burst},
+	{"what finds no memory is taken later", memory_short},
 };
 
 int main(void)
 {
-	return TAP_RUN(tests);
+	return TAP_RUN_IN(with_records, tests);
 }

@@ -202,46 +202,16 @@ static void lost_test(void)
 	CHECK_INT(stream_processes__known_as(processes, PID, 2), PID);
 }
 
-static void same_program(void)
-{
-	with_processes(same_program_test);
-}
-
-static void exec(void)
-{
-	with_processes(exec_test);
-}
-
-static void exec_after_mapping(void)
-{
-	with_processes(exec_after_mapping_test);
-}
-
-static void mapped(void)
-{
-	with_processes(mapped_test);
-}
-
-static void many(void)
-{
-	with_processes(many_test);
-}
-
-static void lost(void)
-{
-	with_processes(lost_test);
-}
-
 static const struct tap_test tests[] = {
-	{"a process has one number while it is the same program", same_program},
-	{"after exec() the program before is known by its number", exec},
-	{"so is each number that it had while it mapped files", exec_after_mapping},
-	{"what has mapped a file is told of again", mapped},
-	{"what fell out is not taken for what has its PID now", many},
-	{"nor is anything when records were lost", lost},
+	{"a process has one number while it is the same program", same_program_test},
+	{"after exec() the program before is known by its number", exec_test},
+	{"so is each number that it had while it mapped files", exec_after_mapping_test},
+	{"what has mapped a file is told of again", mapped_test},
+	{"what fell out is not taken for what has its PID now", many_test},
+	{"nor is anything when records were lost", lost_test},
 };
 
 int main(void)
 {
-	return TAP_RUN(tests);
+	return TAP_RUN_IN(with_processes, tests);
 }

@@ -261,16 +261,6 @@ static void modules_are_told(void)
 	CHECK_INT(modules.items[1].pid, 5);
 }
 
-static void modules_are_told_test(void)
-{
-	with_processes(modules_are_told);
-}
-
-static void read_test(void)
-{
-	with_processes(read_maps);
-}
-
 static void vsyscall(void)
 {
 	const struct unwind_mapped mapped[] = {
@@ -281,11 +271,6 @@ static void vsyscall(void)
 	CHECK_STR(show(5), "1-2/a");
 	CHECK_INT(known_process__read(process, &files, mapped + 1, 1, 10), 1);
 	CHECK_STR(show(5), "");
-}
-
-static void vsyscall_test(void)
-{
-	with_processes(vsyscall);
 }
 
 static void mapping_over_mapping(void)
@@ -309,11 +294,6 @@ static void mapping_over_mapping(void)
 	CHECK_STR(show(5), "1-50/-");
 }
 
-static void mapping_over_mapping_test(void)
-{
-	with_processes(mapping_over_mapping);
-}
-
 /* A name is known when what the kernel calls so has been found; until then somebody is to look. */
 static void learning(void)
 {
@@ -333,11 +313,6 @@ static void learning(void)
 	map_at(31, 5, 10, 18, 'b');
 	CHECK_STR(show(5), "1-3/a 4-5/- 6-7/b 8-9/a 10-18/b");
 	CHECK(!find(5)->unknown);
-}
-
-static void learning_test(void)
-{
-	with_processes(learning);
 }
 
 static void forks(void)
@@ -360,11 +335,6 @@ static void forks(void)
 	end_at(60, 5);
 	CHECK_STR(show(5), "unknown");
 	CHECK_INT(processes.nr, 0);
-}
-
-static void forks_test(void)
-{
-	with_processes(forks);
 }
 
 /* What the tables have is there once, as long as it is what both have. */
@@ -394,11 +364,6 @@ static void shared(void)
 	CHECK_INT(in_tables[5].nr, 2);
 }
 
-static void shared_test(void)
-{
-	with_processes(shared);
-}
-
 /* What the tables have of a parent is not what it has; or they do not take it. */
 static void not_shared(void)
 {
@@ -419,11 +384,6 @@ static void not_shared(void)
 	CHECK_INT(in_tables[7].nr, 2);
 }
 
-static void not_shared_test(void)
-{
-	with_processes(not_shared);
-}
-
 /* What is read of a parent later can be another program, or more than the child has. */
 static void parent_read_later(void)
 {
@@ -432,11 +392,6 @@ static void parent_read_later(void)
 	CHECK_STR(show(6), "unknown");
 	fork_at(20, 6, 5);
 	CHECK_STR(show(6), "1-3/a");
-}
-
-static void parent_read_later_test(void)
-{
-	with_processes(parent_read_later);
 }
 
 static void programs(void)
@@ -461,11 +416,6 @@ static void programs(void)
 	CHECK_STR(show(7), "unknown");
 }
 
-static void programs_test(void)
-{
-	with_processes(programs);
-}
-
 static void records_before_the_read(void)
 {
 	read_at(100, 5, "1-3/a");
@@ -476,11 +426,6 @@ static void records_before_the_read(void)
 	CHECK_STR(show(5), "1-3/a");
 	map_at(100, 5, 7, 9, '-');
 	CHECK_STR(show(5), "1-3/a 7-9/-");
-}
-
-static void records_before_the_read_test(void)
-{
-	with_processes(records_before_the_read);
 }
 
 static void lost_records(void)
@@ -494,11 +439,6 @@ static void lost_records(void)
 	CHECK_INT(processes.nr, 0);
 	for (pid_t pid = 1; pid < PIDS; pid++)
 		CHECK_INT(in_tables[pid].nr, 0);
-}
-
-static void lost_records_test(void)
-{
-	with_processes(lost_records);
 }
 
 static void too_many(void)
@@ -515,11 +455,6 @@ static void too_many(void)
 	CHECK_INT(processes.nr, UNWIND_PROCESSES);
 	CHECK_STR(show(UNWIND_PROCESSES), "");
 	CHECK_STR(show(UNWIND_PROCESSES + 1), "unknown");
-}
-
-static void too_many_test(void)
-{
-	with_processes(too_many);
 }
 
 /* ---- what the tables have ---- */
@@ -545,11 +480,6 @@ static void written(void)
 	check_entry(5, 1, UNWIND_NO_MODULE, 0, 4 << 12);
 	check_entry(5, 2, 1, 0, 0);
 	check_entry(5, 3, UNWIND_UNKNOWN_MODULE, 0, 0);
-}
-
-static void written_test(void)
-{
-	with_processes(written);
 }
 
 /* Where a file has code in one place, all of it is as far from the file: loaded or not. */
@@ -582,11 +512,6 @@ static void loaded(void)
 	check_entry(5, 2, 1, 0, 0);
 }
 
-static void loaded_test(void)
-{
-	with_processes(loaded);
-}
-
 /* It was so when it was read, or when the last record was taken. */
 static void since(void)
 {
@@ -601,11 +526,6 @@ static void since(void)
 	CHECK_INT(in_tables[5].since, 30);
 }
 
-static void since_test(void)
-{
-	with_processes(since);
-}
-
 static void written_without_room(void)
 {
 	modules_max = 1;
@@ -618,32 +538,27 @@ static void written_without_room(void)
 	CHECK_INT(in_tables[5].nr, 0);
 }
 
-static void written_without_room_test(void)
-{
-	with_processes(written_without_room);
-}
-
 static const struct tap_test tests[] = {
-	{"what is read takes the place of what was known", read_test},
-	{"who names frames is told of each file, once", modules_are_told_test},
-	{"there is nothing above user space", vsyscall_test},
-	{"a mapping cuts what is below", mapping_over_mapping_test},
-	{"names are learned from what is read", learning_test},
-	{"a child has what its parent has", forks_test},
-	{"the tables have that once", shared_test},
-	{"unless they do not have it so", not_shared_test},
-	{"but not what its parent has had since", parent_read_later_test},
-	{"a program begins with nothing", programs_test},
-	{"records of before the mappings were read are in there", records_before_the_read_test},
-	{"where records were lost nothing is known", lost_records_test},
-	{"there are so many mappings and processes at most", too_many_test},
-	{"tables have what is mapped", written_test},
-	{"and where the code of scattered files is", loaded_test},
-	{"since when that is so", since_test},
-	{"files beyond the tables are unknown there", written_without_room_test},
+	{"what is read takes the place of what was known", read_maps},
+	{"who names frames is told of each file, once", modules_are_told},
+	{"there is nothing above user space", vsyscall},
+	{"a mapping cuts what is below", mapping_over_mapping},
+	{"names are learned from what is read", learning},
+	{"a child has what its parent has", forks},
+	{"the tables have that once", shared},
+	{"unless they do not have it so", not_shared},
+	{"but not what its parent has had since", parent_read_later},
+	{"a program begins with nothing", programs},
+	{"records of before the mappings were read are in there", records_before_the_read},
+	{"where records were lost nothing is known", lost_records},
+	{"there are so many mappings and processes at most", too_many},
+	{"tables have what is mapped", written},
+	{"and where the code of scattered files is", loaded},
+	{"since when that is so", since},
+	{"files beyond the tables are unknown there", written_without_room},
 };
 
 int main(void)
 {
-	return TAP_RUN(tests);
+	return TAP_RUN_IN(with_processes, tests);
 }
