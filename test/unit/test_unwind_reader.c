@@ -295,12 +295,6 @@ static void refused_by_the_sink(void)
 static char directory[] = "/tmp/test_unwind_reader.XXXXXX";
 static char path[sizeof(directory) + 16];
 
-static void make_directory(void)
-{
-	CHECK(mkdtemp(directory) != NULL);
-	snprintf(path, sizeof(path), "%s/file", directory);
-}
-
 static void remove_directory(void)
 {
 	unlink(path);
@@ -332,15 +326,21 @@ static struct unwind_mapped map_file(void **at)
 	return found ? *found : (struct unwind_mapped){.start = 0};
 }
 
+/* The same of a new file, in a directory that is to be removed. */
+static struct unwind_mapped map_new_file(void **at)
+{
+	CHECK(mkdtemp(directory) != NULL);
+	snprintf(path, sizeof(path), "%s/file", directory);
+	write_file("no program");
+	return map_file(at);
+}
+
 static void no_program(void)
 {
 	struct received received = {.nr_rows = 0};
-	struct unwind_mapped mapped;
 	void *at;
+	struct unwind_mapped mapped = map_new_file(&at);
 
-	make_directory();
-	write_file("no program");
-	mapped = map_file(&at);
 #ifndef __SANITIZE_ADDRESS__ /* which ends such a child in the sandbox */
 	CHECK_INT(read_table(getpid(), &mapped, &received), -ENOEXEC);
 #endif
@@ -356,12 +356,9 @@ static void renamed(void)
 {
 	struct received received = {.nr_rows = 0};
 	char other[sizeof(path) + 8];
-	struct unwind_mapped mapped, again;
 	void *at;
+	struct unwind_mapped mapped = map_new_file(&at), again;
 
-	make_directory();
-	write_file("no program");
-	mapped = map_file(&at);
 	munmap(at, page_size());
 	CHECK_INT(chmod(path, 0400), 0);
 	snprintf(other, sizeof(other), "%s.old", path);
@@ -378,12 +375,9 @@ static void renamed(void)
 static void replaced(void)
 {
 	struct received received = {.nr_rows = 0};
-	struct unwind_mapped mapped;
 	void *at;
+	struct unwind_mapped mapped = map_new_file(&at);
 
-	make_directory();
-	write_file("no program");
-	mapped = map_file(&at);
 	/* Written to, though it is mapped. */
 	write_file("nor now");
 	CHECK_INT(read_table(getpid(), &mapped, &received), -ESTALE);
@@ -421,12 +415,9 @@ static int identify(const struct unwind_mapped *named, struct unwind_identity *i
 static void named(void)
 {
 	struct unwind_identity identity;
-	struct unwind_mapped mapped;
 	void *at;
+	struct unwind_mapped mapped = map_new_file(&at);
 
-	make_directory();
-	write_file("no program");
-	mapped = map_file(&at);
 	munmap(at, page_size());
 	mapped.generation = 7;
 	generation = 7;
