@@ -10,6 +10,7 @@
 #include "core/unwind_processes.h"
 #include "sym/reader_child.h"
 #include "test/fuzz/fuzz.h"
+#include "test/unit/kept_tables.h"
 
 /* Addresses are multiples of it. */
 #define UNIT   ((uint64_t)1 << 12)
@@ -28,25 +29,8 @@ static struct {
 	struct place places[PLACES];
 } expected[PIDS];
 
-/* What the programs find of it. */
-static struct {
-	uint32_t nr;
-	struct unwind_mapping mappings[PLACES];
-} in_tables[PIDS];
-
-static uint32_t users; /* who has a slice has some */
-
-/* In the place of core/unwind_tables.h and sym/unwind_reader.h: see "--wrap" in ld(1). */
+/* In the place of sym/unwind_reader.h: see "--wrap" in ld(1). */
 int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided);
-int __wrap_unwind_tables__add_module(struct unwind_tables *tables);
-int __wrap_unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
-				      const struct unwind_mapping *mappings, uint32_t nr,
-				      uint64_t since, struct unwind_slice *slice);
-int __wrap_unwind_tables__share_process(struct unwind_tables *tables, uint32_t tgid,
-					const struct unwind_slice *parent, uint64_t since,
-					struct unwind_slice *slice);
-void __wrap_unwind_tables__remove_process(struct unwind_tables *tables, uint32_t tgid,
-					  struct unwind_slice *slice);
 
 /* Each generation of an inode is another file, by its size. */
 static struct unwind_identity identity_of(uint64_t inode, uint64_t generation)
@@ -62,51 +46,6 @@ int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_
 	mapped->identity = identity_of(mapped->inode, mapped->generation);
 	mapped->source = UNWIND_SOURCE_FILE;
 	return 0;
-}
-
-int __wrap_unwind_tables__add_module(struct unwind_tables *tables)
-{
-	return (int)tables->nr_modules++;
-}
-
-int __wrap_unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
-				      const struct unwind_mapping *mappings, uint32_t nr,
-				      uint64_t since, struct unwind_slice *slice)
-{
-	REQUIRE(tgid < PIDS && nr > 0 && nr <= PLACES && since);
-	for (uint32_t i = 0; i < nr; i++) {
-		REQUIRE(mappings[i].start < mappings[i].end);
-		REQUIRE(i == 0 || mappings[i - 1].end <= mappings[i].start);
-		REQUIRE(mappings[i].module < tables->nr_modules ||
-			mappings[i].module >= UNWIND_UNKNOWN_MODULE);
-	}
-	memcpy(in_tables[tgid].mappings, mappings, nr * sizeof(*mappings));
-	in_tables[tgid].nr = nr;
-	*slice = (struct unwind_slice){.first = tgid, .nr = nr, .size = nr, .users = &users};
-	return 0;
-}
-
-/* Each has a copy here, and its own number. */
-int __wrap_unwind_tables__share_process(struct unwind_tables *tables, uint32_t tgid,
-					const struct unwind_slice *parent, uint64_t since,
-					struct unwind_slice *slice)
-{
-	(void)tables;
-	REQUIRE(tgid < PIDS && parent->users && !slice->users && since);
-	REQUIRE(in_tables[parent->first].nr == parent->nr);
-	in_tables[tgid] = in_tables[parent->first];
-	*slice = *parent;
-	slice->first = tgid;
-	return 0;
-}
-
-void __wrap_unwind_tables__remove_process(struct unwind_tables *tables, uint32_t tgid,
-					  struct unwind_slice *slice)
-{
-	(void)tables;
-	REQUIRE(tgid < PIDS);
-	in_tables[tgid].nr = 0;
-	*slice = (struct unwind_slice){0};
 }
 
 /* A file that is known is the one that was named; who has another one is to be looked at. */
@@ -144,13 +83,14 @@ static size_t check_mapping(const struct known_processes *processes,
 /* What has not changed is in the tables as it is; what is not known is not there. */
 static void check_tables(const struct known_process *process, pid_t pid)
 {
-	REQUIRE(process || !in_tables[pid].nr);
+	REQUIRE(process || !kept[pid].nr);
+	REQUIRE(!kept[pid].nr || kept[pid].since);
 	if (!process || process->changed)
 		return;
-	REQUIRE(in_tables[pid].nr == process->nr);
+	REQUIRE(kept[pid].nr == process->nr);
 	for (size_t i = 0; i < process->nr; i++)
-		REQUIRE(in_tables[pid].mappings[i].start == process->mappings[i].start &&
-			in_tables[pid].mappings[i].end == process->mappings[i].end);
+		REQUIRE(kept[pid].mappings[i].start == process->mappings[i].start &&
+			kept[pid].mappings[i].end == process->mappings[i].end);
 }
 
 static void check_process(const struct known_processes *processes, pid_t pid)
@@ -306,7 +246,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t time = 1;
 
 	memset(expected, 0, sizeof(expected));
-	memset(in_tables, 0, sizeof(in_tables));
+	kept_tables__reset();
 	for (; size >= 5 && time < 200; data += 5, size -= 5, time++) {
 		const struct process_record record = make_record(data, time);
 

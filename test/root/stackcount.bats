@@ -189,8 +189,8 @@ load ../refute
 chains() {
 	awk -v wanted="$1" '
 	{
-		count = $NF
-		nr = split($1, frames, ";"); depth = 0; owner = ""; mixed = 0
+		count = $NF; sub(/ [0-9]+$/, "")
+		nr = split($0, frames, ";"); depth = 0; owner = ""; mixed = 0
 		for (i = 1; i <= nr; i++) {
 			if (frames[i] !~ /^(chain|thread)[0-7]$/) continue
 			n = substr(frames[i], length(frames[i]))

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables are a list of what was put there last: see "--wrap" in ld(1). */
 #include "core/unwind_processes.h"
 
 #include <errno.h>
@@ -11,92 +10,18 @@
 #include "core/unwind_files.h"
 #include "core/unwind_modules.h"
 #include "core/util/array.h"
+#include "test/unit/kept_tables.h"
 #include "test/unit/tap.h"
 
-/* ---- tables ---- */
-
-#define PIDS 16
-
-/* As the programs find it. */
-static struct {
-	struct unwind_mapping mappings[UNWIND_MAPPINGS_MAX];
-	uint32_t nr;
-	uint64_t since;
-} in_tables[PIDS];
-
-static struct unwind_tables tables; /* never looked into */
-static int nr_modules, modules_max, share_error;
-
-/* Who has some has users: that is all that somebody may ask. */
-static uint32_t users;
-
-int __wrap_unwind_tables__add_module(struct unwind_tables *into);
-int __wrap_unwind_tables__put_process(struct unwind_tables *into, uint32_t tgid,
-				      const struct unwind_mapping *mappings, uint32_t nr,
-				      uint64_t since, struct unwind_slice *slice);
-int __wrap_unwind_tables__share_process(struct unwind_tables *into, uint32_t tgid,
-					const struct unwind_slice *parent, uint64_t since,
-					struct unwind_slice *slice);
-void __wrap_unwind_tables__remove_process(struct unwind_tables *from, uint32_t tgid,
-					  struct unwind_slice *slice);
-
-int __wrap_unwind_tables__add_module(struct unwind_tables *into)
-{
-	CHECK(into == &tables);
-	return nr_modules < modules_max ? nr_modules++ : -ENOSPC;
-}
-
-int __wrap_unwind_tables__put_process(struct unwind_tables *into, uint32_t tgid,
-				      const struct unwind_mapping *mappings, uint32_t nr,
-				      uint64_t since, struct unwind_slice *slice)
-{
-	CHECK(into == &tables && nr);
-	*slice = (struct unwind_slice){.first = tgid, .nr = nr, .size = nr, .users = &users};
-	if (tgid >= PIDS)
-		return 0;
-	memcpy(in_tables[tgid].mappings, mappings, nr * sizeof(*mappings));
-	in_tables[tgid].nr = nr;
-	in_tables[tgid].since = since;
-	return 0;
-}
-
-/* slice.first is the process that they were put there for. */
-int __wrap_unwind_tables__share_process(struct unwind_tables *into, uint32_t tgid,
-					const struct unwind_slice *parent, uint64_t since,
-					struct unwind_slice *slice)
-{
-	CHECK(into == &tables && parent->users && !slice->users);
-	*slice = *parent;
-	if (share_error)
-		return share_error;
-	if (CHECK(tgid < PIDS && parent->first < PIDS)) {
-		in_tables[tgid] = in_tables[parent->first];
-		in_tables[tgid].since = since;
-	}
-	return 0;
-}
-
-void __wrap_unwind_tables__remove_process(struct unwind_tables *from, uint32_t tgid,
-					  struct unwind_slice *slice)
-{
-	CHECK(from == &tables);
-	*slice = (struct unwind_slice){0};
-	if (tgid < PIDS)
-		in_tables[tgid].nr = 0;
-}
-
-/* ---- processes ---- */
-
+static struct unwind_tables tables;
 static struct unwind_files files;
 static struct unwind_module_list modules;
 static struct known_processes processes;
 
 static void with_processes(void (*test)(void))
 {
-	memset(in_tables, 0, sizeof(in_tables));
-	nr_modules = 0;
-	modules_max = 100;
-	share_error = 0;
+	kept_tables__reset();
+	tables = (struct unwind_tables){.nr_modules = 0};
 	files = (struct unwind_files){0};
 	processes = (struct known_processes){.files = &files, .modules = &modules};
 	test();
@@ -249,7 +174,7 @@ static void modules_are_told(void)
 	read_at(10, 6, "2-3/a 8-9/-");
 	known_processes__write(&processes, find(6), &tables);
 	known_processes__write(&processes, find(5), &tables);
-	CHECK_INT(nr_modules, 2);
+	CHECK_INT(tables.nr_modules, 2);
 	CHECK_INT(modules.items[0].id.inode, 'a');
 	CHECK_INT(modules.items[0].id.device, 8);
 	CHECK_INT(modules.items[0].pid, 6);
@@ -346,22 +271,22 @@ static void shared(void)
 	processes.since = 35;
 	fork_at(30, 6, 5);
 	CHECK(!find(6)->changed);
-	CHECK_INT(find(6)->slice.first, 5);
-	CHECK_INT(in_tables[6].nr, 2);
-	CHECK_INT(in_tables[6].since, 30);
-	CHECK_INT(in_tables[5].since, 20);
+	CHECK(find(6)->slice.users == find(5)->slice.users);
+	CHECK_INT(kept[6].nr, 2);
+	CHECK_INT(kept[6].since, 30);
+	CHECK_INT(kept[5].since, 20);
 	/* A child of that child has the same. */
 	fork_at(31, 7, 6);
-	CHECK_INT(find(7)->slice.first, 5);
+	CHECK(find(7)->slice.users == find(5)->slice.users);
 	/* It maps something of its own, and has tables of its own. */
 	map_at(32, 6, 7, 8, '-');
 	CHECK(find(6)->changed);
 	CHECK(!find(5)->changed);
 	write_process(6);
-	CHECK_INT(find(6)->slice.first, 6);
-	CHECK_INT(in_tables[6].nr, 3);
-	CHECK_INT(in_tables[7].nr, 2);
-	CHECK_INT(in_tables[5].nr, 2);
+	CHECK(find(6)->slice.users != find(5)->slice.users);
+	CHECK_INT(kept[6].nr, 3);
+	CHECK_INT(kept[7].nr, 2);
+	CHECK_INT(kept[5].nr, 2);
 }
 
 /* What the tables have of a parent is not what it has; or they do not take it. */
@@ -374,14 +299,14 @@ static void not_shared(void)
 	CHECK_STR(show(6), "1-3/a 7-8/?");
 	CHECK(find(6)->changed && !find(6)->slice.users);
 	CHECK(find(6)->unknown);
-	CHECK_INT(in_tables[6].nr, 0);
+	CHECK_INT(kept[6].nr, 0);
 	write_process(5);
-	share_error = -ENOMEM;
+	kept_share_error = -ENOMEM;
 	fork_at(50, 7, 5);
 	CHECK(find(7)->changed);
-	CHECK_INT(in_tables[7].nr, 0);
+	CHECK_INT(kept[7].nr, 0);
 	write_process(7);
-	CHECK_INT(in_tables[7].nr, 2);
+	CHECK_INT(kept[7].nr, 2);
 }
 
 /* What is read of a parent later can be another program, or more than the child has. */
@@ -401,12 +326,12 @@ static void programs(void)
 	map_at(11, 5, 1, 3, '-');
 	CHECK_STR(show(5), "1-3/-");
 	write_process(5);
-	CHECK_INT(in_tables[5].nr, 1);
+	CHECK_INT(kept[5].nr, 1);
 	/* Nothing of the old program is found from now on. */
 	find(5)->retry = find(5)->pause = 1000;
 	exec_at(20, 5);
 	CHECK_STR(show(5), "");
-	CHECK_INT(in_tables[5].nr, 0);
+	CHECK_INT(kept[5].nr, 0);
 	CHECK(find(5)->changed);
 	CHECK_INT(find(5)->retry + find(5)->pause, 0);
 	/* Of a process that nobody has read nothing but a program's start makes it known. */
@@ -430,15 +355,15 @@ static void records_before_the_read(void)
 
 static void lost_records(void)
 {
-	for (pid_t pid = 1; pid < PIDS; pid++) {
+	for (pid_t pid = 1; pid < KEPT_PROCESSES; pid++) {
 		read_at(100, pid, "1-3/a");
 		write_process(pid);
-		CHECK_INT(in_tables[pid].nr, 1);
+		CHECK_INT(kept[pid].nr, 1);
 	}
 	lose(50);
 	CHECK_INT(processes.nr, 0);
-	for (pid_t pid = 1; pid < PIDS; pid++)
-		CHECK_INT(in_tables[pid].nr, 0);
+	for (pid_t pid = 1; pid < KEPT_PROCESSES; pid++)
+		CHECK_INT(kept[pid].nr, 0);
 }
 
 static void too_many(void)
@@ -461,7 +386,7 @@ static void too_many(void)
 
 static void check_entry(pid_t pid, uint32_t nr, uint32_t module, uint32_t placed, uint64_t bias)
 {
-	const struct unwind_mapping *entry = &in_tables[pid].mappings[nr];
+	const struct unwind_mapping *entry = &kept[pid].mappings[nr];
 
 	CHECK_INT(entry->module, module);
 	CHECK_INT(entry->placed, placed);
@@ -473,9 +398,9 @@ static void written(void)
 	read_at(10, 5, "1-3/a 4-5/- 6-7/b");
 	map_at(20, 5, 8, 9, 'c');
 	write_process(5);
-	CHECK_INT(in_tables[5].nr, 4);
-	CHECK_INT(in_tables[5].mappings[2].start, 6 << 12);
-	CHECK_INT(in_tables[5].mappings[2].end, 7 << 12);
+	CHECK_INT(kept[5].nr, 4);
+	CHECK_INT(kept[5].mappings[2].start, 6 << 12);
+	CHECK_INT(kept[5].mappings[2].end, 7 << 12);
 	check_entry(5, 0, 0, 0, 0);
 	check_entry(5, 1, UNWIND_NO_MODULE, 0, 4 << 12);
 	check_entry(5, 2, 1, 0, 0);
@@ -517,25 +442,25 @@ static void since(void)
 {
 	read_at(10, 5, "1-3/a");
 	write_process(5);
-	CHECK_INT(in_tables[5].since, 10);
+	CHECK_INT(kept[5].since, 10);
 	processes.since = 20;
 	write_process(5);
-	CHECK_INT(in_tables[5].since, 20);
+	CHECK_INT(kept[5].since, 20);
 	read_at(30, 5, "1-3/a");
 	write_process(5);
-	CHECK_INT(in_tables[5].since, 30);
+	CHECK_INT(kept[5].since, 30);
 }
 
 static void written_without_room(void)
 {
-	modules_max = 1;
+	kept_modules_max = 1;
 	read_at(10, 5, "1-3/a 4-5/b");
 	write_process(5);
 	check_entry(5, 0, 0, 0, 0);
 	check_entry(5, 1, UNWIND_UNKNOWN_MODULE, 0, 0);
 	read_at(20, 5, "");
 	write_process(5);
-	CHECK_INT(in_tables[5].nr, 0);
+	CHECK_INT(kept[5].nr, 0);
 }
 
 static const struct tap_test tests[] = {
