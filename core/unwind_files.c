@@ -18,6 +18,25 @@ void unwind_files__release(struct unwind_files *files)
 	*files = (struct unwind_files){0};
 }
 
+bool unwind_files__is_full(const struct unwind_files *files)
+{
+	return files->nr >= UNWIND_FILES_MAX || files->nr_names >= UNWIND_NAMES_MAX;
+}
+
+void unwind_files__forget(struct unwind_files *files)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < files->nr_names; i++)
+		free(files->names[i].sought);
+	files->nr_names = 0;
+	memset(files->buckets, 0, sizeof(files->buckets));
+	for (size_t i = 0; i < files->nr; i++)
+		if (files->items[i].module != UNWIND_UNKNOWN_MODULE)
+			files->items[kept++] = files->items[i];
+	files->nr = kept;
+}
+
 static uint32_t bucket_of(uint64_t device, uint64_t inode, uint64_t path)
 {
 	return (uint32_t)((device * 31 + inode * 0x9e3779b97f4a7c15 + path) >> 7) %
@@ -47,7 +66,8 @@ static struct unwind_name *add_name(struct unwind_files *files, const struct unw
 	uint64_t path = hash__text(mapped->path);
 	uint32_t *bucket = &files->buckets[bucket_of(mapped->device, mapped->inode, path)];
 
-	if (ARRAY_GROW(files->names, files->nr_names, files->names_capacity))
+	if (files->nr_names >= UNWIND_NAMES_MAX ||
+	    ARRAY_GROW(files->names, files->nr_names, files->names_capacity))
 		return NULL;
 	files->names[files->nr_names] = (struct unwind_name){
 		.device = mapped->device,
@@ -71,10 +91,15 @@ static int find_or_add(struct unwind_files *files, const struct unwind_mapped *m
 	for (*file = 0; *file < files->nr; (*file)++)
 		if (is_same(&files->items[*file].mapped, mapped))
 			return 0;
+	if (files->nr >= UNWIND_FILES_MAX)
+		return -ENOSPC;
 	if (ARRAY_GROW(files->items, files->nr, files->capacity))
 		return -ENOMEM;
-	files->items[files->nr++] =
-		(struct unwind_known_file){.mapped = *mapped, .module = UNWIND_UNKNOWN_MODULE};
+	files->items[files->nr++] = (struct unwind_known_file){
+		.mapped = *mapped,
+		.module = UNWIND_UNKNOWN_MODULE,
+		.state = mapped->source == UNWIND_SOURCE_OTHER ? UNWIND_MODULE_EMPTY :
+								 UNWIND_MODULE_WANTED};
 	return 0;
 }
 
@@ -96,10 +121,8 @@ int unwind_files__found(struct unwind_files *files, const struct unwind_mapped *
 	if (!name)
 		name = add_name(files, mapped);
 	if (!name)
-		return -ENOMEM;
+		return unwind_files__is_full(files) ? -ENOSPC : -ENOMEM;
 	end_search(name);
-	name->generation = mapped->generation;
-	name->has_generation = mapped->has_generation;
 	if (name->file >= files->nr || !is_same(&files->items[name->file].mapped, mapped)) {
 		int err = find_or_add(files, mapped, &name->file);
 
@@ -109,6 +132,7 @@ int unwind_files__found(struct unwind_files *files, const struct unwind_mapped *
 		}
 	}
 	*file = name->file;
+	files->items[*file].mapped.watch = mapped->watch;
 	return 0;
 }
 
@@ -123,14 +147,26 @@ static void begin_search(struct unwind_files *files, struct unwind_name *name, u
 		name = add_name(files, &mapped);
 		if (!name)
 			return;
-	} else if (name->generation == generation) {
+	} else if (name->file == UNWIND_FILE_UNKNOWN && name->has_generation &&
+		   name->generation == generation) {
 		return; /* it is sought, or was in vain */
 	}
 	end_search(name);
 	name->file = UNWIND_FILE_UNKNOWN;
 	name->generation = generation;
-	name->has_generation = false;
+	name->has_generation = true;
 	name->sought = strdup(path);
+}
+
+/*
+ * Whether a record means the file that was found under its name. As long as that is watched its
+ * inode is no other file's, and so has one generation.
+ */
+static bool is_meant(const struct unwind_files *files, const struct unwind_name *name,
+		     uint32_t generation)
+{
+	return name->file < files->nr && (!name->inode || files->items[name->file].mapped.watch) &&
+	       (!name->has_generation || name->generation == generation);
 }
 
 uint32_t unwind_files__named(struct unwind_files *files, uint64_t device, uint64_t inode,
@@ -141,33 +177,42 @@ uint32_t unwind_files__named(struct unwind_files *files, uint64_t device, uint64
 	if (!inode && strcmp(path, "[vdso]") != 0)
 		return UNWIND_FILE_NONE;
 	name = find_name(files, device, inode, path);
-	if (name && (!inode || (name->has_generation && name->generation == generation)))
+	if (name && is_meant(files, name, generation)) {
+		name->generation = generation;
+		name->has_generation = true;
 		return name->file;
+	}
 	if (inode)
 		begin_search(files, name, device, inode, generation, path);
 	return UNWIND_FILE_UNKNOWN;
 }
 
-static void seek(struct unwind_files *files, size_t number, struct avoided_devices *avoided)
+void unwind_files__changed(struct unwind_files *files, int watch)
+{
+	for (size_t i = 0; i < files->nr; i++)
+		if (!watch || files->items[i].mapped.watch == watch)
+			files->items[i].mapped.watch = 0;
+}
+
+static void seek(struct unwind_files *files, size_t number, struct avoided_devices *avoided,
+		 int watches)
 {
 	const struct unwind_name *name = &files->names[number];
-	struct unwind_mapped mapped = {
-		.device = name->device, .inode = name->inode, .generation = name->generation};
+	struct unwind_mapped mapped = {.device = name->device, .inode = name->inode};
 	uint32_t file;
 
 	unwind_path__set(mapped.path, name->sought);
-	if (unwind_reader__identify(&mapped, avoided) == 0) {
-		mapped.has_generation = true;
+	/* Without room it is found when somebody looks at its process. */
+	if (unwind_reader__identify(&mapped, avoided, watches) == 0)
 		(void)unwind_files__found(files, &mapped, &file);
-	}
 	end_search(&files->names[number]);
 }
 
-void unwind_files__seek(struct unwind_files *files, struct avoided_devices *avoided)
+void unwind_files__seek(struct unwind_files *files, struct avoided_devices *avoided, int watches)
 {
 	for (size_t i = 0; i < files->nr_names; i++)
 		if (files->names[i].sought)
-			seek(files, i, avoided);
+			seek(files, i, avoided, watches);
 }
 
 static uint64_t segment_delta(const struct unwind_segment *segment)

@@ -3,7 +3,8 @@
  * The files that processes have mapped, each once, whoever has mapped it and wherever: a file
  * has one table for all. The kernel names a file by its device and inode, which can be shown for
  * another file as well or be used again; so a file is told apart by what stat() says of it, which
- * somebody has to open it for, and a name only by what it was found to mean.
+ * somebody has to open it for, and a name means what it was found to mean, as long as inotify(7)
+ * would tell if that were not so any more.
  */
 #ifndef TRACEKIT_CORE_UNWIND_FILES_H
 #define TRACEKIT_CORE_UNWIND_FILES_H
@@ -18,7 +19,7 @@
 #include "sym/unwind_table_reader.h"
 
 struct unwind_known_file {
-	struct unwind_mapped mapped; /* as it was found first; the source and identity are its */
+	struct unwind_mapped mapped; /* as it was found first; source, identity and watch are its */
 	uint32_t module;	     /* of unwind_tables; UNWIND_UNKNOWN_MODULE: none yet */
 	enum unwind_module_state state;
 	struct unwind_file layout; /* once it is loaded */
@@ -32,14 +33,18 @@ struct unwind_known_file {
 
 struct unwind_name {
 	uint64_t device, inode, path; /* by a hash of it */
-	uint32_t generation;
-	bool has_generation; /* known, and the file with it */
-	char *sought;	     /* the path of what a record has named, until somebody has looked */
+	uint32_t generation;	      /* of the inode, */
+	bool has_generation;	      /* if a record has told it */
+	char *sought; /* the path of what a record has named, until somebody has looked */
 	uint32_t file;
 	uint32_t next; /* with its hash, plus 1 */
 };
 
 #define UNWIND_NAME_BUCKETS 1024
+
+/* More than there are modules: then those without one are forgotten, and all names. */
+#define UNWIND_FILES_MAX ((size_t)2 * UNWIND_MODULES)
+#define UNWIND_NAMES_MAX ((size_t)4 * UNWIND_MODULES)
 
 /* All zero is empty. */
 struct unwind_files {
@@ -56,21 +61,31 @@ struct unwind_files {
 
 void unwind_files__release(struct unwind_files *files);
 
-/* The file that was found to be mapped; UNWIND_FILE_NONE for memory without one, and
- * UNWIND_FILE_UNKNOWN for one that cannot be had. Returns 0 or
- * -ENOMEM. */
+/* There are so many that no more can be found. */
+bool unwind_files__is_full(const struct unwind_files *files);
+
+/* Then: nobody may refer to any by its index. */
+void unwind_files__forget(struct unwind_files *files);
+
+/*
+ * The file that was found to be mapped; UNWIND_FILE_NONE for memory without one, and
+ * UNWIND_FILE_UNKNOWN for one that cannot be had. Returns 0, -ENOMEM, or -ENOSPC if it is full.
+ */
 int unwind_files__found(struct unwind_files *files, const struct unwind_mapped *mapped,
 			uint32_t *file);
 
 /*
  * The file that a record of the kernel names: UNWIND_FILE_UNKNOWN if it has not been found under
- * that name and with that generation, which is to be sought then, once.
+ * that name, or may be another one by now; then it is to be sought, once for each generation.
  */
 uint32_t unwind_files__named(struct unwind_files *files, uint64_t device, uint64_t inode,
 			     uint32_t generation, const char *path);
 
+/* That was told by unwind_watches__next(): the next record that names the file is not believed. */
+void unwind_files__changed(struct unwind_files *files, int watch);
+
 /* Look, by its path, for what has been named and not been found since. */
-void unwind_files__seek(struct unwind_files *files, struct avoided_devices *avoided);
+void unwind_files__seek(struct unwind_files *files, struct avoided_devices *avoided, int watches);
 
 /* From an offset in the file, which has been loaded, to an address in it: of its first code. */
 uint64_t unwind_known_file__delta(const struct unwind_known_file *file);

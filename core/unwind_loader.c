@@ -41,6 +41,9 @@
 /* Looks at the records before somebody else gets a turn. */
 #define LOOKS_AT_ONCE 4
 
+/* Until a child is asked again whether it goes on, or a process that was postponed is due. */
+#define WAIT_MS 20
+
 /* A process that is not found to have changed is looked at less and less often. */
 #define PAUSE_FIRST (50 * MILLISECONDS)
 #define PAUSE_MOST  (2000 * MILLISECONDS)
@@ -70,10 +73,12 @@ struct loading {
 	struct ring requests;
 	uint64_t looked; /* when the records were read last: those before have come */
 	struct avoided_devices avoided;
+	int watches;	 /* or negative */
 	uint64_t wanted; /* files have been so often */
 	/* A file that is read already, while another one is written to the tables. */
 	struct unwind_table_reader *ahead; /* or NULL */
 	uint32_t ahead_file;
+	bool postponed; /* a process is to be looked at later */
 };
 
 /* ---- files ---- */
@@ -212,7 +217,7 @@ static void read_ahead(struct loading *loading)
 	}
 }
 
-/* Returns whether there was any. */
+/* If one has been read as far as that. Returns whether there was any. */
 static bool load_wanted_file(struct loading *loading)
 {
 	const struct unwind_sink sink = {
@@ -222,7 +227,7 @@ static bool load_wanted_file(struct loading *loading)
 	int err;
 
 	read_ahead(loading);
-	if (!loading->ahead)
+	if (!loading->ahead || !unwind_table_reader__is_ready(loading->ahead))
 		return false;
 	reader = loading->ahead;
 	number = loading->ahead_file;
@@ -262,7 +267,9 @@ static int read_process(struct loading *loading, struct known_process *process)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
 	uint64_t now = monotonic_now();
-	int nr = unwind_reader__mappings(process->pid, &loading->avoided, &mapped), changed = 0;
+	int changed = 0;
+	int nr =
+		unwind_reader__mappings(process->pid, &loading->avoided, loading->watches, &mapped);
 
 	if (nr >= 0)
 		changed = known_process__read(process, &loading->files, mapped, (size_t)nr, now);
@@ -312,6 +319,14 @@ static void want_module(struct loading *loading, pid_t pid, uint32_t module)
 	}
 }
 
+static bool is_known(const struct known_process *process)
+{
+	for (size_t i = 0; i < process->nr; i++)
+		if (process->mappings[i].file == UNWIND_FILE_UNKNOWN)
+			return false;
+	return process->nr != 0;
+}
+
 static void note_wanted(struct loading *loading, pid_t pid, uint32_t module)
 {
 	struct known_process *process;
@@ -325,10 +340,13 @@ static void note_wanted(struct loading *loading, pid_t pid, uint32_t module)
 	if (module < loading->tables.nr_modules)
 		want_module(loading, pid, module);
 	process = known_processes__add(&loading->processes, pid);
-	if (process) {
-		process->wanted++;
-		process->doubted |= module >= loading->tables.nr_modules;
-	}
+	if (!process)
+		return;
+	process->wanted++;
+	if (module >= loading->tables.nr_modules)
+		process->doubted |= process->walked || !is_known(process);
+	process->changed |= !process->walked;
+	process->walked = true;
 }
 
 /* One process, the busiest, or one file: then whoever else asks is heard. Returns whether any. */
@@ -356,6 +374,14 @@ static bool is_listened_to(const struct loading *loading, pid_t pid)
 	return i < loading->pids->nr || !loading->pids->nr;
 }
 
+static void take_changes(struct loading *loading)
+{
+	int watch;
+
+	while (loading->watches >= 0 && unwind_watches__next(loading->watches, &watch))
+		unwind_files__changed(&loading->files, watch);
+}
+
 /* Those that had been written when the records were read the time before: in the right order. */
 static void take_records(struct loading *loading)
 {
@@ -364,6 +390,8 @@ static void take_records(struct loading *loading)
 
 	/* What is lost for want of memory is known when it is asked for. */
 	(void)process_records__read(loading->records);
+	/* What has become of a file is told before a record can name another one in its place. */
+	take_changes(loading);
 	loading->processes.since = loading->looked;
 	while ((record = process_records__next(loading->records, loading->looked)))
 		if (record->deed == PROCESS_UNKNOWN || is_listened_to(loading, record->pid))
@@ -381,20 +409,40 @@ static void take_requests(struct loading *loading)
 	ring__free_read(&loading->requests);
 }
 
+/* One in which files cannot be found is not to keep us from all others. */
+static bool is_postponed(const struct known_process *process)
+{
+	return process->unknown && process->pause > PAUSE_FIRST && monotonic_now() < process->retry;
+}
+
 /*
  * Files that have been mapped for the first time are looked at at once, so that the next process
  * that has them is known from its start; with what the process has, or, if it has gone, by name.
  */
 static void look_at_new_files(struct loading *loading)
 {
+	loading->postponed = false;
 	known_processes__for_each(process, &loading->processes) {
+		if (is_postponed(process)) {
+			loading->postponed = true;
+			continue;
+		}
 		if (process->unknown)
 			(void)read_process(loading, process);
 		process->unknown = false;
 		if (loading->pids->nr)
 			want_files(loading, process);
 	}
-	unwind_files__seek(&loading->files, &loading->avoided);
+	unwind_files__seek(&loading->files, &loading->avoided, loading->watches);
+}
+
+/* Nobody refers to what goes, but the one that is being read. */
+static void make_room_for_files(struct loading *loading)
+{
+	if (!unwind_files__is_full(&loading->files) || loading->ahead)
+		return;
+	known_processes__forget(&loading->processes, &loading->tables);
+	unwind_files__forget(&loading->files);
 }
 
 static void listen_all(struct loading *loading)
@@ -406,18 +454,30 @@ static void listen_all(struct loading *loading)
 	}
 	write_changed(loading);
 	look_at_new_files(loading);
+	make_room_for_files(loading);
 	take_requests(loading);
 	write_changed(loading);
+	loading->status->no_room = loading->processes.nr_no_room;
+	loading->status->no_modules = loading->processes.nr_no_module;
 }
 
 /* ---- the child ---- */
+
+static struct pollfd poll_ahead(const struct loading *loading)
+{
+	return loading->ahead ? unwind_table_reader__poll(loading->ahead) :
+				(struct pollfd){.fd = -1};
+}
 
 static void load_named(struct loading *loading)
 {
 	for (size_t i = 0; i < loading->pids->nr; i++)
 		note_wanted(loading, loading->pids->pids[i], UNWIND_NO_MODULE);
-	while (load_wanted(loading))
-		;
+	while (load_wanted(loading) || loading->ahead) {
+		struct pollfd polled[] = {poll_ahead(loading)};
+
+		poll(polled, ARRAY_SIZE(polled), polled[0].fd < 0 ? 0 : WAIT_MS);
+	}
 }
 
 static bool has_later_records(const struct loading *loading)
@@ -430,14 +490,19 @@ static void run(struct loading *loading, int socket)
 {
 	struct pollfd polled[] = {{.fd = socket, .events = POLLIN},
 				  {.fd = loading->requests.fd, .events = POLLIN},
+				  {.fd = -1},
 				  {.fd = -1}};
 
 	if (loading->records)
 		polled[2] = process_records__poll(loading->records);
 	(void)!write(socket, "", 1);
 	for (bool busy = false;; busy = load_wanted(loading)) {
-		int wait = busy ? 0 : has_later_records(loading) ? 1 : -1;
+		int wait = busy					? 0 :
+			   has_later_records(loading)		? 1 :
+			   loading->ahead || loading->postponed ? WAIT_MS :
+								  -1;
 
+		polled[3] = poll_ahead(loading);
 		if (poll(polled, ARRAY_SIZE(polled), wait) < 0 && errno != EINTR)
 			return;
 		if (polled[0].revents)
@@ -477,9 +542,19 @@ _Noreturn static void be_child(const struct unwind_maps *maps, const struct pid_
 	loading.status = &shared->status;
 	loading.processes.files = &loading.files;
 	loading.processes.modules = &shared->modules;
-	if (keep_maps(maps, socket) || unwind_tables__open(&loading.tables, maps, memory) ||
-	    ring__open(&loading.requests, maps->requests, &error))
+	/* Children that read what anyone wrote are not to write what others believe. */
+	err = madvise(shared, sizeof(*shared), MADV_DONTFORK) ? -errno : 0;
+	if (!err)
+		err = keep_maps(maps, socket);
+	if (!err)
+		err = unwind_tables__open(&loading.tables, maps, memory);
+	if (!err)
+		err = ring__open(&loading.requests, maps->requests, &error);
+	if (err) {
+		shared->status.failed = (uint32_t)-err;
 		_exit(1);
+	}
+	loading.watches = unwind_watches__open();
 	err = process_records__open(&loading.records, RECORDS_WAKEUP, &error);
 	if (err) {
 		loading.records = NULL;
@@ -517,6 +592,9 @@ int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *m
 	if (loader->child == 0)
 		be_child(maps, pids, memory, sockets[1], loader->shared);
 	close(sockets[1]);
+	/* Nor is this one, or any other child of its. */
+	(void)mprotect(shared, sizeof(*loader->shared), PROT_READ);
+	(void)madvise(shared, sizeof(*loader->shared), MADV_DONTFORK);
 	if (loader->child < 0) {
 		int err = -errno;
 
@@ -542,6 +620,13 @@ struct unwind_status unwind_loader__status(const struct unwind_loader *loader)
 const struct unwind_module_list *unwind_loader__modules(const struct unwind_loader *loader)
 {
 	return &loader->shared->modules;
+}
+
+bool unwind_loader__has_ended(struct unwind_loader *loader)
+{
+	if (loader->child > 0 && waitpid(loader->child, NULL, WNOHANG) == loader->child)
+		loader->child = 0;
+	return !loader->child;
 }
 
 /* It waits for nothing but the kernel and its own children. */

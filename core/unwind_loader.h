@@ -23,6 +23,9 @@ struct unwind_status {
 	uint32_t nr_loaded;	/* files */
 	uint32_t nr_refused;	/* likewise, which did not answer, or could not be read */
 	uint32_t out_of_memory; /* files for which there was none left */
+	uint32_t no_modules;	/* likewise, of numbers that frames can have */
+	uint32_t no_room;	/* processes, as often as it was not there for what they have */
+	uint32_t failed;	/* why it could not begin: -errno, or 0 */
 	uint64_t memory;	/* bytes of tables */
 };
 
@@ -39,6 +42,9 @@ bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds);
 
 /* Those of which frames can be: filled as more come; valid as long as the loader is. */
 const struct unwind_module_list *unwind_loader__modules(const struct unwind_loader *loader);
+
+/* It has, though nobody has asked it to: what it knew is not brought up to date any more. */
+bool unwind_loader__has_ended(struct unwind_loader *loader);
 
 struct unwind_status unwind_loader__status(const struct unwind_loader *loader);
 

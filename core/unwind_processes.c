@@ -123,11 +123,27 @@ static int make_place(struct known_process *process, uint64_t start, uint64_t en
 	return behind.end ? append(process, &behind) : 0;
 }
 
+static bool is_equal(const struct known_mapping *a, const struct known_mapping *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->file == b->file;
+}
+
+/* The kernel tells of changed permissions, too. */
+static bool is_there(const struct known_process *process, const struct known_mapping *mapping)
+{
+	for (size_t i = 0; i < process->nr; i++)
+		if (is_equal(&process->mappings[i], mapping))
+			return true;
+	return false;
+}
+
 static int lay(struct known_process *process, const struct known_mapping *mapping)
 {
 	int err;
 
-	if (mapping->start >= mapping->end || mapping->end > (uint64_t)INT64_MAX)
+	if (mapping->start >= mapping->end || mapping->end > (uint64_t)INT64_MAX ||
+	    is_there(process, mapping))
 		return 0;
 	err = make_place(process, mapping->start, mapping->end);
 	if (!err)
@@ -142,13 +158,9 @@ static bool is_same(const struct known_process *process, const struct known_mapp
 {
 	if (process->nr != nr)
 		return false;
-	for (size_t i = 0; i < nr; i++) {
-		const struct known_mapping *a = &process->mappings[i], *b = &mappings[i];
-
-		if (a->start != b->start || a->end != b->end || a->offset != b->offset ||
-		    a->file != b->file)
+	for (size_t i = 0; i < nr; i++)
+		if (!is_equal(&process->mappings[i], &mappings[i]))
 			return false;
-	}
 	return true;
 }
 
@@ -205,6 +217,7 @@ static void take_fork(struct known_processes *processes, const struct process_re
 	if (!child)
 		return;
 	child->unknown = parent->unknown;
+	child->walked = parent->walked;
 	child->changed = parent->changed || !parent->slice.users ||
 			 unwind_tables__share_process(tables, (uint32_t)child->pid, &parent->slice,
 						      record->time, &child->slice);
@@ -241,8 +254,7 @@ static void take_exec(struct known_processes *processes, const struct process_re
 	unwind_tables__remove_process(tables, (uint32_t)record->pid, &process->slice);
 }
 
-/* Something has happened to any of them: they are known again when they are asked for. */
-static void forget_all(struct known_processes *processes, struct unwind_tables *tables)
+void known_processes__forget(struct known_processes *processes, struct unwind_tables *tables)
 {
 	for (size_t i = 0; i < KNOWN_PROCESS_BUCKETS; i++)
 		while (processes->buckets[i])
@@ -271,7 +283,8 @@ void known_processes__take(struct known_processes *processes, const struct proce
 		known_processes__remove(processes, record->pid, tables);
 		return;
 	case PROCESS_UNKNOWN:
-		forget_all(processes, tables);
+		/* Something has happened to any of them. */
+		known_processes__forget(processes, tables);
 		return;
 	}
 }
@@ -299,24 +312,32 @@ static void tell_of_module(struct unwind_module_file *module, const struct unwin
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* Its number, which it has from now on; UNWIND_UNKNOWN_MODULE if there are too many. */
-static uint32_t module_of(struct known_processes *processes, pid_t pid,
+/*
+ * Its number, which it has from now on. UNWIND_UNKNOWN_MODULE: no walk has come to a process that
+ * has it, and few of all programs that begin are ever walked; or there are too many.
+ */
+static uint32_t module_of(struct known_processes *processes, const struct known_process *process,
 			  const struct known_mapping *mapping, struct unwind_tables *tables)
 {
 	struct unwind_known_file *file = &processes->files->items[mapping->file];
 
-	if (file->module == UNWIND_UNKNOWN_MODULE) {
+	if (file->mapped.source == UNWIND_SOURCE_OTHER)
+		return UNWIND_NO_MODULE;
+	if (file->module == UNWIND_UNKNOWN_MODULE && process->walked) {
 		int module = unwind_tables__add_module(tables);
 
+		processes->nr_no_module += module < 0;
 		if (module >= 0) {
 			file->module = (uint32_t)module;
-			tell_of_module(&processes->modules->items[module], file, pid, mapping);
+			tell_of_module(&processes->modules->items[module], file, process->pid,
+				       mapping);
 		}
 	}
 	return file->module;
 }
 
-static struct unwind_mapping in_table(struct known_processes *processes, pid_t pid,
+static struct unwind_mapping in_table(struct known_processes *processes,
+				      const struct known_process *process,
 				      const struct known_mapping *mapping,
 				      struct unwind_tables *tables)
 {
@@ -336,7 +357,7 @@ static struct unwind_mapping in_table(struct known_processes *processes, pid_t p
 	if (mapping->file >= files->nr)
 		return entry;
 	file = &files->items[mapping->file];
-	entry.module = module_of(processes, pid, mapping, tables);
+	entry.module = module_of(processes, process, mapping, tables);
 	if (file->state != UNWIND_MODULE_LOADED || file->layout.nr_segments < 2)
 		return entry;
 	entry.placed = true;
@@ -355,10 +376,11 @@ void known_processes__write(struct known_processes *processes, struct known_proc
 
 	process->changed = false;
 	for (size_t i = 0; mappings && i < process->nr; i++)
-		mappings[i] = in_table(processes, process->pid, &process->mappings[i], tables);
+		mappings[i] = in_table(processes, process, &process->mappings[i], tables);
 	if (mappings && process->nr)
-		(void)unwind_tables__put_process(tables, (uint32_t)process->pid, mappings,
-						 (uint32_t)process->nr, since, &process->slice);
+		processes->nr_no_room += unwind_tables__put_process(tables, (uint32_t)process->pid,
+								    mappings, (uint32_t)process->nr,
+								    since, &process->slice) != 0;
 	else
 		unwind_tables__remove_process(tables, (uint32_t)process->pid, &process->slice);
 	free(mappings);

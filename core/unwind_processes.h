@@ -31,7 +31,8 @@ struct known_process {
 	struct unwind_slice slice;
 	bool changed;	 /* the tables may not have it as it is */
 	uint32_t wanted; /* how many walks have asked for it since it was loaded */
-	bool doubted;	 /* one of them came to where nothing is known to be mapped */
+	bool walked;	 /* one has asked: its files have modules */
+	bool doubted;	 /* one came to where nothing is known to be mapped */
 	bool unknown;	 /* a record has named a file that nobody has found so far */
 	uint64_t read;	 /* when its mappings were read: records before that are in there */
 	uint64_t retry;	 /* not again before that time, */
@@ -44,7 +45,9 @@ struct known_process {
 struct known_processes {
 	struct unwind_files *files;
 	struct unwind_module_list *modules;
-	uint64_t since; /* all records up to that time have been taken */
+	uint64_t since;	       /* all records up to that time have been taken */
+	uint32_t nr_no_module; /* files that are to have one, and for which none was left */
+	uint32_t nr_no_room;   /* how often there was none in the tables for what one has */
 	struct known_process *buckets[KNOWN_PROCESS_BUCKETS];
 	size_t nr;
 };
@@ -73,6 +76,9 @@ void known_processes__remove(struct known_processes *processes, pid_t pid,
  */
 int known_process__read(struct known_process *process, struct unwind_files *files,
 			const struct unwind_mapped *mapped, size_t nr, uint64_t time);
+
+/* All of them are gone, and known again when they are asked for. */
+void known_processes__forget(struct known_processes *processes, struct unwind_tables *tables);
 
 /*
  * What the kernel says, up to since. A process that was there before is known when somebody has

@@ -160,8 +160,17 @@ static void list_ends(const struct event_counters *counters, char *text, size_t 
 	}
 }
 
-static void say_status(const struct unwind_status *status)
+static void say_status(const struct unwinding *unwinding, const struct unwind_status *status)
 {
+	if (unwind_loader__has_ended(unwinding->loader))
+		message("what loads call-frame information has ended%s%s; stacks are not complete "
+			"since then",
+			status->failed ? ": " : "",
+			status->failed ? strerror((int)status->failed) : "");
+	if (status->no_modules || status->no_room)
+		message("there was no room for all that is mapped (%" PRIu32 " files, %" PRIu32
+			" times for a process); stacks there are not complete",
+			status->no_modules, status->no_room);
 	if (status->no_records)
 		message("what processes map meanwhile is not known: %s; stacks of those that "
 			"change are not complete",
@@ -189,7 +198,7 @@ static void say_walks(const struct unwinding *unwinding, const struct event_coun
 		stopped += end > UNWIND_CUT ? walks[end] : 0;
 	}
 	status = unwind_loader__status(unwinding->loader);
-	say_status(&status);
+	say_status(unwinding, &status);
 	list_ends(counters, reasons, sizeof(reasons));
 	if (stats)
 		message("%" PRIu64 " user stacks, by call-frame information = %" PRIu64

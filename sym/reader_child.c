@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/util/child.h"
@@ -18,26 +19,50 @@
 #define ALL_MS	     8000
 #define KILL_WAIT_MS 100
 
-#define OWN_MAX 256
+#define LOOK_NS	    ((uint64_t)LOOK_MS * 1000000)
+#define PATIENCE_NS ((uint64_t)PATIENCE_MS * 1000000)
 
-static pid_t own[OWN_MAX];
+/* The last children. A moment after one has ended its PID can be somebody else's. */
+#define OWN_MAX	   256
+#define OWN_MOMENT (NANOSECONDS / 2)
+
+static struct {
+	pid_t pid;
+	uint64_t until; /* 0: it has not ended */
+} own[OWN_MAX];
 static size_t nr_own;
 
 bool reader_child__is_own(pid_t pid)
 {
 	for (size_t i = 0; i < OWN_MAX; i++)
-		if (own[i] == pid)
-			return true;
+		if (own[i].pid == pid && (!own[i].until || monotonic_now() < own[i].until))
+			return pid > 0;
 	return false;
+}
+
+static void note_start(pid_t pid)
+{
+	own[nr_own].pid = pid;
+	own[nr_own].until = 0;
+	nr_own = (nr_own + 1) % OWN_MAX;
+}
+
+static void note_end(pid_t pid)
+{
+	for (size_t i = 0; i < OWN_MAX; i++)
+		if (own[i].pid == pid && !own[i].until)
+			own[i].until = monotonic_now() + OWN_MOMENT;
 }
 
 /* ---- in the child ---- */
 
-_Noreturn static void be_child(int out, void (*run)(const void *job), const void *job)
+_Noreturn static void be_child(int out, int kept, void (*run)(const void *job), const void *job)
 {
+	const int fds[] = {out, kept};
+
 	child__begin();
 	signal(SIGPIPE, SIG_DFL); /* nobody reads any more: it ends */
-	if (descriptors__keep_one(out))
+	if (descriptors__keep(fds, kept < 0 ? 1 : 2))
 		_exit(1);
 	run(job);
 	_exit(0);
@@ -58,13 +83,10 @@ void reader_child__write(const void *bytes, size_t size)
 
 /* ---- in the parent ---- */
 
-void reader_child__renew(struct reader_child *child)
+int reader_child__start(struct reader_child *child, void (*run)(const void *job), const void *job,
+			int kept)
 {
-	child->deadline = monotonic_now() + ALL_MS * 1000000ULL;
-}
-
-int reader_child__start(struct reader_child *child, void (*run)(const void *job), const void *job)
-{
+	uint64_t now = monotonic_now();
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC))
@@ -72,11 +94,13 @@ int reader_child__start(struct reader_child *child, void (*run)(const void *job)
 	(void)fcntl(fds[1], F_SETPIPE_SZ, PIPE_SIZE); /* else it is a little slower */
 	child->pid = fork();
 	if (child->pid == 0)
-		be_child(fds[1], run, job);
-	own[nr_own++ % OWN_MAX] = child->pid;
+		be_child(fds[1], kept, run, job);
+	note_start(child->pid);
 	child->fd = fds[0];
 	child->nr = child->next = 0;
-	reader_child__renew(child);
+	child->deadline = now + ALL_MS * 1000000ULL;
+	child->looked = now;
+	child->waited = child->cpu_time = 0;
 	close(fds[1]);
 	if (child->pid < 0) {
 		int err = -errno;
@@ -90,23 +114,67 @@ int reader_child__start(struct reader_child *child, void (*run)(const void *job)
 void reader_child__stop(struct reader_child *child)
 {
 	close(child->fd);
-	(void)patience__kill(child->pid, KILL_WAIT_MS);
+	if (patience__kill(child->pid, KILL_WAIT_MS))
+		note_end(child->pid);
 }
 
-/* Until there is something to read, or the end. Returns 0, -ETIMEDOUT or -ETIME. */
-static int await(const struct reader_child *child)
+/* What it has computed; 0: not known. */
+static uint64_t cpu_time_of(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
+		return 0;
+	return (uint64_t)time.tv_sec * NANOSECONDS + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * Returns 0, -ETIMEDOUT or -ETIME. A disk has it wait as well, but it computes in between. How long
+ * ago somebody looked last says nothing: we may have been stopped, and the child with us, or have
+ * had something else to do.
+ */
+static int note_progress(struct reader_child *child)
+{
+	uint64_t now = monotonic_now(), passed = now - child->looked, cpu_time;
+
+	if (passed < LOOK_NS)
+		return 0;
+	child->looked = now;
+	if (passed > 2 * LOOK_NS)
+		child->deadline += passed - LOOK_NS;
+	if (now > child->deadline)
+		return -ETIME;
+	cpu_time = cpu_time_of(child->pid);
+	if (cpu_time != child->cpu_time || patience__is_runnable(child->pid)) {
+		child->cpu_time = cpu_time;
+		child->waited = 0;
+		return 0;
+	}
+	child->waited += passed < PATIENCE_NS / 2 ? passed : PATIENCE_NS / 2;
+	return child->waited < PATIENCE_NS ? 0 : -ETIMEDOUT;
+}
+
+static bool is_readable(const struct reader_child *child, int milliseconds)
 {
 	struct pollfd readable = {.fd = child->fd, .events = POLLIN};
 
-	while (monotonic_now() < child->deadline) {
-		int ready = poll(&readable, 1, PATIENCE_MS);
+	return poll(&readable, 1, milliseconds) > 0;
+}
 
-		if (ready > 0)
-			return 0;
-		if (ready == 0 && !patience__is_runnable(child->pid))
-			return -ETIMEDOUT;
-	}
-	return -ETIME;
+int reader_child__look(struct reader_child *child)
+{
+	return child->next < child->nr || is_readable(child, 0) ? 1 : note_progress(child);
+}
+
+/* Until there is something to read, or the end. Returns 0, -ETIMEDOUT or -ETIME. */
+static int await(struct reader_child *child)
+{
+	int err = 0;
+
+	while (!is_readable(child, LOOK_MS) && !err)
+		err = note_progress(child);
+	return err;
 }
 
 static int read_some(struct reader_child *child)
@@ -149,7 +217,7 @@ bool avoided_devices__has(const struct avoided_devices *avoided, uint64_t device
 	for (size_t i = 0; i < avoided->nr; i++)
 		if (avoided->devices[i] == device)
 			return true;
-	return avoided->nr == AVOIDED_DEVICES_MAX;
+	return avoided->nr == AVOIDED_DEVICES_MAX && !major(device);
 }
 
 bool avoided_devices__add(struct avoided_devices *avoided, uint64_t device)

@@ -15,22 +15,30 @@
 struct reader_child {
 	pid_t pid;
 	int fd;				/* what it writes */
-	uint64_t deadline;		/* nanoseconds of CLOCK_MONOTONIC */
+	uint64_t deadline;		/* nanoseconds of CLOCK_MONOTONIC, as all of these */
+	uint64_t looked;		/* when somebody looked last whether it goes on, */
+	uint64_t waited;		/* how long it had not by then, */
+	uint64_t cpu_time;		/* and how long it had computed */
 	unsigned char bytes[16 * 1024]; /* read, and not taken yet */
 	size_t nr, next;
 };
 
 /*
- * Have a child do that: it has the pipe as descriptor 0 and no other one, and ends when run()
- * returns. From now on it has some seconds. Returns 0 or a negative errno.
+ * Have a child do that: it has the pipe as descriptor 0, a copy of kept as 1 if that is not
+ * negative, and no other one, and ends when run() returns. From now on it has some seconds.
+ * Returns 0 or a negative errno.
  */
-int reader_child__start(struct reader_child *child, void (*run)(const void *job), const void *job);
+int reader_child__start(struct reader_child *child, void (*run)(const void *job), const void *job,
+			int kept);
 
 /* In the child: write all of it to the parent; does not return if that cannot be done. */
 void reader_child__write(const void *bytes, size_t size);
 
-/* Its seconds begin now: nobody has waited for it yet. */
-void reader_child__renew(struct reader_child *child);
+/*
+ * Without waiting: 1 if it has written something, or ended; 0 if not; -ETIMEDOUT or -ETIME, as
+ * below, when it is not worth to be waited for any longer.
+ */
+int reader_child__look(struct reader_child *child);
 
 /*
  * Wait for so many bytes from it. Returns 0, -ETIMEDOUT if for a second it has waited for what does
@@ -41,7 +49,7 @@ int reader_child__read(struct reader_child *child, void *bytes, size_t size);
 /* One that does not end is left alone: it waits for a file, and has nothing else open. */
 void reader_child__stop(struct reader_child *child);
 
-/* Whether it is one of the last children: what these have mapped nobody needs to read. */
+/* Whether it is a child, or was one until a moment ago: nobody needs to read what these map. */
 bool reader_child__is_own(pid_t pid);
 
 /* File systems that did not answer, and are not asked again. */
@@ -52,7 +60,7 @@ struct avoided_devices {
 	size_t nr;
 };
 
-/* When there are too many all are avoided. */
+/* When there are too many all that are on no disk are avoided. */
 bool avoided_devices__has(const struct avoided_devices *avoided, uint64_t device);
 
 /*

@@ -38,22 +38,11 @@
 /* The descriptors that stay become 0, 1, ...; all others are closed. */
 static int keep_descriptors(struct sandbox *sandbox)
 {
-	int copies[SANDBOX_FDS_MAX];
+	int err = descriptors__keep(sandbox->fds, sandbox->nr_fds);
 
-	if (sandbox->nr_fds > SANDBOX_FDS_MAX)
-		return -EINVAL;
-	/* Above all that they become, so that none is overwritten while it is needed. */
-	for (size_t i = 0; i < sandbox->nr_fds; i++) {
-		copies[i] = fcntl(sandbox->fds[i], F_DUPFD, SANDBOX_FDS_MAX);
-		if (copies[i] < 0)
-			return -errno;
-	}
-	for (size_t i = 0; i < sandbox->nr_fds; i++) {
-		if (dup2(copies[i], (int)i) < 0)
-			return -errno;
+	for (size_t i = 0; i < sandbox->nr_fds && !err; i++)
 		sandbox->fds[i] = (int)i;
-	}
-	return descriptors__close_from((unsigned int)sandbox->nr_fds);
+	return err;
 }
 
 /* Bytes that are mapped now, which a limit counts as well; 0: not known. */

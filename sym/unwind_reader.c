@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/unwind_reader.h"
 
+#include <elf.h>
 #include <errno.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "core/util/cleanup.h"
@@ -44,23 +45,67 @@ int unwind_identity__read(struct unwind_identity *identity, int fd)
 	return 0;
 }
 
+/* ---- watches ---- */
+
+/* Written to, also through memory that is mapped; truncated, or linked to; deleted for good. */
+#define MAY_BE_ANOTHER (IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF)
+
+int unwind_watches__open(void)
+{
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* What is told of a file once is not told again: it is to be looked at anew. */
+bool unwind_watches__next(int watches, int *watch)
+{
+	struct inotify_event event; /* of files, not of what is in a folder: it has no name */
+
+	if (read(watches, &event, sizeof(event)) != sizeof(event))
+		return false;
+	*watch = event.mask & IN_Q_OVERFLOW ? 0 : event.wd;
+	if (!(event.mask & (IN_IGNORED | IN_Q_OVERFLOW)))
+		(void)inotify_rm_watch(watches, event.wd);
+	return true;
+}
+
+/* In a child, whose watches are descriptor 1. Returns 0 if nobody will tell. */
+static int32_t watch(int fd)
+{
+	char path[32];
+	int added;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	added = inotify_add_watch(1, path, MAY_BE_ANOTHER);
+	return added < 0 ? 0 : added;
+}
+
+/* ---- files ---- */
+
+/* It is watched before it is looked at. */
+static int look_at_file(int fd, struct unwind_mapped *mapped)
+{
+	char magic[SELFMAG];
+	int err;
+
+	mapped->watch = watch(fd);
+	err = unwind_identity__read(&mapped->identity, fd);
+	if (err)
+		return err;
+	mapped->source = pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+					 !memcmp(magic, ELFMAG, sizeof(magic)) ?
+				 UNWIND_SOURCE_FILE :
+				 UNWIND_SOURCE_OTHER;
+	return 0;
+}
+
 /* ---- mappings ---- */
 
 struct mappings_job {
 	pid_t pid;
 	const struct avoided_devices *avoided;
 };
-
-/* Of the file at fd; returns 0 or a negative errno. */
-static int read_generation(int fd, uint32_t *generation)
-{
-	int version;
-
-	if (ioctl(fd, FS_IOC_GETVERSION, &version))
-		return -errno;
-	*generation = (uint32_t)version;
-	return 0;
-}
 
 static struct unwind_mapped without_file(const struct mapping *mapping)
 {
@@ -77,15 +122,13 @@ static struct unwind_mapped without_file(const struct mapping *mapping)
 	return mapped;
 }
 
-static void look_at_file(struct unwind_mapped *mapped, const struct process *process,
-			 const struct mapping *mapping)
+static void look_at_mapping(struct unwind_mapped *mapped, const struct process *process,
+			    const struct mapping *mapping)
 {
 	CLEANUP_CLOSE int fd = process__open_file(process, mapping);
 
-	if (fd < 0 || unwind_identity__read(&mapped->identity, fd))
-		return;
-	mapped->source = UNWIND_SOURCE_FILE;
-	mapped->has_generation = read_generation(fd, &mapped->generation) == 0;
+	if (fd >= 0)
+		(void)look_at_file(fd, mapped);
 }
 
 /*
@@ -108,7 +151,7 @@ static void send_mappings(const void *context)
 
 		reader_child__write(&mapped.device, sizeof(mapped.device));
 		if (mapped.inode && !avoided_devices__has(job->avoided, mapped.device))
-			look_at_file(&mapped, &process, mapping);
+			look_at_mapping(&mapped, &process, mapping);
 		reader_child__write(&mapped, sizeof(mapped));
 	}
 }
@@ -137,7 +180,7 @@ static int receive_mappings(struct reader_child *child, struct unwind_mapped **o
 	return result;
 }
 
-int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
+int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided, int watches,
 			    struct unwind_mapped **mapped)
 {
 	const struct mappings_job job = {.pid = pid, .avoided = avoided};
@@ -145,7 +188,7 @@ int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
 	for (;;) {
 		uint64_t device = makedev(1, 0); /* none is touched before the first */
 		struct reader_child child;
-		int result = reader_child__start(&child, send_mappings, &job);
+		int result = reader_child__start(&child, send_mappings, &job, watches);
 
 		if (result)
 			return result;
@@ -161,41 +204,36 @@ int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
 struct identity_answer {
 	int32_t result;
 	uint32_t reserved;
-	struct unwind_identity identity;
+	struct unwind_mapped mapped;
 };
 
-static int identify(const struct unwind_mapped *mapped, struct unwind_identity *identity)
+static int identify(struct unwind_mapped *mapped)
 {
 	const struct process nobody = {0};
 	const struct mapping mapping = {
 		.device = mapped->device, .inode = mapped->inode, .path = mapped->path};
 	CLEANUP_CLOSE int fd = process__open_file(&nobody, &mapping);
-	uint32_t generation = 0;
-	int err;
 
-	if (fd < 0)
-		return fd;
-	err = read_generation(fd, &generation);
-	if (err)
-		return err;
-	return generation == mapped->generation ? unwind_identity__read(identity, fd) : -ESTALE;
+	return fd < 0 ? fd : look_at_file(fd, mapped);
 }
 
-static void send_identity(const void *mapped)
+static void send_identity(const void *context)
 {
-	struct identity_answer answer = {0};
+	const struct unwind_mapped *mapped = context;
+	struct identity_answer answer = {.mapped = *mapped};
 
-	answer.result = identify(mapped, &answer.identity);
+	answer.result = identify(&answer.mapped);
 	reader_child__write(&answer, sizeof(answer));
 }
 
-int unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided)
+int unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided,
+			    int watches)
 {
 	struct identity_answer answer;
 	struct reader_child child;
 	int err = avoided_devices__has(avoided, mapped->device) ?
 			  -ETIMEDOUT :
-			  reader_child__start(&child, send_identity, mapped);
+			  reader_child__start(&child, send_identity, mapped, watches);
 
 	if (err)
 		return err;
@@ -205,7 +243,6 @@ int unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices
 		(void)avoided_devices__add(avoided, mapped->device);
 	if (err || answer.result)
 		return err ? err : answer.result < 0 ? answer.result : -EPROTO;
-	mapped->identity = answer.identity;
-	mapped->source = UNWIND_SOURCE_FILE;
+	*mapped = answer.mapped;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #ifndef TRACEKIT_SYM_UNWIND_READER_H
 #define TRACEKIT_SYM_UNWIND_READER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -27,10 +28,23 @@ struct unwind_identity {
 int unwind_identity__read(struct unwind_identity *identity, int fd);
 
 enum unwind_source {
-	UNWIND_SOURCE_NONE, /* memory without a file, or a file that cannot be had */
+	UNWIND_SOURCE_NONE,  /* memory without a file, or a file that cannot be had */
+	UNWIND_SOURCE_OTHER, /* a file that is no program */
 	UNWIND_SOURCE_FILE,
 	UNWIND_SOURCE_VDSO,
 };
+
+/*
+ * Where inotify(7) tells of files that have been looked at when they may be others: written to, or
+ * deleted, so that another one can get the inode. Returns a descriptor or a negative errno.
+ */
+int unwind_watches__open(void);
+
+/*
+ * The next file of which it has told, by its watch, which is no more; 0: perhaps any of them.
+ * Returns false if there is none.
+ */
+bool unwind_watches__next(int watches, int *watch);
 
 #define UNWIND_PATH_MAX 256
 
@@ -39,12 +53,10 @@ struct unwind_mapped {
 	uint64_t start, end;	/* addresses */
 	uint64_t offset;	/* of start in the file */
 	uint64_t device, inode; /* as the kernel shows them, which need not be those of stat() */
-	struct unwind_identity identity; /* of UNWIND_SOURCE_FILE */
+	struct unwind_identity identity; /* of UNWIND_SOURCE_FILE and _OTHER */
 	uint32_t source;		 /* enum unwind_source */
-	uint32_t generation;		 /* of the inode: its number can be another file's later */
-	uint32_t has_generation;	 /* the file system tells it */
-	uint32_t reserved;
-	char path[UNWIND_PATH_MAX]; /* as the kernel shows it, by unwind_path__set() */
+	int32_t watch;			 /* tells when it may be another one; 0: nobody does */
+	char path[UNWIND_PATH_MAX];	 /* as the kernel shows it, by unwind_path__set() */
 };
 
 /* A path that is longer is shortened, to one that still tells it from others, but opens nothing. */
@@ -53,18 +65,20 @@ void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole);
 /*
  * The mappings of a process, sorted and disjoint; UNWIND_MAPPINGS_MAX at most, more are left
  * out. Files of file systems that are avoided are UNWIND_SOURCE_NONE; those that do not answer are
- * avoided from then on. *mapped is the caller's to free. Returns how many, -ESRCH if it has ended,
- * -ETIMEDOUT if it does not answer, -ETIME if it took too long, or another negative errno.
+ * avoided from then on. watches may be negative. *mapped is the caller's to free. Returns how many,
+ * -ESRCH if it has ended, -ETIMEDOUT if it does not answer, -ETIME if it took too long, or another
+ * negative errno.
  */
-int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
+int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided, int watches,
 			    struct unwind_mapped **mapped);
 
 /*
  * What a record of the kernel has named, of a process that may have gone by now: the file with
- * the device, inode and generation of mapped, if it has that path in our own root. Fills in its
- * identity. Returns 0, -ESTALE if it is another one, -ENOTTY if its file system does not tell
- * generations, -ETIMEDOUT if it is avoided, also from now on, or another negative errno.
+ * the device and inode of mapped, if it has that path in our own root. Fills in what it is. Returns
+ * 0, -ESTALE if it is another one, -ETIMEDOUT if it is avoided, also from now on, or another
+ * negative errno.
  */
-int unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided);
+int unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided,
+			    int watches);
 
 #endif

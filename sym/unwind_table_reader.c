@@ -240,6 +240,7 @@ struct unwind_table_reader {
 	struct reader_child child;
 	struct avoided_devices *avoided;
 	uint64_t device;
+	int err; /* why it is given up, or 0 */
 };
 
 int unwind_table_reader__start(struct unwind_table_reader **out, pid_t pid,
@@ -256,7 +257,8 @@ int unwind_table_reader__start(struct unwind_table_reader **out, pid_t pid,
 		return -ENOMEM;
 	reader->avoided = avoided;
 	reader->device = mapped->device;
-	err = reader_child__start(&reader->child, send_table, &job);
+	reader->err = 0;
+	err = reader_child__start(&reader->child, send_table, &job, -1);
 	if (err)
 		free(reader);
 	else
@@ -264,13 +266,27 @@ int unwind_table_reader__start(struct unwind_table_reader **out, pid_t pid,
 	return err;
 }
 
+bool unwind_table_reader__is_ready(struct unwind_table_reader *reader)
+{
+	int ready = reader->err ? reader->err : reader_child__look(&reader->child);
+
+	if (ready < 0)
+		reader->err = ready;
+	return ready != 0;
+}
+
+struct pollfd unwind_table_reader__poll(const struct unwind_table_reader *reader)
+{
+	return (struct pollfd){.fd = reader->child.fd, .events = POLLIN};
+}
+
 int unwind_table_reader__finish(struct unwind_table_reader *reader, struct unwind_file *file,
 				const struct unwind_sink *sink)
 {
-	int err;
+	int err = reader->err;
 
-	reader_child__renew(&reader->child);
-	err = receive_table(&reader->child, file, sink);
+	if (!err)
+		err = receive_table(&reader->child, file, sink);
 	reader_child__stop(&reader->child);
 	if (err == -ETIMEDOUT)
 		(void)avoided_devices__add(reader->avoided, reader->device);

@@ -7,6 +7,8 @@
 #ifndef TRACEKIT_SYM_UNWIND_TABLE_READER_H
 #define TRACEKIT_SYM_UNWIND_TABLE_READER_H
 
+#include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -49,6 +51,12 @@ struct unwind_file {
 struct unwind_table_reader;
 int unwind_table_reader__start(struct unwind_table_reader **reader, pid_t pid,
 			       const struct unwind_mapped *mapped, struct avoided_devices *avoided);
+/*
+ * Whether it can be finished without being waited for: how long it takes to read a file is decided
+ * by who has written it. poll: ready then, or to be asked again after some tens of milliseconds.
+ */
+bool unwind_table_reader__is_ready(struct unwind_table_reader *reader);
+struct pollfd unwind_table_reader__poll(const struct unwind_table_reader *reader);
 int unwind_table_reader__finish(struct unwind_table_reader *reader, struct unwind_file *file,
 				const struct unwind_sink *sink);
 

@@ -280,7 +280,7 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 	child__begin();
 	signal(SIGCHLD, SIG_DFL); /* it has children of its own, and waits for them */
 	/* stderr, too: a child that never ends would keep a pipe behind it open. */
-	if (descriptors__keep_one(socket))
+	if (descriptors__keep(&socket, 1))
 		_exit(1);
 	/* What reads debug data for us is not to be believed, and need not see it. */
 	(void)madvise(progress, sizeof(*progress), MADV_DONTFORK);

@@ -2,6 +2,8 @@
 #include "core/util/descriptors.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,11 +29,6 @@ int descriptors__close_from(unsigned int first)
 	return close_range_of(first, ~0U);
 }
 
-int descriptors__keep_one(int fd)
-{
-	return dup2(fd, 0) < 0 ? -errno : descriptors__close_from(1);
-}
-
 static int compare_fds(const void *a, const void *b)
 {
 	return COMPARE(*(const int *)a, *(const int *)b);
@@ -49,4 +46,28 @@ int descriptors__close_others(int *kept, size_t nr)
 		first = (unsigned int)kept[i] + 1;
 	}
 	return err ? err : descriptors__close_from(first);
+}
+
+int descriptors__keep(const int *fds, size_t nr)
+{
+	int copies[DESCRIPTORS_KEPT_MAX];
+	int err;
+
+	if (nr > DESCRIPTORS_KEPT_MAX)
+		return -EINVAL;
+	/* There may be no room for copies while the others are open. */
+	memcpy(copies, fds, nr * sizeof(*fds));
+	err = descriptors__close_others(copies, nr);
+	if (err)
+		return err;
+	/* Above all that they become, so that none is overwritten while it is needed. */
+	for (size_t i = 0; i < nr; i++) {
+		copies[i] = fcntl(fds[i], F_DUPFD, (int)nr);
+		if (copies[i] < 0)
+			return -errno;
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (dup2(copies[i], (int)i) < 0)
+			return -errno;
+	return descriptors__close_from((unsigned int)nr);
 }

@@ -7,8 +7,12 @@
 /* Close all from first on. Returns 0, or -EMFILE if that cannot be done. */
 int descriptors__close_from(unsigned int first);
 
-/* Make fd descriptor 0, and close all others. Returns as that, or -EBADF if fd is not open. */
-int descriptors__keep_one(int fd);
+/*
+ * Make these descriptors 0, 1, ..., and close all others. Returns as that, or another negative
+ * errno: -EBADF if one is not open, -EINVAL if there are more than DESCRIPTORS_KEPT_MAX.
+ */
+#define DESCRIPTORS_KEPT_MAX 8
+int descriptors__keep(const int *fds, size_t nr);
 
 /* Close all but the nr that are in kept, which becomes sorted. Returns as that. */
 int descriptors__close_others(int *kept, size_t nr);

@@ -30,7 +30,14 @@ static struct {
 } expected[PIDS];
 
 /* In the place of sym/unwind_reader.h: see "--wrap" in ld(1). */
-int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided);
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided,
+				   int watches);
+
+#define INODES	    5
+#define GENERATIONS 3
+
+/* Which file each inode is now: that which has been mapped last. */
+static uint64_t current[INODES];
 
 /* Each generation of an inode is another file, by its size. */
 static struct unwind_identity identity_of(uint64_t inode, uint64_t generation)
@@ -38,14 +45,33 @@ static struct unwind_identity identity_of(uint64_t inode, uint64_t generation)
 	return (struct unwind_identity){.inode = inode, .size = generation};
 }
 
-int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided)
+/* Each file has its own; that of one inode none. */
+static int32_t watch_of(uint64_t inode)
+{
+	return inode == 4 ? 0 : (int32_t)(inode * GENERATIONS + current[inode]);
+}
+
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided,
+				   int watches)
 {
 	(void)avoided;
+	(void)watches;
 	if (mapped->inode == 2)
 		return -ESTALE;
-	mapped->identity = identity_of(mapped->inode, mapped->generation);
+	mapped->identity = identity_of(mapped->inode, current[mapped->inode]);
+	mapped->watch = watch_of(mapped->inode);
 	mapped->source = UNWIND_SOURCE_FILE;
 	return 0;
+}
+
+/* An inode becomes another file when the one before is gone, which has been told then. */
+static void note_file(struct unwind_files *files, uint64_t inode, uint64_t generation)
+{
+	if (current[inode] == generation)
+		return;
+	if (watch_of(inode))
+		unwind_files__changed(files, watch_of(inode));
+	current[inode] = generation;
 }
 
 /* A file that is known is the one that was named; who has another one is to be looked at. */
@@ -177,8 +203,7 @@ static void read_process(struct known_processes *processes, const struct process
 
 	mapped[1].inode = inode;
 	mapped[1].identity = identity_of(inode, record->generation);
-	mapped[1].generation = (uint32_t)record->generation;
-	mapped[1].has_generation = inode != 4;
+	mapped[1].watch = watch_of(inode);
 	mapped[1].source = inode ? UNWIND_SOURCE_FILE : UNWIND_SOURCE_NONE;
 	unwind_path__set(mapped[1].path, path_of(inode));
 	REQUIRE(known_process__read(process, processes->files, mapped, 2, record->time) >= 0);
@@ -196,14 +221,14 @@ static void read_process(struct known_processes *processes, const struct process
 
 static struct process_record make_record(const uint8_t *data, uint64_t time)
 {
-	uint64_t inode = data[4] % 5;
+	uint64_t inode = data[4] % INODES;
 
 	return (struct process_record){
 		.deed = data[0] / 8 % 5,
 		.time = time,
 		.pid = data[1] % PIDS,
 		.parent = (data[1] + 1 + data[2] % (PIDS - 1)) % PIDS,
-		.generation = data[4] % 3,
+		.generation = data[4] % GENERATIONS,
 		.mapping = {.start = data[2] * UNIT,
 			    .end = data[3] * UNIT,
 			    .offset = (uint64_t)data[4] << 32,
@@ -219,12 +244,14 @@ static void act(struct known_processes *processes, uint8_t what,
 	struct known_process *process = known_processes__find(processes, record->pid);
 	struct avoided_devices avoided = {.nr = 0};
 
+	if (what == 0 || record->deed == PROCESS_MAPPED)
+		note_file(processes->files, record->mapping.inode, record->generation);
 	switch (what) {
 	case 0:
 		read_process(processes, record);
 		return;
 	case 1:
-		unwind_files__seek(processes->files, &avoided);
+		unwind_files__seek(processes->files, &avoided, -1);
 		return;
 	case 2:
 	case 3:
@@ -246,6 +273,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t time = 1;
 
 	memset(expected, 0, sizeof(expected));
+	memset(current, 0, sizeof(current));
 	kept_tables__reset();
 	for (; size >= 5 && time < 200; data += 5, size -= 5, time++) {
 		const struct process_record record = make_record(data, time);

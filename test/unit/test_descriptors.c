@@ -62,10 +62,9 @@ static int left(const int *kept, size_t nr)
 	return left_by(descriptors__close_others, kept, nr);
 }
 
-static int keep_first(int *kept, size_t nr)
+static int keep(int *kept, size_t nr)
 {
-	(void)nr;
-	return descriptors__keep_one(kept[0]);
+	return descriptors__keep(kept, nr);
 }
 
 static void check_left(void)
@@ -77,9 +76,14 @@ static void check_left(void)
 	CHECK_INT(left((const int[]){4, 4, 1, 4}, 4), 1 << 4 | 1 << 1);
 	/* One that is not open is not missed. */
 	CHECK_INT(left((const int[]){1, 100000}, 2), 1 << 1);
-	CHECK_INT(left_by(keep_first, (const int[]){5}, 1), 1);
-	CHECK_INT(left_by(keep_first, (const int[]){0}, 1), 1);
-	CHECK_INT(left_by(keep_first, (const int[]){100000}, 1), 0);
+	CHECK_INT(left_by(keep, NULL, 0), 0);
+	CHECK_INT(left_by(keep, (const int[]){5}, 1), 1);
+	CHECK_INT(left_by(keep, (const int[]){0}, 1), 1);
+	CHECK_INT(left_by(keep, (const int[]){2, 1, 0}, 3), 7);
+	CHECK_INT(left_by(keep, (const int[]){63, 63, 4, 0}, 4), 15);
+	/* One that is not open is. */
+	CHECK_INT(left_by(keep, (const int[]){100000}, 1), 0);
+	CHECK_INT(left_by(keep, (const int[]){0, 1, 2, 3, 4, 5, 6, 7, 8}, 9), 0);
 }
 
 static void others_test(void)

@@ -22,17 +22,21 @@ static struct {
 	struct unwind_mapped last; /* and for what */
 } there;
 
-int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided);
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided,
+				   int watches);
 
-int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided)
+int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided,
+				   int watches)
 {
 	CHECK(avoided != NULL);
+	CHECK_INT(watches, 5);
 	there.nr++;
 	there.last = *mapped;
 	if (there.result)
 		return there.result;
 	mapped->identity = there.identity;
 	mapped->source = UNWIND_SOURCE_FILE;
+	mapped->watch = (int32_t)mapped->inode;
 	return 0;
 }
 
@@ -43,7 +47,7 @@ static unsigned int seek(struct unwind_files *files, int result)
 
 	memset(&there, 0, sizeof(there));
 	there.result = result;
-	unwind_files__seek(files, &avoided);
+	unwind_files__seek(files, &avoided, 5);
 	return there.nr;
 }
 
@@ -54,13 +58,13 @@ static unsigned int seek_file(struct unwind_files *files, const struct unwind_ma
 
 	memset(&there, 0, sizeof(there));
 	there.identity = mapped->identity;
-	unwind_files__seek(files, &avoided);
+	unwind_files__seek(files, &avoided, 5);
 	return there.nr;
 }
 
 /* ---- files ---- */
 
-/* A file with that inode, modified so many times; its generation is 7. */
+/* A file with that inode, which is the number of its watch, modified so many times. */
 static struct unwind_mapped mapped_file(const char *path, uint64_t inode, uint64_t modified)
 {
 	struct unwind_mapped mapped = {
@@ -70,8 +74,7 @@ static struct unwind_mapped mapped_file(const char *path, uint64_t inode, uint64
 		.inode = inode,
 		.identity = {.device = 80, .inode = inode, .size = 100, .modified = modified},
 		.source = UNWIND_SOURCE_FILE,
-		.generation = 7,
-		.has_generation = true,
+		.watch = (int32_t)inode,
 	};
 
 	unwind_path__set(mapped.path, path);
@@ -94,15 +97,6 @@ static uint32_t found(struct unwind_files *files, const char *path, uint64_t ino
 	return find(files, &mapped);
 }
 
-static uint32_t found_generation(struct unwind_files *files, const char *path, uint64_t inode,
-				 uint32_t generation)
-{
-	struct unwind_mapped mapped = mapped_file(path, inode, 0);
-
-	mapped.generation = generation;
-	return find(files, &mapped);
-}
-
 static void same_file_test(void)
 {
 	CLEANUP_FILES struct unwind_files files = {0};
@@ -118,23 +112,32 @@ static void same_file_test(void)
 	CHECK_INT(files.items[first].state, UNWIND_MODULE_WANTED);
 }
 
+/* By a record with generation 7, if none has told another one. */
+static uint32_t named(struct unwind_files *files, const char *path, uint64_t inode)
+{
+	return unwind_files__named(files, 8, inode, 7, path);
+}
+
 static void overwritten_file_test(void)
 {
 	CLEANUP_FILES struct unwind_files files = {0};
-	struct unwind_mapped mapped = mapped_file("/a", 1, 5);
 
 	CHECK_INT(found(&files, "/a", 1, 0), 0);
-	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
-	mapped.generation = 8;
-	CHECK_INT(find(&files, &mapped), 1);
-	CHECK_INT(unwind_files__named(&files, 8, 1, 8, "/a"), 1);
-	/* Written to, in place. */
-	mapped.identity.modified = 6;
-	CHECK_INT(find(&files, &mapped), 2);
-	CHECK_INT(unwind_files__named(&files, 8, 1, 8, "/a"), 2);
+	CHECK_INT(found(&files, "/b", 2, 0), 1);
+	CHECK_INT(named(&files, "/a", 1), 0);
+	/* Written to, in place; and looked at again. */
+	unwind_files__changed(&files, 1);
+	CHECK_INT(named(&files, "/a", 1), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(named(&files, "/b", 2), 1);
+	CHECK_INT(found(&files, "/a", 1, 6), 2);
+	CHECK_INT(named(&files, "/a", 1), 2);
 	/* A process that has the old one still. */
 	CHECK_INT(found(&files, "/a", 1, 0), 0);
 	CHECK_INT(files.nr, 3);
+	/* Of any file something may not have been told. */
+	unwind_files__changed(&files, 0);
+	CHECK_INT(named(&files, "/b", 2), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(seek(&files, -ENOENT), 1);
 }
 
 static void names_test(void)
@@ -142,31 +145,71 @@ static void names_test(void)
 	CLEANUP_FILES struct unwind_files files = {0};
 
 	CHECK_INT(found(&files, "/a", 1, 0), 0);
-	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
-	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/b"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(named(&files, "/a", 1), 0);
+	CHECK_INT(named(&files, "/b", 1), UNWIND_FILE_UNKNOWN);
 	CHECK_INT(unwind_files__named(&files, 9, 1, 7, "/a"), UNWIND_FILE_UNKNOWN);
-	CHECK_INT(unwind_files__named(&files, 8, 2, 7, "/a"), UNWIND_FILE_UNKNOWN);
-	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
+	CHECK_INT(named(&files, "/a", 2), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(named(&files, "/a", 1), 0);
+	/* Whatever the watch says: that is another file. */
 	CHECK_INT(unwind_files__named(&files, 8, 1, 6, "/a"), UNWIND_FILE_UNKNOWN);
 	/* Nobody has seen since that it is the first one again. */
-	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(named(&files, "/a", 1), UNWIND_FILE_UNKNOWN);
 }
 
-static void generations_test(void)
+static void unwatched_test(void)
 {
 	CLEANUP_FILES struct unwind_files files = {0};
-	struct unwind_mapped mapped = mapped_file("/b", 2, 0);
+	struct unwind_mapped mapped = mapped_file("/a", 1, 0);
 
-	/* 0 is one as any other. */
-	CHECK_INT(found_generation(&files, "/a", 1, 0), 0);
-	CHECK_INT(unwind_files__named(&files, 8, 1, 0, "/a"), 0);
-	CHECK_INT(unwind_files__named(&files, 8, 1, 1, "/a"), UNWIND_FILE_UNKNOWN);
-	/* A file system that does not tell them tells nothing apart by them. */
-	mapped.generation = 0;
-	mapped.has_generation = false;
+	mapped.watch = 0;
+	CHECK_INT(find(&files, &mapped), 0);
+	CHECK_INT(named(&files, "/a", 1), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(find(&files, &mapped), 0);
+	CHECK_INT(named(&files, "/a", 1), UNWIND_FILE_UNKNOWN);
+	mapped.watch = 3;
+	CHECK_INT(find(&files, &mapped), 0);
+	CHECK_INT(named(&files, "/a", 1), 0);
+}
+
+/* It is known that it is none: nobody need look at it again. */
+static void no_program_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	struct unwind_mapped mapped = mapped_file("/memfd:jit", 1, 0);
+
+	mapped.source = UNWIND_SOURCE_OTHER;
+	CHECK_INT(find(&files, &mapped), 0);
+	CHECK_INT(files.items[0].state, UNWIND_MODULE_EMPTY);
+	CHECK_INT(named(&files, "/memfd:jit", 1), 0);
+}
+
+/* Those that frames are of stay, with what is known of them. */
+static void too_many_test(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	struct unwind_mapped mapped;
+	uint32_t file;
+	char path[32];
+	uint64_t nr;
+
+	for (nr = 1; !unwind_files__is_full(&files); nr++) {
+		snprintf(path, sizeof(path), "/%d", (int)nr);
+		if (!CHECK_INT(found(&files, path, nr, 0), nr - 1))
+			return;
+	}
+	CHECK_INT(files.nr, UNWIND_FILES_MAX);
+	mapped = mapped_file("/more", nr, 0);
+	CHECK_INT(unwind_files__found(&files, &mapped, &file), -ENOSPC);
+	CHECK_INT(named(&files, "/3", 3), 2);
+	files.items[2].module = 17;
+	files.items[2].state = UNWIND_MODULE_LOADED;
+	unwind_files__forget(&files);
+	CHECK_INT(files.nr, 1);
+	CHECK_INT(named(&files, "/3", 3), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(found(&files, "/3", 3, 0), 0);
+	CHECK_INT(files.items[0].module, 17);
 	CHECK_INT(find(&files, &mapped), 1);
-	CHECK_INT(unwind_files__named(&files, 8, 2, 0, "/b"), UNWIND_FILE_UNKNOWN);
-	CHECK_INT(unwind_files__named(&files, 8, 2, 7, "/b"), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(files.items[1].module, UNWIND_UNKNOWN_MODULE);
 }
 
 /* ---- what has been named, and is not known ---- */
@@ -182,7 +225,6 @@ static void sought_test(void)
 	CHECK_INT(seek_file(&files, &mapped), 1);
 	CHECK_INT(there.last.device, 8);
 	CHECK_INT(there.last.inode, 1);
-	CHECK_INT(there.last.generation, 7);
 	CHECK_STR(there.last.path, "/a");
 	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
 	CHECK_INT(seek(&files, 0), 0);
@@ -205,8 +247,7 @@ static void sought_in_vain_test(void)
 	CHECK_INT(found(&files, "/a", 1, 0), 0);
 	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
 	CHECK_INT(unwind_files__named(&files, 8, 1, 8, "/a"), UNWIND_FILE_UNKNOWN);
-	CHECK_INT(seek(&files, -ENOTTY), 1);
-	CHECK_INT(there.last.generation, 8);
+	CHECK_INT(seek(&files, -ESTALE), 1);
 }
 
 /* What somebody finds meanwhile is not sought any more; what is not sought when it ends is freed.
@@ -233,7 +274,6 @@ static void sought_again_test(void)
 	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), UNWIND_FILE_UNKNOWN);
 	CHECK_INT(unwind_files__named(&files, 8, 1, 9, "/a"), UNWIND_FILE_UNKNOWN);
 	CHECK_INT(seek_file(&files, &mapped), 1);
-	CHECK_INT(there.last.generation, 9);
 	CHECK_INT(unwind_files__named(&files, 8, 1, 9, "/a"), 0);
 }
 
@@ -281,12 +321,12 @@ static void long_paths_test(void)
 	memcpy(longest, path, sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
 	CHECK_INT(found(&files, path, 1, 0), 0);
-	CHECK_INT(found_generation(&files, longest, 1, 8), 0);
+	CHECK_INT(found(&files, longest, 2, 0), 1);
 	CHECK_INT(files.nr_names, 2);
 	CHECK(files.items[0].mapped.path[0] == '#');
-	CHECK_INT(unwind_files__named(&files, 8, 1, 7, path), 0);
-	CHECK_INT(unwind_files__named(&files, 8, 1, 8, longest), 0);
-	CHECK_INT(unwind_files__named(&files, 8, 1, 7, longest), UNWIND_FILE_UNKNOWN);
+	CHECK_INT(named(&files, path, 1), 0);
+	CHECK_INT(named(&files, longest, 2), 1);
+	CHECK_INT(named(&files, longest, 1), UNWIND_FILE_UNKNOWN);
 	path[500] = 'y';
 	CHECK_INT(unwind_files__named(&files, 8, 1, 7, path), UNWIND_FILE_UNKNOWN);
 }
@@ -299,7 +339,7 @@ static void many_files_test(void)
 	double start = tap_cpu_seconds();
 
 	for (uint32_t i = 0; i < MANY; i++)
-		CHECK_INT(found_generation(&files, "/a", i + 1, i), i);
+		CHECK_INT(found(&files, "/a", i + 1, 0), i);
 	for (uint32_t i = 0; i < MANY; i++)
 		CHECK_INT(unwind_files__named(&files, 8, i + 1, i, "/a"), i);
 	for (uint32_t i = 0; i < MANY; i++)
@@ -390,8 +430,10 @@ static void odd_segments_test(void)
 static const struct tap_test tests[] = {
 	{"a file is one, whoever has it mapped", same_file_test},
 	{"a file that was overwritten is another one", overwritten_file_test},
-	{"a name is known with its generation only", names_test},
-	{"if the file system tells it", generations_test},
+	{"a name means its file with one generation only", names_test},
+	{"as long as that is watched", unwatched_test},
+	{"what is no program is known as that", no_program_test},
+	{"without room those are forgotten of which no frames are", too_many_test},
 	{"a name that is not known is sought once", sought_test},
 	{"also in vain", sought_in_vain_test},
 	{"unless it is found before", found_while_sought_test},

@@ -102,8 +102,7 @@ static struct unwind_mapped mapped_pages(uint64_t start, uint64_t end, char file
 	mapped.inode = (uint64_t)file;
 	mapped.identity.inode = (uint64_t)file;
 	mapped.source = UNWIND_SOURCE_FILE;
-	mapped.generation = 1;
-	mapped.has_generation = true;
+	mapped.watch = file;
 	unwind_path__set(mapped.path, path);
 	return mapped;
 }
@@ -124,7 +123,10 @@ static int read_at(uint64_t time, pid_t pid, const char *layout)
 			break;
 		mapped[nr++] = mapped_pages(start, end, file);
 	}
-	return process ? known_process__read(process, &files, mapped, nr, time) : -ENOMEM;
+	if (!process)
+		return -ENOMEM;
+	process->walked = true;
+	return known_process__read(process, &files, mapped, nr, time);
 }
 
 /* As read_at() has it; '?' is a file that nobody has looked at, '!' one at another offset. */
@@ -437,6 +439,34 @@ static void loaded(void)
 	check_entry(5, 2, 1, 0, 0);
 }
 
+/* Programs that come and go take none of the numbers, but have those that there are. */
+static void not_walked(void)
+{
+	read_at(10, 5, "1-3/a 4-5/b");
+	find(5)->walked = false;
+	write_process(5);
+	check_entry(5, 0, UNWIND_UNKNOWN_MODULE, 0, 0);
+	CHECK_INT(tables.nr_modules, 0);
+	read_at(20, 6, "1-3/a");
+	write_process(6);
+	fork_at(30, 7, 5);
+	write_process(7);
+	check_entry(7, 0, 0, 0, 0);
+	check_entry(7, 1, UNWIND_UNKNOWN_MODULE, 0, 0);
+	/* What a process has that is walked its children will be walked in, too. */
+	fork_at(40, 8, 6);
+	CHECK(find(8)->walked);
+}
+
+static void no_programs(void)
+{
+	read_at(10, 5, "1-3/a 4-5/b");
+	files.items[1].mapped.source = UNWIND_SOURCE_OTHER;
+	write_process(5);
+	check_entry(5, 0, 0, 0, 0);
+	check_entry(5, 1, UNWIND_NO_MODULE, 0, 0);
+}
+
 /* It was so when it was read, or when the last record was taken. */
 static void since(void)
 {
@@ -458,6 +488,7 @@ static void written_without_room(void)
 	write_process(5);
 	check_entry(5, 0, 0, 0, 0);
 	check_entry(5, 1, UNWIND_UNKNOWN_MODULE, 0, 0);
+	CHECK_INT(processes.nr_no_module, 1);
 	read_at(20, 5, "");
 	write_process(5);
 	CHECK_INT(kept[5].nr, 0);
@@ -479,6 +510,8 @@ static const struct tap_test tests[] = {
 	{"there are so many mappings and processes at most", too_many},
 	{"tables have what is mapped", written},
 	{"and where the code of scattered files is", loaded},
+	{"files have modules when a walk has come to a process that has them", not_walked},
+	{"unless they are no programs", no_programs},
 	{"since when that is so", since},
 	{"files beyond the tables are unknown there", written_without_room},
 };

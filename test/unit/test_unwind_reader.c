@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What children read, beside what this program reads itself; and children that are not as they
- * should be: what one does when it has entered the sandbox is a test's own, and so are generations
- * of files, and which file system does not answer (see "--wrap" in ld(1)).
+ * should be: what one does when it has entered the sandbox is a test's own, and so is which file
+ * system does not answer (see "--wrap" in ld(1)).
  */
 #include "sym/unwind_reader.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +36,7 @@
 /* In the child; NULL: nothing. It writes to descriptor 0. */
 static void (*inside)(void);
 
-static uint64_t hanging;     /* the device of the file system that does not answer, or 0 */
-static long long generation; /* of all files; negative: none is told */
+static uint64_t hanging; /* the device of the file system that does not answer, or 0 */
 
 /* What children have done. */
 static struct {
@@ -49,7 +48,6 @@ int __wrap_sandbox__enter(struct sandbox *sandbox);
 int __real_sandbox__enter(struct sandbox *sandbox);
 int __wrap_process__open_file(const struct process *process, const struct mapping *mapping);
 int __real_process__open_file(const struct process *process, const struct mapping *mapping);
-int __wrap_ioctl(int fd, unsigned long request, void *answer);
 
 int __wrap_sandbox__enter(struct sandbox *sandbox)
 {
@@ -68,18 +66,10 @@ int __wrap_process__open_file(const struct process *process, const struct mappin
 	return __real_process__open_file(process, mapping);
 }
 
-int __wrap_ioctl(int fd, unsigned long request, void *answer)
-{
-	if (fd < 0 || request != FS_IOC_GETVERSION || generation < 0) {
-		errno = ENOTTY;
-		return -1;
-	}
-	*(int *)answer = (int)generation;
-	return 0;
-}
-
 /* Those that did not answer in a test. */
 static struct avoided_devices avoided;
+
+static int watches = -1;
 
 /* ---- mappings ---- */
 
@@ -97,7 +87,7 @@ static void own_mappings(void)
 {
 	CLEANUP(process__release) struct process process = {0};
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped);
 
 	CHECK_INT(process__read(&process, getpid()), 0);
 	if (!CHECK_INT(nr, process.mappings.nr))
@@ -122,7 +112,7 @@ static void own_mappings(void)
 static void identities(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped);
 	const struct unwind_mapped *own = find(mapped, nr, (void *)identities);
 	struct stat st;
 
@@ -134,25 +124,16 @@ static void identities(void)
 	CHECK_INT(own->identity.modified, st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
 }
 
-/* Whose files have a generation, or none. */
-static void generations(void)
+static void unwatched(void)
 {
-	static const long long told[] = {7, 0, -1};
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+	int nr = unwind_reader__mappings(getpid(), &avoided, -1, &mapped);
+	const struct unwind_mapped *own = find(mapped, nr, (void *)unwatched);
 
-	for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
-		CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-		const struct unwind_mapped *own;
-		int nr;
-
-		generation = told[i];
-		nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
-		own = find(mapped, nr, (void *)generations);
-		if (!CHECK(own != NULL))
-			continue;
-		CHECK_INT(own->has_generation, told[i] >= 0);
-		CHECK_INT(own->generation, told[i] < 0 ? 0 : told[i]);
-	}
-	generation = 0;
+	if (!CHECK(own != NULL))
+		return;
+	CHECK_INT(own->source, UNWIND_SOURCE_FILE);
+	CHECK_INT(own->watch, 0);
 }
 
 /* A child of ours that has ended, and has been waited for: nobody has its PID again that soon. */
@@ -170,7 +151,7 @@ static void ended(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
 
-	CHECK_INT(unwind_reader__mappings(ended_process(), &avoided, &mapped), -ESRCH);
+	CHECK_INT(unwind_reader__mappings(ended_process(), &avoided, watches, &mapped), -ESRCH);
 	CHECK(!mapped);
 }
 
@@ -247,7 +228,7 @@ static void check_table(const struct unwind_mapped *mapped, int owned_fd)
 static void own_tables(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped);
 	const struct unwind_mapped *own = find(mapped, nr, (void *)own_tables);
 	const struct unwind_mapped *libc = find(mapped, nr, (void *)qsort);
 
@@ -263,7 +244,7 @@ static void own_tables(void)
 static int own_table_of(pid_t pid, void (*child)(void), struct received *received)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, &mapped), err = -ENOENT;
+	int nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped), err = -ENOENT;
 	const struct unwind_mapped *own = find(mapped, nr, (void *)own_table_of);
 
 	*received = (struct received){.refuse = received->refuse};
@@ -302,11 +283,12 @@ static void remove_directory(void)
 	memcpy(directory + sizeof(directory) - 7, "XXXXXX", 6);
 }
 
+/* As if it were a program. */
 static void write_file(const char *text)
 {
 	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	CHECK(fd >= 0 && dprintf(fd, ELFMAG "%s", text) > 0);
 	CHECK_INT(ftruncate(fd, (off_t)page_size()), 0);
 }
 
@@ -320,7 +302,7 @@ static struct unwind_mapped map_file(void **at)
 	int nr;
 
 	*at = mmap(NULL, page_size(), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-	nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+	nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped);
 	found = find(mapped, nr, *at);
 	CHECK(found && found->source == UNWIND_SOURCE_FILE);
 	return found ? *found : (struct unwind_mapped){.start = 0};
@@ -372,6 +354,61 @@ static void renamed(void)
 	remove_directory();
 }
 
+/* Whether that alone has been told, since it was asked last. */
+static bool told(int watch)
+{
+	int next = -1;
+	bool alone = unwind_watches__next(watches, &next) && next == watch;
+
+	/* That it is not watched any more follows. */
+	while (unwind_watches__next(watches, &next))
+		alone = alone && next == watch;
+	return alone;
+}
+
+static bool nothing_told(void)
+{
+	int next;
+
+	return !unwind_watches__next(watches, &next);
+}
+
+static void watched(void)
+{
+	struct unwind_mapped mapped;
+	int before;
+	void *at;
+
+	watches = unwind_watches__open();
+	if (!CHECK(watches >= 0))
+		return;
+	mapped = map_new_file(&at);
+	CHECK(mapped.watch > 0);
+	CHECK(nothing_told());
+	write_file("no program, either");
+	CHECK(told(mapped.watch));
+	/* It is to be looked at again before it is told again. */
+	write_file("nor this");
+	CHECK(nothing_told());
+	munmap(at, page_size());
+	before = mapped.watch;
+	mapped = map_file(&at);
+	CHECK(mapped.watch > 0 && mapped.watch != before);
+	/* Nobody else can have the inode before this is told. */
+	unlink(path);
+	CHECK(told(mapped.watch));
+	munmap(at, page_size());
+	/* Deleted while it is looked at, and then for good. */
+	write_file("another one");
+	mapped = map_file(&at);
+	unlink(path);
+	CHECK(told(mapped.watch));
+	CHECK(nothing_told());
+	remove_directory();
+	close(watches);
+	watches = -1;
+}
+
 static void replaced(void)
 {
 	struct received received = {.nr_rows = 0};
@@ -406,7 +443,7 @@ static int identify(const struct unwind_mapped *named, struct unwind_identity *i
 
 	memset(&mapped.identity, 0, sizeof(mapped.identity));
 	mapped.source = UNWIND_SOURCE_NONE;
-	err = unwind_reader__identify(&mapped, &avoided);
+	err = unwind_reader__identify(&mapped, &avoided, watches);
 	CHECK_INT(mapped.source, err ? UNWIND_SOURCE_NONE : UNWIND_SOURCE_FILE);
 	*identity = mapped.identity;
 	return err;
@@ -419,21 +456,12 @@ static void named(void)
 	struct unwind_mapped mapped = map_new_file(&at);
 
 	munmap(at, page_size());
-	mapped.generation = 7;
-	generation = 7;
 	CHECK_INT(identify(&mapped, &identity), 0);
 	CHECK(!memcmp(&identity, &mapped.identity, sizeof(identity)));
-	/* The inode is another file's by now; or nobody can say so. */
-	generation = 8;
-	CHECK_INT(identify(&mapped, &identity), -ESTALE);
-	generation = -1;
-	CHECK_INT(identify(&mapped, &identity), -ENOTTY);
-	generation = 7;
 	mapped.inode++;
 	CHECK_INT(identify(&mapped, &identity), -ESTALE);
 	unlink(path);
 	CHECK_INT(identify(&mapped, &identity), -ENOENT);
-	generation = 0;
 	remove_directory();
 }
 
@@ -476,7 +504,7 @@ static void *map_memory_file(void)
 static void check_sources(void *at, uint32_t expected)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped);
 	const struct unwind_mapped *found = find(mapped, nr, at);
 	const struct unwind_mapped *own = find(mapped, nr, (void *)check_sources);
 	const struct unwind_mapped *libc = find(mapped, nr, (void *)qsort);
@@ -499,7 +527,7 @@ static void no_answer(void)
 	uint64_t start;
 
 	seen->nr_hung = 0;
-	check_sources(at, UNWIND_SOURCE_FILE);
+	check_sources(at, UNWIND_SOURCE_OTHER);
 	check_sources(at, UNWIND_SOURCE_NONE);
 	CHECK_INT(seen->nr_hung, 1);
 	CHECK_INT(avoided.nr, 1);
@@ -551,17 +579,14 @@ static void no_answer_of_memory(void)
 }
 
 /* Who has seen so many that do not answer takes no others for better. */
+/* No user can make more disks. */
 static void too_many_avoided(void)
 {
-	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr;
-
+	CHECK(!avoided_devices__has(&avoided, makedev(0, 77)));
 	avoided.nr = AVOIDED_DEVICES_MAX;
-	nr = unwind_reader__mappings(getpid(), &avoided, &mapped);
-	CHECK(nr > 1);
-	for (int i = 0; i < nr; i++)
-		CHECK(mapped[i].source != UNWIND_SOURCE_FILE);
-	CHECK_INT(avoided.nr, AVOIDED_DEVICES_MAX);
+	CHECK(avoided_devices__has(&avoided, makedev(0, 77)));
+	CHECK(!avoided_devices__has(&avoided, makedev(8, 1)));
+	CHECK(!avoided_devices__add(&avoided, makedev(0, 77)));
 	avoided.nr = 0;
 }
 
@@ -571,7 +596,7 @@ static void own_children(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
 
-	CHECK(unwind_reader__mappings(getpid(), &avoided, &mapped) > 0);
+	CHECK(unwind_reader__mappings(getpid(), &avoided, watches, &mapped) > 0);
 	CHECK(seen->last != getpid() && reader_child__is_own(seen->last));
 	CHECK(!reader_child__is_own(getpid()));
 	CHECK(!reader_child__is_own(ended_process()));
@@ -753,7 +778,7 @@ static void paths(void)
 static const struct tap_test tests[] = {
 	{"mappings are those of the process", own_mappings},
 	{"a file is known by what stat() says", identities},
-	{"and by its generation, if there is one", generations},
+	{"and need not be watched", unwatched},
 	{"a process that has ended has none", ended},
 	{"tables are those of the files", own_tables},
 	{"a process that has ended leaves a path", ended_with_a_path},
@@ -761,6 +786,7 @@ static const struct tap_test tests[] = {
 	{"a file that is no program", no_program},
 	{"a file that is the same under another name", renamed},
 	{"a file that is another one by now", replaced},
+	{"that it may be another one is told once", watched},
 	{"what the kernel names is found by its path", named},
 	{"a file system that does not answer is avoided", no_answer},
 	{"a disk never is", no_answer_of_file},
