@@ -9,9 +9,8 @@ load ../refute
 load_all_cpus() {
 	local cpu
 	for cpu in $(seq "$(nproc)"); do
-		start "$SPIN" paths
+		start_busy "$SPIN" paths
 	done
-	sleep 0.2
 }
 
 # balanced FILE: the --stats line adds up, and so do the printed counts.

@@ -8,17 +8,15 @@ load ../refute
 
 # As nice as spin is, so that both run where there is one CPU.
 spin_dd() {
-	start dd if=/dev/zero of=/dev/null bs=4k status=none
+	start_busy dd if=/dev/zero of=/dev/null bs=4k status=none
 	dd=$pid
 	renice -n 0 -p "$dd" >/dev/null
-	sleep 0.1
 }
 
 spin_func_ab() {
 	cp "$SPIN" ./func_ab
-	start ./func_ab func_ab
+	start_busy ./func_ab func_ab
 	func_ab=$pid
-	sleep 0.2
 }
 
 # text FILE: a header, an empty line, and blocks of frames, process, count and an
@@ -41,9 +39,8 @@ text() {
 	' "$1"
 }
 
-# Interrupt the profile in $1 after $2 seconds, as Ctrl-C does; it ends well.
+# Interrupt the profile in $1 as Ctrl-C does; it ends well.
 interrupt() {
-	sleep "$2"
 	kill -INT "$1"
 	try wait "$1"
 	[ "$status" -eq 0 ]
@@ -53,7 +50,9 @@ interrupt() {
 	spin_dd
 	spin_func_ab
 	start_profile
-	interrupt "$pid" 2
+	spend "$dd" 100
+	spend "$func_ab" 50
+	interrupt "$pid"
 	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end."
 	[ "$(text out)" -gt 20 ]
 	grep -Fxq "    -                dd ($dd)" out
@@ -78,7 +77,8 @@ interrupt() {
 	spin_dd
 	spin_func_ab
 	start_profile -p "$dd" -F 999
-	interrupt "$pid" 1
+	spend "$dd" 50
+	interrupt "$pid"
 	head -1 out | grep -Fxq "Sampling at 999 Hertz of PID [$dd] by user + kernel stack... Hit Ctrl-C to end."
 	[ "$(text out)" -gt 20 ]
 	for frame in read write vfs_read vfs_write; do
@@ -91,13 +91,14 @@ interrupt() {
 
 @test "profile -p A,B: two processes" {
 	command -v python3 >/dev/null || skip "python3 is not installed"
-	start python3 -c 'while True: pass'
+	start_busy python3 -c 'while True: pass'
 	one=$pid
-	start python3 -c 'while True: open("/dev/null").close()'
+	start_busy python3 -c 'while True: open("/dev/null").close()'
 	two=$pid
-	sleep 0.3
 	start_profile -p "$one,$two"
-	interrupt "$pid" 1
+	spend "$one" 50
+	spend "$two" 50
+	interrupt "$pid"
 	head -1 out | grep -Fxq "Sampling at 49 Hertz of PID [$one, $two] by user + kernel stack... Hit Ctrl-C to end."
 	[ "$(text out)" -gt 10 ]
 	comm=$(<"/proc/$one/comm")
@@ -110,7 +111,8 @@ interrupt() {
 @test "profile -p -d: a delimiter between kernel and user stacks" {
 	spin_dd
 	start_profile -d -p "$dd" -F 199
-	interrupt "$pid" 1
+	spend "$dd" 50
+	interrupt "$pid"
 	text out
 	grep -Fxq "    --" out
 	# Behind the kernel's entry, and before a function of libc.
@@ -166,7 +168,8 @@ interrupt() {
 @test "profile -F 9" {
 	spin_func_ab
 	start_profile -F 9
-	interrupt "$pid" 2
+	sleep 2
+	interrupt "$pid"
 	head -1 out | grep -Fxq "Sampling at 9 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end."
 	# Nine a second on each CPU, and one more for the moment that it ran longer.
 	counted=$(text out)
@@ -189,7 +192,8 @@ interrupt() {
 	spin_dd
 	spin_func_ab
 	start_profile -U -I -F 199
-	interrupt "$pid" 1
+	spend "$func_ab" 50
+	interrupt "$pid"
 	head -1 out | grep -Fxq "Sampling at 199 Hertz of all threads by user stack... Hit Ctrl-C to end."
 	text out
 	refute grep -Eq '^    (do_syscall_64|vfs_read|cpu_startup_entry)$' out

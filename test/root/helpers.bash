@@ -139,6 +139,23 @@ cpu_time() {
 	echo $((${12} + ${13}))
 }
 
+# has_used PID HUNDREDTHS of a second of CPU time since it began.
+has_used() {
+	[ "$(cpu_time "$1")" -ge "$2" ]
+}
+
+# start_busy PROGRAM...: start one that computes for ever, and wait until it does: to begin takes
+# less CPU time than that.
+start_busy() {
+	start "$@"
+	wait_for has_used "$pid" 10
+}
+
+# spend PID HUNDREDTHS: wait until it has used so much more CPU time, however busy the machine is.
+spend() {
+	wait_for has_used "$1" $(($(cpu_time "$1") + $2))
+}
+
 # sum FILE: of the counts at the ends of folded lines.
 sum() {
 	awk '{ n += $NF } END { print n + 0 }' "$1"

@@ -16,8 +16,7 @@ spin_on_silent_fs() {
 		kill -0 "$server" 2>/dev/null || skip "cannot mount a FUSE file system"
 		sleep 0.1
 	done
-	start silent/program names
-	sleep 0.5
+	start_busy silent/program names
 	kill -USR1 "$server"
 }
 
@@ -106,7 +105,10 @@ end_silent_fs() {
 
 @test "a process with thousands of mappings" {
 	start "$SPIN" mappings 20000
-	sleep 1
+	has_mapped() {
+		[ "$(wc -l <"/proc/$pid/maps")" -gt 20000 ]
+	}
+	wait_for has_mapped
 	try timeout 60 "$TRACEKIT" profile -f -U -p "$pid" 1 >out 2>err
 	[ "$status" -eq 0 ]
 	grep -Eq ';main;mappings;spin_leaf [0-9]+$' out

@@ -35,7 +35,7 @@ spin_in_jit() {
 @test "entries of a procedure linkage table" {
 	start "$PLT_SPIN"
 	wait_for is_called "$pid" plt_spin || skip "no such table, or of another form, in programs here"
-	sleep 0.2
+	spend "$pid" 10
 	profile -f -s -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';getppid@plt\+0x0 [0-9]+$' out
 	[ "$(grep -c . out)" -eq "$(grep -Ec ';getppid@plt\+0x0 [0-9]+$' out)" ]
@@ -211,8 +211,7 @@ base36() {
 		symbol+=S_IS$(base36 "$i")_S$(base36 "$i")_E
 	done
 	objcopy --redefine-sym "spin_leaf=$symbol" "$SPIN" bomb
-	start ./bomb names
-	sleep 0.2
+	start_busy ./bomb names
 	begin=$(date +%s)
 	profile -f -U -p "$pid" -F 199 0.5 >out
 	[ $(($(date +%s) - begin)) -le 10 ]
@@ -222,11 +221,10 @@ base36() {
 @test "a file that is cut short while it is read does no harm" {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
 	cp "$SPIN" library
-	start "$SPIN" mapped library
+	start_busy "$SPIN" mapped library
 	target=$pid
 	code=$((0x$(nm "$SPIN" | awk '$3 == "never_returns" { print $1 }')))
 	whole=$(stat -c %s library)
-	sleep 0.2
 	profile -f -U -p "$target" -F 199 0.2 >out
 	grep -Eq ';never_returns [0-9]+$' out
 	cat >resize <<-END
@@ -299,7 +297,7 @@ base36() {
 	spin names
 	target=$pid
 	start_profile -U -p "$target"
-	sleep 0.5
+	spend "$target" 20
 	kill -KILL "$target"
 	try wait "$pid"
 	[ "$status" -eq 0 ]
@@ -309,8 +307,7 @@ base36() {
 
 @test "a program that was deleted, or replaced, keeps its names" {
 	cp "$SPIN" ./gone
-	start ./gone names
-	sleep 0.1
+	start_busy ./gone names
 	rm ./gone
 	printf 'not an ELF file' >./gone
 	profile -f -U -p "$pid" -F 199 0.5 >out
@@ -326,11 +323,8 @@ base36() {
 		exec inner/spin names
 	END
 	start unshare --mount bash inside
-	until [ "$(<"/proc/$pid/comm")" = spin ]; do
-		kill -0 "$pid"
-		sleep 0.1
-	done
-	sleep 0.2
+	wait_for is_called "$pid" spin
+	spend "$pid" 10
 	[ ! -e inner/spin ]
 	profile -f -U -p "$pid" -F 199 0.5 >out
 	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out

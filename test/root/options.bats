@@ -174,8 +174,7 @@ enter() {
 
 @test "-v shows addresses, and where in which file a function without a name lies" {
 	strip -o stripped "$SPIN"
-	start ./stripped names
-	sleep 0.2
+	start_busy ./stripped names
 	profile -v -U -p "$pid" -F 199 0.5 >out
 	line=$(grep -E '^    [0-9a-f]+ +\[unknown\] \(stripped\+0x[0-9a-f]+\)$' out | head -1)
 	echo "$line"

@@ -7,8 +7,9 @@ load ../refute
 
 @test "SIGINT ends a trace with its results" {
 	spin names
-	start_profile -p "$pid"
-	sleep 0.5
+	target=$pid
+	start_profile -p "$target"
+	spend "$target" 20
 	kill -INT "$pid"
 	try wait "$pid"
 	[ "$status" -eq 0 ]
@@ -18,8 +19,9 @@ load ../refute
 
 @test "SIGTERM ends a trace with its results" {
 	spin names
+	target=$pid
 	start_profile
-	sleep 0.5
+	spend "$target" 20
 	kill -TERM "$pid"
 	try wait "$pid"
 	[ "$status" -eq 0 ]
@@ -48,16 +50,16 @@ load ../refute
 # timeout(1) signals a program, and then its process group.
 @test "two signals at once are one request" {
 	spin names
+	target=$pid
 	for signal in INT TERM; do
-		start_profile -F 999 -p "$pid"
+		start_profile -F 999 -p "$target"
 		tracer=$pid
-		sleep 0.3
+		spend "$target" 20
 		# Mostly while it is at work.
 		kill -"$signal" "$tracer" && kill -"$signal" "$tracer" || true
 		try wait "$tracer"
 		[ "$status" -eq 0 ]
 		grep -q spin_leaf out
-		pid=${started[0]}
 	done
 }
 
@@ -88,7 +90,8 @@ load ../refute
 	spin deep 3
 	two=$pid
 	start_profile -p "$one,$two"
-	sleep 0.5
+	spend "$one" 20
+	spend "$two" 20
 	kill -KILL "$one"
 	sleep 0.5
 	kill -0 "$pid"

@@ -488,9 +488,8 @@ fails() {
 
 @test "stackcount -p PID c:malloc" {
 	# A shell that makes strings: whatever else it does, it calls malloc() of libc.
-	start bash -c 'trap "for i in {1..200}; do eval x\$i=\$i; done; echo >done" USR1; while :; do sleep 0.05; done'
-	wait_for is_called "$pid" bash
-	sleep 0.2
+	start bash -c 'trap "for i in {1..200}; do eval x\$i=\$i; done; echo >done" USR1; : >ready; while :; do sleep 0.05; done'
+	wait_for test -e ready
 	start_stackcount --stats -p "$pid" c:malloc
 	kill -USR1 "$pid"
 	wait_for test -e done
