@@ -178,6 +178,24 @@ start_profile() {
 	done
 }
 
+# stop_after SECONDS ARGUMENTS...: an applet that is told so soon to end does, and well. A signal
+# to the shell that becomes it can be lost; so can SIGINT until main() has asked for it, since
+# shells have what they start in the background ignore that.
+stop_after() {
+	local delay=$1 name=
+	start "$TRACEKIT" "${@:2}" >out 2>err
+	until [ "$name" = tracekit ]; do
+		read -r name <"/proc/$pid/comm"
+	done
+	sleep "$delay"
+	kill -TERM "$pid"
+	try wait "$pid"
+	echo "after $delay s: status $status"
+	cat err
+	# 143: main() had not asked for it.
+	[ "$status" -eq 0 ] || [ "$status" -eq 143 ]
+}
+
 # ---- stackcount ----
 
 stackcount() {

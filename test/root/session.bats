@@ -33,14 +33,7 @@ load ../refute
 	spin names
 	target=$pid
 	for delay in 0.000 0.002 0.004 0.006 0.008 0.010 0.012 0.015 0.020 0.025 0.030 0.040; do
-		start "$TRACEKIT" profile -p "$target" >out 2>err
-		sleep "$delay"
-		kill -INT "$pid"
-		try wait "$pid"
-		echo "after $delay s: status $status"
-		cat err
-		# 130: it came before main() could have asked for it.
-		[ "$status" -eq 0 ] || [ "$status" -eq 130 ]
+		stop_after "$delay" profile -p "$target"
 		[ ! -s err ]
 	done
 	[ "$status" -eq 0 ]

@@ -219,14 +219,7 @@ load ../refute
 @test "a signal at any moment of the start ends it well" {
 	note_programs
 	for delay in 0.000 0.002 0.005 0.010 0.020 0.030; do
-		start "$TRACEKIT" stacksnoop -d "$CALLS:counted" >out 2>err
-		sleep "$delay"
-		kill -INT "$pid"
-		try wait "$pid"
-		echo "after $delay s: status $status"
-		cat err
-		# 130: it came before main() could have asked for it.
-		[ "$status" -eq 0 ] || [ "$status" -eq 130 ]
+		stop_after "$delay" stacksnoop -d "$CALLS:counted"
 		[ ! -s err ]
 	done
 	no_programs_left
