@@ -46,6 +46,7 @@ struct cfa {
 
 struct state {
 	struct cfa cfa;
+	struct cfi_place stack_pointer; /* UNWIND_SAME: it is the CFA, as where nothing is said */
 	struct cfi_place frame_pointer, return_address;
 	bool is_signed;
 };
@@ -72,6 +73,22 @@ static bool put_place(const struct cfi_place *place, uint8_t *kind, uint8_t *reg
 	return true;
 }
 
+/*
+ * Whether a walk that takes the CFA for the caller's stack pointer is right. It is not where a
+ * context is switched, as in longjmp(): the registers are another frame's there.
+ */
+static bool is_stack_pointer_cfa(const struct state *state)
+{
+	const struct cfi_place *place = &state->stack_pointer;
+	const struct cfa *cfa = &state->cfa;
+
+	/* Signal frames say it twice: the word there is the CFA, too. */
+	if (place->kind == UNWIND_AT_REGISTER)
+		return cfa->kind == UNWIND_MEMORY && cfa->reg == place->reg &&
+		       cfa->offset == place->offset && cfa->addend == 0;
+	return place->kind == UNWIND_SAME;
+}
+
 /* Without a return address there is no caller: so the outermost function says that. */
 static struct unwind_rule rule_of(const struct run *run)
 {
@@ -91,7 +108,7 @@ static struct unwind_rule rule_of(const struct run *run)
 		return (struct unwind_rule){.cfa = UNWIND_END};
 	if (state->cfa.kind <= UNWIND_END || state->cfa.reg > UINT8_MAX ||
 	    state->cfa.offset != rule.cfa_offset || state->cfa.addend != rule.cfa_addend ||
-	    state->return_address.is_unknown ||
+	    state->return_address.is_unknown || !is_stack_pointer_cfa(state) ||
 	    !put_place(&state->return_address, &rule.return_address, &rule.return_address_register,
 		       &rule.return_address_offset))
 		return unsupported;
@@ -111,6 +128,8 @@ static struct cfi_place *place_in(const struct run *run, struct state *state, ui
 		return &state->return_address;
 	if (reg == run->program->machine->frame_pointer)
 		return &state->frame_pointer;
+	if (reg == run->program->machine->stack_pointer)
+		return &state->stack_pointer;
 	return NULL;
 }
 
@@ -153,6 +172,15 @@ static void set_at_cfa(struct run *run, uint64_t reg, int64_t factored)
 	set_place(run, reg,
 		  (struct cfi_place){.kind = UNWIND_AT_CFA,
 				     .offset = factored_offset(run, factored)});
+}
+
+/* The value is CFA + offset: of the stack pointer, what it is without that as well. */
+static void set_value(struct run *run, uint64_t reg, int64_t offset)
+{
+	if (reg == run->program->machine->stack_pointer && offset == 0)
+		set_place(run, reg, (struct cfi_place){.kind = UNWIND_SAME});
+	else
+		set_unknown(run, reg);
 }
 
 static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
@@ -269,9 +297,8 @@ static void run_register(struct run *run, unsigned char instruction, struct byte
 		set_expression(run, reg, read_block(reader));
 		break;
 	case DW_CFA_val_offset:
-	case DW_CFA_val_offset_sf:
-		byte_reader__uleb(reader);
-		set_unknown(run, reg);
+	case DW_CFA_val_offset_sf: /* 0 is the same in both */
+		set_value(run, reg, (int64_t)byte_reader__uleb(reader));
 		break;
 	case DW_CFA_val_expression:
 		read_block(reader);

@@ -2,7 +2,8 @@
 /*
  * The call-frame instructions of one function, run from their beginning to their end
  * (DWARF 5, 6.4; the GNU extensions of .eh_frame: Linux Standard Base Core 5.0, 10.6).
- * Of the columns those of the CFA, the frame pointer and the return address are kept.
+ * Of the columns those of the CFA, the frame pointer and the return address are kept; that of the
+ * stack pointer must say that it is the CFA, as it does unless it is mentioned.
  */
 #ifndef TRACEKIT_SYM_CFI_PROGRAM_H
 #define TRACEKIT_SYM_CFI_PROGRAM_H

@@ -137,6 +137,22 @@ static bool is_saved(const Dwarf_Op *ops, size_t nr, const Dwarf_Op *memory, uin
 	return true;
 }
 
+/* Whether the caller's stack pointer is what rules take it for. */
+static bool is_cfa(const Dwarf_Op *ops, size_t nr, const Dwarf_Op *memory,
+		   const struct unwind_rule *rule)
+{
+	uint8_t kind, reg;
+	int32_t offset;
+
+	if (nr == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_stack_value)
+		return true;
+	if (!is_saved(ops, nr, memory, &kind, &reg, &offset))
+		return false;
+	return kind == UNWIND_SAME ||
+	       (kind == UNWIND_AT_REGISTER && rule->cfa == UNWIND_MEMORY && !rule->cfa_addend &&
+		reg == rule->cfa_register && offset == rule->cfa_offset);
+}
+
 static void rule_of_frame(const struct cfi_machine *machine, Dwarf_Frame *frame,
 			  struct unwind_rule *rule)
 {
@@ -161,6 +177,11 @@ static void rule_of_frame(const struct cfi_machine *machine, Dwarf_Frame *frame,
 	}
 	if (dwarf_frame_cfa(frame, &ops, &nr) ||
 	    (!is_plain(ops, nr, rule) && !is_plt(ops, nr, rule))) {
+		*rule = unsupported;
+		return;
+	}
+	if (dwarf_frame_register(frame, machine->stack_pointer, memory, &ops, &nr) ||
+	    !is_cfa(ops, nr, memory, rule)) {
 		*rule = unsupported;
 		return;
 	}

@@ -176,6 +176,37 @@ static void other_shapes(void)
 		  "401000: r7+8; 401010: none");
 }
 
+/* The caller's is the CFA, or a walk would go on in a frame that is not there. */
+static void stack_pointers(void)
+{
+	/* As longjmp() of glibc, and setcontext(). */
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_def_cfa, 5, 0, DW_CFA_register, 7, 8, DW_CFA_register,
+				16, 1),
+		  "401000: unsupported; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_def_cfa, 1, 0, DW_CFA_offset_extended_sf, 7, 0x6c,
+				DW_CFA_offset_extended_sf, 16, 0x6b),
+		  "401000: unsupported; 401010: none");
+	/* Up to where it is again what it is without a rule. */
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_offset | 7, 2, DW_CFA_advance_loc | 4,
+				DW_CFA_restore | 7),
+		  "401000: unsupported; 401004: r7+8; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_val_offset, 7, 2, DW_CFA_advance_loc | 4,
+				DW_CFA_val_offset, 7, 0, DW_CFA_advance_loc | 4, DW_CFA_undefined,
+				7, DW_CFA_advance_loc | 4, DW_CFA_val_offset_sf, 7, 0),
+		  "401000: unsupported; 401004: r7+8; 401008: unsupported; 40100c: r7+8; "
+		  "401010: none");
+	/* The CFA in other words. */
+	CHECK_STR(SHOW_FUNCTION(true, DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0xa0, 1,
+				DW_OP_deref, DW_CFA_expression, 7, 3, DW_OP_breg7, 0xa0, 1),
+		  "401000: r7+160 then +0 signal; 401010: none");
+	CHECK_STR(SHOW_FUNCTION(true, DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0xa0, 1,
+				DW_OP_deref, DW_CFA_expression, 7, 3, DW_OP_breg7, 0xa8, 1),
+		  "401000: unsupported; 401010: none");
+	/* Who has no caller needs none. */
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_undefined, 16, DW_CFA_undefined, 7),
+		  "401000: end; 401010: none");
+}
+
 static void many_functions(void)
 {
 	struct cfi_buffer buffer = {.size = 0};
@@ -261,6 +292,7 @@ static void visitor_ends_it(void)
 static const struct tap_test tests[] = {
 	{"functions as compilers make them", usual_shapes},
 	{"expressions of known shapes", expressions},
+	{"the caller's stack pointer is the CFA, or the row is of no use", stack_pointers},
 	{"what has another shape, or is not sound, ends nothing but itself", other_shapes},
 	{"functions in any order, and across each other", many_functions},
 	{"sections that are not sound", not_sound},
