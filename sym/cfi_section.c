@@ -87,6 +87,31 @@ static bool is_readable(uint8_t encoding)
 	       (application == DW_EH_PE_absptr || application == DW_EH_PE_pcrel);
 }
 
+/* ---- the header ---- */
+
+#define HEADER_VERSION 1
+
+bool cfi_section__find(struct cfi_bytes header, uint64_t address, uint64_t *eh_frame)
+{
+	const struct cfi_section section = {.bytes = header, .address = address};
+	struct byte_reader reader = {.at = header.bytes, .end = header.bytes + header.size};
+	uint64_t version = byte_reader__number(&reader, 1);
+	uint8_t encoding = (uint8_t)byte_reader__number(&reader, 1);
+	bool is_relative = (encoding & 0xf0) == DW_EH_PE_datarel; /* to the header */
+	uint64_t pointer;
+
+	byte_reader__skip(&reader, 2); /* what the table behind it looks like */
+	if (is_relative)
+		encoding &= 0x0f;
+	if (version != HEADER_VERSION || !is_readable(encoding))
+		return false;
+	pointer = read_pointer(&section, &reader, encoding);
+	if (reader.failed)
+		return false;
+	*eh_frame = is_relative ? pointer + address : pointer;
+	return true;
+}
+
 /* ---- entries ---- */
 
 /* Letter by letter; what is not known here ends it, as its size is not known either. */

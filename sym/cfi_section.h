@@ -20,6 +20,15 @@ struct cfi_section {
 	bool is_eh_frame;
 };
 
+/* What is read of .eh_frame_hdr: four bytes, and a pointer. */
+#define CFI_HEADER_SIZE 12
+
+/*
+ * Where the .eh_frame is that a header at that address belongs to: for files that have no section
+ * headers. False if it has none, or none that can be told.
+ */
+bool cfi_section__find(struct cfi_bytes header, uint64_t address, uint64_t *eh_frame);
+
 /*
  * Visit all rows in the order of their addresses, of a 64-bit file; between functions, and at
  * the end, stands one that is UNWIND_NONE. What lies behind an entry that is not sound is not

@@ -102,17 +102,22 @@ static int read_segments(struct elf_symbols *elf, Elf *file)
 	if (!elf->segments)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
+		struct elf_segment segment;
 		GElf_Phdr phdr;
 
-		if (!gelf_getphdr(file, (int)i, &phdr) || phdr.p_type != PT_LOAD)
+		if (!gelf_getphdr(file, (int)i, &phdr))
 			continue;
-		elf->segments[elf->nr_segments++] = (struct elf_segment){
+		segment = (struct elf_segment){
 			.offset = phdr.p_offset,
 			.size = phdr.p_filesz,
 			.address = phdr.p_vaddr,
 			.memory = phdr.p_memsz,
 			.flags = phdr.p_flags,
 		};
+		if (phdr.p_type == PT_LOAD)
+			elf->segments[elf->nr_segments++] = segment;
+		else if (phdr.p_type == PT_GNU_EH_FRAME)
+			elf->eh_frame_header = segment;
 	}
 	return 0;
 }
@@ -222,19 +227,28 @@ bool elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64
 	return false;
 }
 
-bool elf_symbols__offset(const struct elf_symbols *elf, uint64_t address, uint32_t flags,
-			 uint64_t *offset)
+const struct elf_segment *elf_symbols__segment(const struct elf_symbols *elf, uint64_t address,
+					       uint32_t flags)
 {
 	for (size_t i = 0; i < elf->nr_segments; i++) {
 		const struct elf_segment *segment = &elf->segments[i];
 
 		if ((segment->flags & flags) == flags && address >= segment->address &&
-		    address - segment->address < segment->size) {
-			*offset = address - segment->address + segment->offset;
-			return true;
-		}
+		    address - segment->address < segment->size)
+			return segment;
 	}
-	return false;
+	return NULL;
+}
+
+bool elf_symbols__offset(const struct elf_symbols *elf, uint64_t address, uint32_t flags,
+			 uint64_t *offset)
+{
+	const struct elf_segment *segment = elf_symbols__segment(elf, address, flags);
+
+	if (!segment)
+		return false;
+	*offset = address - segment->address + segment->offset;
+	return true;
 }
 
 void elf_symbols__section_name(const struct elf_symbols *elf, const struct elf_section *section,

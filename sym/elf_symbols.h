@@ -61,7 +61,8 @@ struct elf_symbols {
 	uint64_t entry;	  /* address where the program begins; 0: there is none */
 	struct elf_segment *segments;
 	size_t nr_segments;
-	struct elf_section *sections; /* by number */
+	struct elf_segment eh_frame_header; /* PT_GNU_EH_FRAME: .eh_frame_hdr; size 0: none */
+	struct elf_section *sections;	    /* by number */
 	size_t nr_sections;
 	size_t section_names; /* number of the section that holds them */
 	struct elf_symbols_table tables[ELF_SYMBOLS_TABLES];
@@ -83,6 +84,10 @@ size_t elf_symbols__read(const struct elf_symbols *elf, void *buffer, size_t siz
 
 /* From an offset in the file to its address; false if no segment holds it. */
 bool elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64_t *address);
+
+/* That with all of flags which holds an address, and has bytes in the file for it; or NULL. */
+const struct elf_segment *elf_symbols__segment(const struct elf_symbols *elf, uint64_t address,
+					       uint32_t flags);
 
 /* From an address to its offset in the file; false if no segment with all of flags holds it. */
 bool elf_symbols__offset(const struct elf_symbols *elf, uint64_t address, uint32_t flags,

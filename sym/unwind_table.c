@@ -217,6 +217,50 @@ static const struct {
 } places[] = {
 	{".eh_frame", true, false}, {".debug_frame", false, false}, {".zdebug_frame", false, true}};
 
+/*
+ * .eh_frame of a file without section headers, by what PT_GNU_EH_FRAME leads to. Its end is an
+ * entry without a length; where that lies nobody says, but not behind the segment.
+ */
+static int find_by_header(struct section_part *part, uint64_t *address,
+			  const struct elf_symbols *elf)
+{
+	const struct elf_segment *header = &elf->eh_frame_header, *segment;
+	unsigned char bytes[CFI_HEADER_SIZE];
+	struct cfi_bytes read = {.bytes = bytes};
+	uint64_t found, within, left;
+
+	read.size = header->size < sizeof(bytes) ? header->size : sizeof(bytes);
+	read.size = elf_symbols__read(elf, bytes, read.size, header->offset);
+	if (!cfi_section__find(read, header->address, &found))
+		return -ENOENT;
+	segment = elf_symbols__segment(elf, found, PF_R);
+	if (!segment)
+		return -ENOENT;
+	within = found - segment->address;
+	left = segment->size - within;
+	*part = (struct section_part){.offset = segment->offset + within,
+				      .size = left < SECTION_MAX ? left : SECTION_MAX};
+	part->inflated = part->size;
+	*address = found;
+	return 0;
+}
+
+/* The part of the file that is places[place], and its address; or -ENOENT. */
+static int find_place(struct section_part *part, uint64_t *address, const struct elf_symbols *elf,
+		      size_t place)
+{
+	bool is_eh_frame = places[place].is_eh_frame;
+	const struct elf_section *section =
+		elf_symbols__find_section(elf, places[place].name, is_eh_frame);
+
+	if (!section)
+		return is_eh_frame ? find_by_header(part, address, elf) : -ENOENT;
+	if (section->type == SHT_NOBITS)
+		return -ENOENT;
+	*address = is_eh_frame ? section->address : 0;
+	return section_part__find(part, elf, section, places[place].is_old);
+}
+
 /* The bytes of a section, allocated. Those of a file that has become shorter are 0. */
 static int read_section(const struct elf_symbols *elf, const struct section_part *part,
 			const struct work *work, unsigned char **bytes)
@@ -237,21 +281,16 @@ static int read_section(const struct elf_symbols *elf, const struct section_part
 	return err == -EIO ? 0 : err;
 }
 
-/* From the section of places[place], if the file has it; or -ENOENT. */
+/* From places[place], if the file has it; or -ENOENT. */
 static int read_place(struct making *making, size_t place, const struct work *work, cfi_visit visit,
 		      void *context)
 {
-	bool is_eh_frame = places[place].is_eh_frame;
-	const struct elf_section *section =
-		elf_symbols__find_section(making->elf, places[place].name, is_eh_frame);
 	CLEANUP_FREE unsigned char *bytes = NULL;
 	struct section_part part;
 	struct cfi_section cfi;
-	int err;
+	uint64_t address;
+	int err = find_place(&part, &address, making->elf, place);
 
-	if (!section || section->type == SHT_NOBITS)
-		return -ENOENT;
-	err = section_part__find(&part, making->elf, section, places[place].is_old);
 	if (!err)
 		err = read_section(making->elf, &part, work, &bytes);
 	if (err)
@@ -259,8 +298,8 @@ static int read_place(struct making *making, size_t place, const struct work *wo
 	cfi = (struct cfi_section){
 		.machine = making->machine,
 		.bytes = {.bytes = bytes, .size = part.inflated},
-		.address = is_eh_frame ? section->address : 0,
-		.is_eh_frame = is_eh_frame,
+		.address = address,
+		.is_eh_frame = places[place].is_eh_frame,
 	};
 	return cfi_section__each_row(&cfi, work, visit, context);
 }

@@ -63,7 +63,8 @@ struct unwind_table {
 
 /*
  * Read it from what a Go program carries for its tracebacks and .eh_frame, or else from that, or
- * else from .debug_frame, which can be compressed; rules are added to.
+ * else from .debug_frame, which can be compressed; rules are added to. Of a file without section
+ * headers .eh_frame is found all the same.
  * work: as of sym/work.h. Returns 0, -ENOENT if the file has none, -EFBIG if it has too much, or
  * asks for too much work, -EBADMSG if that is not sound as a whole, -ENOTSUP if it is of another
  * processor, or 32-bit, or another negative errno.

@@ -274,6 +274,15 @@ Elf64_Shdr *elf_image__shdr(const struct elf_image *image, size_t section)
 	return (Elf64_Shdr *)(image->bytes + elf_image__ehdr(image)->e_shoff) + section;
 }
 
+void elf_image__drop_sections(const struct elf_image *image)
+{
+	Elf64_Ehdr *ehdr = elf_image__ehdr(image);
+
+	ehdr->e_shoff = 0;
+	ehdr->e_shnum = 0;
+	ehdr->e_shstrndx = 0;
+}
+
 void elf_image__free(struct elf_image *image)
 {
 	free(image->bytes);

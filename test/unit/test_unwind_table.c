@@ -3,13 +3,18 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "test/unit/cfi_bytes.h"
 #include "test/unit/go_image.h"
+#include "test/unit/opened_elf.h"
 #include "test/unit/section_file.h"
 #include "test/unit/tap.h"
 
@@ -248,6 +253,165 @@ static void debug_frame(void)
 	CHECK_INT(read_table(&file), -EFBIG);
 }
 
+/* A copy of this program. */
+static struct elf_image read_self(void)
+{
+	CLEANUP_CLOSE int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct elf_image image = {0};
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		abort();
+	image.bytes = malloc((size_t)st.st_size);
+	if (!image.bytes || read(fd, image.bytes, (size_t)st.st_size) != st.st_size)
+		abort();
+	image.size = (size_t)st.st_size;
+	return image;
+}
+
+static int read_image(const struct elf_image *image, struct unwind_table *table,
+		      struct unwind_rules *rules)
+{
+	CLEANUP_OPENED struct opened opened = open_image(image);
+	uint64_t work = UINT64_MAX;
+
+	return unwind_table__read(table, rules, &opened.elf, &work);
+}
+
+static bool has_header(const struct elf_image *image)
+{
+	CLEANUP_OPENED struct opened opened = open_image(image);
+
+	return opened.elf.eh_frame_header.size != 0;
+}
+
+/* Nothing is missing in what has been made smaller. */
+static void no_section_headers(void)
+{
+	CLEANUP(unwind_table__release) struct unwind_table whole = {0}, stripped = {0};
+	CLEANUP(unwind_rules__release) struct unwind_rules rules = {0};
+	CLEANUP(elf_image__free) struct elf_image image = read_self();
+
+	if (!has_header(&image)) {
+		tap_skip("this linker makes no .eh_frame_hdr");
+		return;
+	}
+	CHECK_INT(unwind_rules__init(&rules), 0);
+	CHECK_INT(read_image(&image, &whole, &rules), 0);
+	elf_image__drop_sections(&image);
+	CHECK_INT(read_image(&image, &stripped, &rules), 0);
+	CHECK(whole.nr_rows > 100);
+	CHECK_INT(stripped.start, whole.start);
+	CHECK_INT(stripped.nr_pages, whole.nr_pages);
+	if (CHECK_INT(stripped.nr_rows, whole.nr_rows))
+		CHECK(!memcmp(stripped.rows, whole.rows, whole.nr_rows * sizeof(*whole.rows)));
+}
+
+#define HEADER_ADDRESS (CFI_BYTES_ADDRESS - 0x100)
+
+/* No section is .eh_frame, but one lies in a segment, and a header leads to it. */
+static void make_headed(struct file *file, const struct cfi_buffer *buffer, const void *header,
+			size_t size)
+{
+	const struct file_section sections[] = {{".frames", buffer->bytes, buffer->size, SHF_ALLOC},
+						{".header", header, size, SHF_ALLOC}};
+
+	make_of_sections(file, sections, ARRAY_SIZE(sections));
+	file->segments[1] = (struct elf_segment){.offset = file->file.headers[1].sh_offset,
+						 .size = buffer->size,
+						 .address = CFI_BYTES_ADDRESS,
+						 .flags = PF_R};
+	file->file.elf.nr_segments = 2;
+	file->file.elf.eh_frame_header = (struct elf_segment){
+		.offset = file->file.headers[2].sh_offset, .size = size, .address = HEADER_ADDRESS};
+}
+
+/* "\1", an encoding, two of the table behind, and the pointer itself. */
+#define HEADER(encoding, ...)                                                                      \
+	{                                                                                          \
+		1, encoding, 0x03, 0x3b, __VA_ARGS__                                               \
+	}
+
+static void headers(void)
+{
+	static const struct {
+		unsigned char bytes[12];
+		size_t size;
+		int result;
+	} cases[] = {
+		{HEADER(DW_EH_PE_pcrel | DW_EH_PE_sdata4, 0xfc, 0), 12, 0},
+		{HEADER(DW_EH_PE_datarel | DW_EH_PE_sdata4, 0, 1), 12, 0},
+		{HEADER(DW_EH_PE_datarel | DW_EH_PE_udata2, 0, 1), 6, 0},
+		{HEADER(DW_EH_PE_absptr, 0, 0, 0x50), 12, 0},
+		{HEADER(DW_EH_PE_udata4, 0, 0, 0x50), 8, 0},
+		/* Cut short, no header at all, and of another version. */
+		{HEADER(DW_EH_PE_absptr, 0, 0, 0x50), 11, -ENOENT},
+		{HEADER(DW_EH_PE_udata4, 0, 0, 0x50), 1, -ENOENT},
+		{HEADER(DW_EH_PE_udata4, 0, 0, 0x50), 0, -ENOENT},
+		{{2, DW_EH_PE_udata4, 0x03, 0x3b, 0, 0, 0x50}, 12, -ENOENT},
+		/* No pointer, and such as no linker makes. */
+		{HEADER(DW_EH_PE_omit, 0, 0, 0x50), 12, -ENOENT},
+		{HEADER(DW_EH_PE_indirect | DW_EH_PE_udata4, 0, 0, 0x50), 12, -ENOENT},
+		{HEADER(DW_EH_PE_indirect | DW_EH_PE_datarel | DW_EH_PE_udata4, 0, 1), 12, -ENOENT},
+		{HEADER(DW_EH_PE_aligned, 0, 0, 0x50), 12, -ENOENT},
+		{HEADER(DW_EH_PE_uleb128, 0x80, 0x80, 0xc0, 2), 12, -ENOENT},
+		/* To what is in no segment. */
+		{HEADER(DW_EH_PE_udata4, 0, 0, 0x60), 12, -ENOENT},
+		{HEADER(DW_EH_PE_udata8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), 12,
+		 -ENOENT},
+		/* To nothing that is call-frame information: a table without a row. */
+		{HEADER(DW_EH_PE_udata4, 1, 0, 0x50), 12, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cfi_buffer buffer = {.size = 0};
+		size_t cie = cfi_buffer__cie(&buffer, false);
+		bool is_last = i == ARRAY_SIZE(cases) - 1;
+		CLEANUP_FILE struct file file;
+
+		add(&buffer, cie, START, 16, 16);
+		make_headed(&file, &buffer, cases[i].bytes, cases[i].size);
+		if (CHECK_INT(read_table(&file), cases[i].result) && !cases[i].result)
+			CHECK_INT(cfa_at(&file, START), is_last ? NONE : 16);
+	}
+}
+
+/* It ends by an entry without a length, or with its segment, which must be there. */
+static void ends_without_section(void)
+{
+	static const unsigned char header[] = HEADER(DW_EH_PE_udata4, 0, 0, 0x50, 0);
+	struct cfi_buffer buffer = {.size = 0};
+	size_t cie = cfi_buffer__cie(&buffer, false), end;
+	CLEANUP_FILE struct file file;
+
+	add(&buffer, cie, START, 16, 16);
+	end = buffer.size;
+	add(&buffer, cie, START + 16, 16, 24);
+	cfi_buffer__word(&buffer, 0);
+	add(&buffer, cie, START + 32, 16, 32);
+	make_headed(&file, &buffer, header, sizeof(header));
+	CHECK_INT(read_table(&file), 0);
+	CHECK_INT(cfa_at(&file, START + 16), 24);
+	CHECK_INT(cfa_at(&file, START + 32), NONE);
+	unwind_table__release(&file.table);
+	file.segments[1].size = end;
+	CHECK_INT(read_table(&file), 0);
+	CHECK_INT(cfa_at(&file, START), 16);
+	CHECK_INT(cfa_at(&file, START + 16), NONE);
+	unwind_table__release(&file.table);
+	file.segments[1].size = file.file.size;
+	CHECK_INT(read_table(&file), -EBADMSG);
+	file.segments[1].size = UINT64_MAX;
+	CHECK_INT(read_table(&file), -EBADMSG);
+	file.segments[1].size = buffer.size;
+	file.segments[1].offset = UINT64_MAX - 1;
+	CHECK_INT(read_table(&file), -EBADMSG);
+	file.segments[1].flags = 0;
+	CHECK_INT(read_table(&file), -ENOENT);
+	file.file.elf.eh_frame_header.offset = UINT64_MAX;
+	CHECK_INT(read_table(&file), -ENOENT);
+}
+
 /* C code between functions in Go, at their edges, and where they are, which is ignored. */
 static void go_and_c(void)
 {
@@ -344,6 +508,9 @@ static const struct tap_test tests[] = {
 	{"what is no code has no rows", outside_of_code},
 	{"a file without call-frame information", no_section},
 	{"that of a debugger", debug_frame},
+	{"a program without section headers", no_section_headers},
+	{"what leads to call-frame information without sections", headers},
+	{"where it ends then", ends_without_section},
 	{"a Go program with C in it", go_and_c},
 	{"files that are not read", refused},
 	{"rules beyond the bound are not supported", many_rules},
