@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * make_elf_seeds DIRECTORY: write the seeds of fuzz_elf_symbols and fuzz_probe_sites,
- * which are better not kept as binary files. Those with a PLT, and with USDT probes, are
- * copies of what the linker made for the unit tests, in FIXTURES.
+ * make_elf_seeds DIRECTORY: write the seeds of fuzz_elf_symbols, fuzz_probe_sites and
+ * fuzz_unwind_table, which are better not kept as binary files. Those with a PLT, and with USDT
+ * probes, are copies of what the linker made for the unit tests, in FIXTURES.
  */
 #include <stdio.h>
 
@@ -59,23 +59,43 @@ static int write_usdt_seed(const char *directory, const char *name, bool is_32bi
 	return write_seed(directory, name, &spec);
 }
 
-static int copy_fixture(const char *directory, const char *name)
+/* Up to size bytes of a fixture; returns how many, 0 if there are none, which has been said. */
+static size_t read_fixture(const char *name, void *bytes, size_t size)
 {
-	char path[4096], bytes[64 * 1024];
-	size_t size = 0;
+	char path[4096];
+	size_t got = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%s", FIXTURES, name);
 	file = fopen(path, "re");
 	if (file) {
-		size = fread(bytes, 1, sizeof(bytes), file);
+		got = fread(bytes, 1, size, file);
 		fclose(file);
 	}
-	if (size == 0) {
+	if (got == 0)
 		perror(path);
+	return got;
+}
+
+static int copy_fixture(const char *directory, const char *name)
+{
+	char bytes[64 * 1024];
+	size_t size = read_fixture(name, bytes, sizeof(bytes));
+
+	return size == 0 || seed__write(directory, name, bytes, size);
+}
+
+/* Its call-frame information is found by PT_GNU_EH_FRAME alone. */
+static int write_without_sections(const char *directory)
+{
+	_Alignas(Elf64_Ehdr) unsigned char bytes[64 * 1024];
+	struct elf_image image = {.bytes = bytes,
+				  .size = read_fixture("usdt_program", bytes, sizeof(bytes))};
+
+	if (image.size < sizeof(Elf64_Ehdr))
 		return 1;
-	}
-	return seed__write(directory, name, bytes, size);
+	elf_image__drop_sections(&image);
+	return seed__write(directory, "no_sections", image.bytes, image.size);
 }
 
 static int copy_fixtures(const char *directory)
@@ -99,5 +119,6 @@ int main(int argc, char **argv)
 		err |= write_seed(argv[1], seeds[i].name, &seeds[i].spec);
 	err |= write_usdt_seed(argv[1], "usdt", false);
 	err |= write_usdt_seed(argv[1], "usdt32", true);
+	err |= write_without_sections(argv[1]);
 	return err | copy_fixtures(argv[1]);
 }
