@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/page.h"
 
@@ -44,7 +43,8 @@ static void unmap(void *mapped, const struct bpf_map *map)
 int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *maps,
 			uint64_t memory)
 {
-	struct unwind_tables opened = {.maps = maps, .memory_max = memory};
+	struct unwind_tables opened = {
+		.maps = maps, .memory_max = memory, .nr_units[UNIT_FREE] = SLICE_UNITS};
 	int err = grace__open(&opened.grace);
 
 	if (!err)
@@ -76,10 +76,6 @@ void unwind_tables__close(struct unwind_tables *tables)
 	unmap(tables->modules, tables->maps->modules);
 	unmap(tables->pages, tables->maps->pages);
 	unmap(tables->written_rules, tables->maps->rules);
-	for (size_t i = 0; i < SLICE_CLASSES; i++) {
-		free(tables->free[i].firsts);
-		free(tables->resting[i].firsts);
-	}
 	free(tables->rule_numbers);
 	unwind_rules__release(&tables->rules);
 	grace__close(&tables->grace);
@@ -271,28 +267,37 @@ void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
 
 /* ---- processes ---- */
 
-static size_t slice_class(uint32_t nr)
+static uint32_t units_of(uint32_t nr)
 {
-	size_t order = 0;
-
-	while (8U << order < nr)
-		order++;
-	return order;
+	return (nr + SLICE_UNIT - 1) / SLICE_UNIT;
 }
 
-static int push(struct slice_list *list, uint32_t first)
+/* The first so many in a row whose states are not above highest; SLICE_UNITS if there are none. */
+static uint32_t find_units(const struct unwind_tables *tables, uint32_t nr, enum unit_state highest)
 {
-	if (ARRAY_GROW(list->firsts, list->nr, list->capacity))
-		return -ENOMEM;
-	list->firsts[list->nr++] = first;
-	return 0;
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < SLICE_UNITS; i++) {
+		found = tables->units[i] <= highest ? found + 1 : 0;
+		if (found == nr)
+			return i + 1 - nr;
+	}
+	return SLICE_UNITS;
 }
 
-/* Without memory it is never used again. */
+/* Of units that are all in one state. */
+static void set_units(struct unwind_tables *tables, uint32_t first, uint32_t nr,
+		      enum unit_state state)
+{
+	tables->nr_units[tables->units[first]] -= nr;
+	tables->nr_units[state] += nr;
+	memset(tables->units + first, state, nr);
+}
+
 static void put_to_rest(struct unwind_tables *tables, struct unwind_slice *slice)
 {
 	if (slice->users && --*slice->users == 0) {
-		(void)push(&tables->resting[slice_class(slice->size)], slice->first);
+		set_units(tables, slice->first / SLICE_UNIT, units_of(slice->nr), UNIT_RESTING);
 		free(slice->users);
 	}
 	*slice = (struct unwind_slice){0};
@@ -303,50 +308,40 @@ static int end_rest(struct unwind_tables *tables)
 {
 	int err = grace__wait(&tables->grace);
 
-	for (size_t i = 0; i < SLICE_CLASSES && !err; i++) {
-		struct slice_list *resting = &tables->resting[i];
-
-		while (resting->nr && !err)
-			err = push(&tables->free[i], resting->firsts[--resting->nr]);
-	}
+	for (uint32_t i = 0; i < SLICE_UNITS && !err; i++)
+		if (tables->units[i] == UNIT_RESTING)
+			set_units(tables, i, 1, UNIT_FREE);
 	return err;
 }
 
-/* One that is free, of a class from first to last. */
-static bool take_free(struct unwind_tables *tables, size_t first, size_t last,
-		      struct unwind_slice *slice)
+/*
+ * To end it is to wait for milliseconds. So it is done once for many slices: when more rests than
+ * is free; or if there is no room for so many, but will be then.
+ */
+static bool has_rested_enough(const struct unwind_tables *tables, uint32_t nr)
 {
-	for (size_t order = first; order <= last; order++) {
-		struct slice_list *free = &tables->free[order];
-
-		if (!free->nr)
-			continue;
-		*slice = (struct unwind_slice){.first = free->firsts[--free->nr],
-					       .size = 8U << order};
-		return true;
-	}
-	return false;
+	return tables->nr_units[UNIT_RESTING] > tables->nr_units[UNIT_FREE] ||
+	       (find_units(tables, nr, UNIT_FREE) == SLICE_UNITS &&
+		find_units(tables, nr, UNIT_RESTING) < SLICE_UNITS);
 }
 
-/* Without room a larger one than is needed is better than none. */
+/*
+ * First fit: what is used stays together at the beginning, and what is free behind it, for large
+ * ones, while neighbours become one just by being free.
+ */
 static int find_slice(struct unwind_tables *tables, uint32_t nr, struct unwind_slice *slice)
 {
-	size_t order = slice_class(nr);
-	uint32_t size = 8U << order;
-	int err;
+	uint32_t nr_units = units_of(nr), first;
+	int err = 0;
 
-	if (take_free(tables, order, order, slice))
-		return 0;
-	if (size <= UNWIND_MAPPINGS - tables->nr_mappings) {
-		slice->first = tables->nr_mappings;
-		slice->size = size;
-		tables->nr_mappings += size;
-		return 0;
-	}
-	err = end_rest(tables);
-	if (err)
-		return err;
-	return take_free(tables, order, SLICE_CLASSES - 1, slice) ? 0 : -ENOSPC;
+	if (has_rested_enough(tables, nr_units))
+		err = end_rest(tables);
+	first = find_units(tables, nr_units, UNIT_FREE);
+	if (first == SLICE_UNITS)
+		return err ? err : -ENOSPC;
+	set_units(tables, first, nr_units, UNIT_USED);
+	slice->first = first * SLICE_UNIT;
+	return 0;
 }
 
 /* For one user. */

@@ -24,17 +24,20 @@ struct unwind_maps {
 		*replaced;
 };
 
-/* Slices of unwind_mappings come in sizes of powers of two, from 8 on. */
-#define SLICE_CLASSES 10
+/* Slices of unwind_mappings are whole units of so many. */
+#define SLICE_UNIT  8
+#define SLICE_UNITS (UNWIND_MAPPINGS / SLICE_UNIT)
 
-struct slice_list {
-	uint32_t *firsts;
-	size_t nr, capacity;
+enum unit_state {
+	UNIT_FREE,
+	UNIT_RESTING, /* no process has it any more, but programs may still be reading it */
+	UNIT_USED,
+	NR_UNIT_STATES,
 };
 
 /* Of a process, and of those that it has forked; all zero is none. */
 struct unwind_slice {
-	uint32_t first, nr, size;
+	uint32_t first, nr;
 	uint32_t *users;
 };
 
@@ -66,9 +69,8 @@ struct unwind_tables {
 	uint32_t nr_rule_numbers;
 
 	/* Mappings. */
-	uint32_t nr_mappings; /* have been given out once */
-	struct slice_list free[SLICE_CLASSES];
-	struct slice_list resting[SLICE_CLASSES]; /* programs may still be reading them */
+	uint8_t units[SLICE_UNITS];	   /* enum unit_state */
+	uint32_t nr_units[NR_UNIT_STATES]; /* that are in it */
 };
 
 /* memory: for rows, in bytes. Returns 0 or a negative errno. */

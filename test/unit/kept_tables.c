@@ -53,8 +53,7 @@ int __wrap_unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgi
 			mappings[i].module >= UNWIND_UNKNOWN_MODULE);
 	}
 	keep(tgid, mappings, nr, since);
-	*slice = (struct unwind_slice){
-		.first = tgid, .nr = nr, .size = nr, .users = &kept[tgid].users};
+	*slice = (struct unwind_slice){.first = tgid, .nr = nr, .users = &kept[tgid].users};
 	return 0;
 }
 

@@ -42,7 +42,7 @@ static void write_process(pid_t pid)
 
 	known_processes__write(&processes, process, &tables);
 	CHECK(!process->changed);
-	CHECK_INT(process->slice.size, process->nr);
+	CHECK_INT(process->slice.nr, process->nr);
 }
 
 static void take(const struct process_record *record)

@@ -27,7 +27,7 @@ static struct fake {
 	int fd;
 	void *values;
 } fakes[] = {
-	{.size = sizeof(struct unwind_process), .nr = 4}, /* by pid */
+	{.size = sizeof(struct unwind_process), .nr = 32}, /* by pid */
 	{.size = sizeof(struct unwind_mapping), .nr = UNWIND_MAPPINGS},
 	{.size = sizeof(struct unwind_module), .nr = UNWIND_MODULES},
 	{.size = sizeof(struct unwind_page), .nr = UNWIND_PAGES},
@@ -535,63 +535,143 @@ static void check_process(uint32_t pid, uint32_t nr)
 static void sizes_test(void)
 {
 	static const struct {
-		uint32_t nr, size;
-	} sizes[] = {{1, 8}, {8, 8}, {9, 16}, {16, 16}, {1000, 1024}, {UNWIND_MAPPINGS_MAX, 4096}};
+		uint32_t nr, nr_units;
+	} sizes[] = {{1, 1}, {8, 1}, {9, 2}, {16, 2}, {1000, 125}, {UNWIND_MAPPINGS_MAX, 512}};
 	CLEANUP_TABLES struct unwind_tables tables;
 	struct unwind_slice slice = {0};
 
 	open_tables(&tables, SHARD);
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		CHECK_INT(put(&tables, 1, sizes[i].nr, &slice), 0);
-		CHECK_INT(slice.size, sizes[i].size);
+		CHECK_INT(slice.nr, sizes[i].nr);
 		CHECK_INT(slice.first, processes[1].first);
+		CHECK_INT(tables.nr_units[UNIT_USED], sizes[i].nr_units);
 		check_process(1, sizes[i].nr);
 	}
 	CHECK_INT(put(&tables, 1, UNWIND_MAPPINGS_MAX + 1, &slice), -ENOSPC);
-	CHECK_INT(slice.size, 0);
+	CHECK_INT(slice.nr, 0);
 	CHECK_INT(processes[1].nr, 0);
 	CHECK_INT(put(&tables, 1, 0, &slice), -ENOSPC);
 }
 
-/* What a program may be reading is not overwritten before all of them have ended. */
+/* So often, without waiting for programs, behind all that was put before. */
+static void put_without_waiting(struct unwind_tables *tables, struct unwind_slice *slice, int times)
+{
+	unsigned int nr = nr_waits;
+
+	for (int i = 0; i < times; i++) {
+		uint32_t behind = processes[1].first + processes[1].nr;
+
+		CHECK_INT(put(tables, 1, 3000, slice), 0);
+		CHECK(!processes[1].nr || processes[1].first >= behind);
+		CHECK_INT(nr_waits, nr);
+	}
+}
+
+/*
+ * What a program may be reading is not overwritten before all of them have ended, which is waited
+ * for when more of it rests than is free.
+ */
 static void rest_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
 	struct unwind_slice slices[3] = {0};
-	uint32_t first;
 
 	open_tables(&tables, SHARD);
 	CHECK_INT(put(&tables, 2, 3, &slices[2]), 0);
-	for (uint32_t i = 0; i < UNWIND_MAPPINGS / 4096 - 1; i++) {
-		first = processes[1].first;
-		CHECK_INT(put(&tables, 1, 3000, &slices[1]), 0);
-		CHECK(i == 0 || processes[1].first != first);
-		check_process(2, 3);
-	}
-	CHECK_INT(nr_waits, 0);
-	first = processes[1].first;
+	put_without_waiting(&tables, &slices[1], 6);
 	CHECK_INT(put(&tables, 1, 3000, &slices[1]), 0);
 	CHECK_INT(nr_waits, 1);
-	CHECK(processes[1].first != first);
+	CHECK_INT(processes[1].first, SLICE_UNIT);
 	check_process(1, 3000);
 	check_process(2, 3);
 	/* Those that rested are all free now. */
-	for (uint32_t i = 0; i < UNWIND_MAPPINGS / 4096 - 3; i++)
-		CHECK_INT(put(&tables, 1, 3000, &slices[1]), 0);
-	CHECK_INT(nr_waits, 1);
+	put_without_waiting(&tables, &slices[1], 4);
+	CHECK_INT(put(&tables, 1, 3000, &slices[1]), 0);
+	CHECK_INT(nr_waits, 2);
 	unwind_tables__remove_process(&tables, 1, &slices[1]);
-	CHECK_INT(slices[1].size, 0);
+	CHECK(!slices[1].users);
 	CHECK_INT(processes[1].nr, 0);
 	check_process(2, 3);
 	unwind_tables__remove_process(&tables, 2, &slices[2]);
 }
 
-/* All slices of that size, one after the other, that rest before they come again. */
+/* Programs that start and end, each with few mappings, then more, leave room for large ones. */
+static void many_starts_test(void)
+{
+	static const uint32_t sizes[] = {8, 16, 128, 1000, UNWIND_MAPPINGS_MAX};
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct unwind_slice slices[20] = {0}, other = {0};
+
+	open_tables(&tables, SHARD);
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint32_t pid = i % ARRAY_SIZE(slices);
+
+		unwind_tables__remove_process(&tables, pid, &slices[pid]);
+		CHECK_INT(put(&tables, pid, 4, &slices[pid]), 0);
+		CHECK_INT(put(&tables, pid, 7, &slices[pid]), 0);
+	}
+	CHECK(nr_waits > 0 && nr_waits < 40);
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		CHECK_INT(put(&tables, 31, sizes[i], &other), 0);
+		check_process(31, sizes[i]);
+	}
+	for (uint32_t pid = 0; pid < ARRAY_SIZE(slices); pid++) {
+		check_process(pid, 7);
+		unwind_tables__remove_process(&tables, pid, &slices[pid]);
+	}
+	unwind_tables__remove_process(&tables, 31, &other);
+}
+
+/* When each mapping was left by a process, as nr_waits was then, + 1; 0: never. */
+static unsigned int left[UNWIND_MAPPINGS];
+
+static void leave(struct unwind_tables *tables, uint32_t pid, struct unwind_slice *slice)
+{
+	for (uint32_t i = 0; i < processes[pid].nr; i++)
+		left[processes[pid].first + i] = nr_waits + 1;
+	unwind_tables__remove_process(tables, pid, slice);
+}
+
+static bool has_rested(uint32_t pid)
+{
+	for (uint32_t i = 0; i < processes[pid].nr; i++)
+		if (left[processes[pid].first + i] > nr_waits)
+			return false;
+	return true;
+}
+
+/* Processes of all sizes, in no order, more than there is room for: each keeps what it has. */
+static void random_processes_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct unwind_slice slices[32] = {0};
+	uint32_t nr_refused = 0, nr_early = 0;
+
+	memset(left, 0, sizeof(left));
+	open_tables(&tables, SHARD);
+	for (uint32_t i = 0; i < 5000; i++) {
+		uint32_t pid = below(ARRAY_SIZE(slices)), nr = 1 + below(below(3000) + 1);
+
+		if (processes[pid].nr)
+			check_process(pid, processes[pid].nr);
+		leave(&tables, pid, &slices[pid]);
+		nr_refused += put(&tables, pid, nr, &slices[pid]) != 0;
+		nr_early += !has_rested(pid);
+	}
+	CHECK_INT(nr_early, 0);
+	CHECK(nr_refused > 0 && nr_refused < 250);
+	for (uint32_t pid = 0; pid < ARRAY_SIZE(slices); pid++)
+		leave(&tables, pid, &slices[pid]);
+	CHECK_INT(tables.nr_units[UNIT_USED], 0);
+}
+
+/* So often that what rests comes again. */
 static void put_often(struct unwind_tables *tables, uint32_t pid)
 {
 	struct unwind_slice slice = {0};
 
-	for (uint32_t i = 0; i < 2 * UNWIND_MAPPINGS / 4096; i++) {
+	for (uint32_t i = 0; i < 2 * UNWIND_MAPPINGS / 3000; i++) {
 		CHECK_INT(put(tables, pid, 3000, &slice), 0);
 		check_process(pid, 3000);
 	}
@@ -624,7 +704,7 @@ static void shared_test(void)
 	check_process(1, 5);
 	check_shared(0, 1, 3000);
 	unwind_tables__remove_process(&tables, 0, &third);
-	CHECK_INT(tables.resting[9].nr + tables.free[9].nr, UNWIND_MAPPINGS / 4096 - 1);
+	CHECK_INT(tables.nr_units[UNIT_USED], 1);
 	unwind_tables__remove_process(&tables, 1, &first);
 }
 
@@ -638,7 +718,7 @@ static void shared_instead_test(void)
 	CHECK_INT(put(&tables, 1, 10, &first), 0);
 	CHECK_INT(put(&tables, 2, 10, &second), 0);
 	CHECK_INT(unwind_tables__share_process(&tables, 2, &first, SINCE, &second), 0);
-	CHECK_INT(tables.resting[1].nr, 1);
+	CHECK_INT(tables.nr_units[UNIT_RESTING], 2);
 	check_shared(2, 1, 10);
 	/* If the kernel refuses it, it is told apart by nobody, and can be put there. */
 	unwind_tables__remove_process(&tables, 2, &second);
@@ -656,26 +736,30 @@ static void shared_instead_test(void)
 static void no_room_for_mappings_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
-	struct unwind_slice slices[UNWIND_MAPPINGS / 4096 + 1] = {0};
+	struct unwind_slice slices[UNWIND_MAPPINGS / 4000 + 1] = {0};
 	struct unwind_slice second = {0};
 	uint32_t nr = 0;
 
 	open_tables(&tables, SHARD);
 	while (nr < ARRAY_SIZE(slices) && !put(&tables, 1, 4000, &slices[nr]))
 		nr++;
-	CHECK_INT(nr, UNWIND_MAPPINGS / 4096);
+	CHECK_INT(nr, UNWIND_MAPPINGS / 4000);
+	CHECK_INT(nr_waits, 0);
 	CHECK_INT(processes[1].nr, 0);
-	/* One that needs little takes what another one has left. */
 	unwind_tables__remove_process(&tables, 1, &slices[1]);
-	CHECK_INT(put(&tables, 3, 10, &second), 0);
-	CHECK_INT(second.size, 4096);
-	check_process(3, 10);
+	CHECK_INT(put(&tables, 3, 4001, &second), -ENOSPC);
+	CHECK_INT(nr_waits, 1);
+	/* Less rests than is free, but is enough; between two neighbours there is no border. */
+	unwind_tables__remove_process(&tables, 1, &slices[2]);
+	CHECK_INT(put(&tables, 3, 4001, &second), 0);
+	CHECK_INT(nr_waits, 2);
+	check_process(3, 4001);
 	unwind_tables__remove_process(&tables, 3, &second);
 	/* An update that the kernel refuses leaves nothing behind. */
 	unwind_tables__remove_process(&tables, 1, &slices[0]);
 	update_error = -ENOMEM;
 	CHECK_INT(put(&tables, 2, 4000, &second), -ENOMEM);
-	CHECK_INT(second.size, 0);
+	CHECK_INT(second.nr, 0);
 	update_error = 0;
 	CHECK_INT(put(&tables, 2, 4000, &second), 0);
 	check_process(2, 4000);
@@ -695,6 +779,8 @@ static const struct tap_test tests[] = {
 	{"pages that cannot be searched are left out", odd_pages_test},
 	{"a process has room for its mappings", sizes_test},
 	{"mappings rest before others come there", rest_test},
+	{"what many starts have left is used again", many_starts_test},
+	{"mappings of all sizes come and go", random_processes_test},
 	{"what several have rests after the last of them", shared_test},
 	{"what a process had is left for what its parent has", shared_instead_test},
 	{"without room a process has none", no_room_for_mappings_test},
