@@ -62,16 +62,21 @@ int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *
 	return err;
 }
 
-static void leave_shards(struct unwind_tables *tables)
+/* Those in front of a map: no page comes there any more. */
+static void leave_shards(struct unwind_tables *tables, uint32_t before)
 {
-	if (tables->shards)
-		munmap(tables->shards, tables->nr_shards * sizeof(*tables->shards));
-	tables->shards = NULL;
+	for (uint32_t i = 0; i < before; i++) {
+		struct unwind_shard_map *map = &tables->shard_maps[i];
+
+		if (map->shards)
+			munmap(map->shards, map->nr * sizeof(*map->shards));
+		map->shards = NULL;
+	}
 }
 
 void unwind_tables__close(struct unwind_tables *tables)
 {
-	leave_shards(tables);
+	leave_shards(tables, tables->nr_shard_maps);
 	unmap(tables->mappings, tables->maps->mappings);
 	unmap(tables->modules, tables->maps->modules);
 	unmap(tables->pages, tables->maps->pages);
@@ -122,26 +127,30 @@ static int add_shards(struct unwind_tables *tables)
 		munmap(mapped, nr * sizeof(struct unwind_shard));
 		return err;
 	}
-	leave_shards(tables);
-	tables->shards = mapped;
-	tables->nr_shards = nr;
-	tables->nr_shard_maps++;
+	tables->shard_maps[tables->nr_shard_maps++] =
+		(struct unwind_shard_map){.shards = mapped, .nr = nr};
 	tables->memory += nr * sizeof(struct unwind_shard);
-	tables->shard = tables->word = 0;
 	return 0;
 }
 
-/* words: at most those of a shard. */
+/*
+ * The next page has room for so many words, at most those of a shard. Where a table was begun
+ * again there can be maps behind that place already.
+ */
 static int reserve(struct unwind_tables *tables, uint32_t words)
 {
-	if (tables->shards && tables->word + words <= UNWIND_SHARD_WORDS)
-		return 0;
-	if (tables->shards && tables->shard + 1 < tables->nr_shards) {
-		tables->shard++;
-		tables->word = 0;
-		return 0;
-	}
-	return add_shards(tables);
+	struct unwind_place next = tables->next;
+	int err = 0;
+
+	if (next.word + words > UNWIND_SHARD_WORDS)
+		next = (struct unwind_place){.map = next.map, .shard = next.shard + 1};
+	if (next.map < tables->nr_shard_maps && next.shard == tables->shard_maps[next.map].nr)
+		next = (struct unwind_place){.map = next.map + 1};
+	if (next.map == tables->nr_shard_maps)
+		err = add_shards(tables);
+	if (!err)
+		tables->next = next;
+	return err;
 }
 
 /* ---- modules ---- */
@@ -167,18 +176,6 @@ static int number_rules(struct unwind_tables *tables, const struct unwind_rule *
 	return 0;
 }
 
-/*
- * What was filled for a table that has not been finished is free again: nobody can find it. Of
- * maps that came for it the last is left.
- */
-static void forget_unfinished(struct unwind_tables *tables)
-{
-	bool same = tables->loaded.nr_shard_maps == tables->nr_shard_maps;
-
-	tables->shard = same ? tables->loaded.shard : 0;
-	tables->word = same ? tables->loaded.word : 0;
-}
-
 /* What is more than that of any program leaves three quarters of what there is to others. */
 #define ORDINARY_PAGES 1024 /* 64 MB of code */
 #define ORDINARY_RULES 1024
@@ -193,7 +190,8 @@ int unwind_tables__begin(struct unwind_tables *tables, uint64_t start, uint32_t 
 {
 	uint32_t left = UNWIND_PAGES - tables->nr_pages;
 
-	forget_unfinished(tables);
+	/* Nobody can find what was filled for a table that has not been finished. */
+	tables->next = tables->loaded;
 	if (nr_pages > left || nr_rules > UNWIND_RULES ||
 	    is_greedy(nr_pages, ORDINARY_PAGES, left) ||
 	    is_greedy(nr_rules, ORDINARY_RULES, UNWIND_RULES - tables->rules.nr))
@@ -222,6 +220,7 @@ int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const u
 			    uint32_t nr)
 {
 	uint32_t words = UNWIND_INDEX_WORDS + nr, *place;
+	struct unwind_place *next = &tables->next;
 	int err;
 
 	/* A row at nearly every byte: no compiler's. Nothing is known of that page then. */
@@ -230,7 +229,7 @@ int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const u
 	err = reserve(tables, words);
 	if (err)
 		return err;
-	place = tables->shards[tables->shard].words + tables->word;
+	place = tables->shard_maps[next->map].shards[next->shard].words + next->word;
 	unwind_page__index(place, rows, nr);
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t rule = unwind_row_rule(rows[i]);
@@ -240,10 +239,10 @@ int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const u
 			unwind_row_low(rows[i]));
 	}
 	tables->pages[tables->module.first_page + page] = (struct unwind_page){
-		.shard = unwind_shard(tables->nr_shard_maps - 1, tables->shard),
-		.first = tables->word,
+		.shard = unwind_shard(next->map, next->shard),
+		.first = next->word,
 	};
-	tables->word += words;
+	next->word += words;
 	return 0;
 }
 
@@ -257,9 +256,8 @@ void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
 		tables->module.scattered = scattered;
 		*entry = tables->module;
 		tables->nr_pages += entry->nr_pages;
-		tables->loaded.nr_shard_maps = tables->nr_shard_maps;
-		tables->loaded.shard = tables->shard;
-		tables->loaded.word = tables->word;
+		tables->loaded = tables->next;
+		leave_shards(tables, tables->loaded.map);
 	}
 	/* Who finds that it is loaded finds all of it. */
 	__atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);

@@ -41,6 +41,16 @@ struct unwind_slice {
 	uint32_t *users;
 };
 
+struct unwind_shard_map {
+	struct unwind_shard *shards; /* mapped as long as pages can come there */
+	uint32_t nr;
+};
+
+/* Where a page can be: in which map, in which of its shards, and from which word on. */
+struct unwind_place {
+	uint32_t map, shard, word;
+};
+
 struct unwind_tables {
 	const struct unwind_maps *maps; /* borrowed */
 	struct grace grace;
@@ -55,13 +65,10 @@ struct unwind_tables {
 	struct unwind_page *pages;
 	struct unwind_rule *written_rules;
 
-	/* Shards: the last map of them, and how far it has been filled. */
-	struct unwind_shard *shards;
-	uint32_t nr_shard_maps, nr_shards;
-	uint32_t shard, word;
-	struct {
-		uint32_t nr_shard_maps, shard, word;
-	} loaded; /* how far when a table was finished last */
+	struct unwind_shard_map shard_maps[UNWIND_SHARD_MAPS];
+	uint32_t nr_shard_maps;
+	struct unwind_place next;   /* behind the last page */
+	struct unwind_place loaded; /* where that was when a table was finished last */
 
 	/* The table that is being added. */
 	struct unwind_module module;

@@ -479,6 +479,43 @@ static void too_large_module_test(void)
 	free_source(&last);
 }
 
+/* In the place of its rows: so many in each page. */
+static void fill_densely(struct source *source, uint32_t nr)
+{
+	struct unwind_table *table = &source->table;
+
+	table->nr_rows = 0;
+	for (uint32_t i = 0; i < table->nr_pages; i++) {
+		table->pages[i] = (struct unwind_table_page){.first = i * nr, .nr = nr};
+		for (uint32_t low = 0; low < nr; low++)
+			table->rows[table->nr_rows++] = unwind_row(below(RULES), low);
+	}
+}
+
+/* All that was allocated for one that has failed half way is used by those after it. */
+static void unfinished_module_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct source small, large, last;
+
+	open_tables(&tables, 12 * SHARD);
+	make_source(&small, 0x400000, 5, 1);
+	make_source(&large, 0x400000, 13, 2);
+	make_source(&last, 0x800000, 11, 3);
+	/* Each in a shard of its own. */
+	fill_densely(&large, UNWIND_SHARD_WORDS / 2);
+	fill_densely(&last, UNWIND_SHARD_WORDS / 2);
+	CHECK_INT(load(&tables, 0, &small), 0);
+	CHECK_INT(load(&tables, 1, &large), -E2BIG);
+	CHECK_INT(tables.memory, 12 * SHARD);
+	CHECK_INT(load(&tables, 2, &last), 0);
+	check_module(0, &small);
+	check_module(2, &last);
+	free_source(&small);
+	free_source(&large);
+	free_source(&last);
+}
+
 /* What no program can search is left out: more rows than a shard has words, other rules. */
 static void odd_pages_test(void)
 {
@@ -776,6 +813,7 @@ static const struct tap_test tests[] = {
 	{"a module has the rules of its file", modules_test},
 	{"a module says where its code is", places_test},
 	{"a module that is too large takes no room", too_large_module_test},
+	{"a module that fails half way takes none", unfinished_module_test},
 	{"pages that cannot be searched are left out", odd_pages_test},
 	{"a process has room for its mappings", sizes_test},
 	{"mappings rest before others come there", rest_test},
