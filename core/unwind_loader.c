@@ -83,12 +83,11 @@ struct loading {
 
 /* ---- files ---- */
 
-static int sink_begin(void *context, uint64_t start, uint32_t nr_pages,
-		      const struct unwind_rule *rules, uint32_t nr_rules)
+static int sink_begin(void *context, const struct unwind_table_head *head)
 {
 	struct loading *loading = context;
 
-	return unwind_tables__begin(&loading->tables, start, nr_pages, rules, nr_rules);
+	return unwind_tables__begin(&loading->tables, head);
 }
 
 static int sink_page(void *context, uint32_t page, const uint32_t *rows, uint32_t nr)

@@ -133,6 +133,16 @@ static int add_shards(struct unwind_tables *tables)
 	return 0;
 }
 
+/* From the next page on, in maps that there are and that there may be. */
+static uint64_t words_left(const struct unwind_tables *tables)
+{
+	uint64_t shards = tables->memory_max / sizeof(struct unwind_shard) - tables->next.shard;
+
+	for (uint32_t i = 0; i < tables->next.map; i++)
+		shards -= tables->shard_maps[i].nr;
+	return shards * UNWIND_SHARD_WORDS - tables->next.word;
+}
+
 /*
  * The next page has room for so many words, at most those of a shard. Where a table was begun
  * again there can be maps behind that place already.
@@ -185,23 +195,25 @@ static bool is_greedy(uint64_t wanted, uint64_t ordinary, uint64_t left)
 	return wanted > ordinary && wanted > left / 4;
 }
 
-int unwind_tables__begin(struct unwind_tables *tables, uint64_t start, uint32_t nr_pages,
-			 const struct unwind_rule *rules, uint32_t nr_rules)
+int unwind_tables__begin(struct unwind_tables *tables, const struct unwind_table_head *head)
 {
 	uint32_t left = UNWIND_PAGES - tables->nr_pages;
 
 	/* Nobody can find what was filled for a table that has not been finished. */
 	tables->next = tables->loaded;
-	if (nr_pages > left || nr_rules > UNWIND_RULES ||
-	    is_greedy(nr_pages, ORDINARY_PAGES, left) ||
-	    is_greedy(nr_rules, ORDINARY_RULES, UNWIND_RULES - tables->rules.nr))
+	if (head->nr_pages > left || head->nr_rules > UNWIND_RULES ||
+	    is_greedy(head->nr_pages, ORDINARY_PAGES, left) ||
+	    is_greedy(head->nr_rules, ORDINARY_RULES, UNWIND_RULES - tables->rules.nr))
 		return -ENOSPC;
+	if (head->nr_rows > words_left(tables))
+		return -E2BIG;
 	tables->module = (struct unwind_module){
-		.start = start, .first_page = tables->nr_pages, .nr_pages = nr_pages};
-	for (uint32_t i = 0; i < nr_pages; i++)
+		.start = head->start, .first_page = tables->nr_pages, .nr_pages = head->nr_pages};
+	tables->nr_coming_rows = head->nr_rows;
+	for (uint32_t i = 0; i < head->nr_pages; i++)
 		tables->pages[tables->nr_pages + i] =
 			(struct unwind_page){.shard = UNWIND_NO_SHARD};
-	return number_rules(tables, rules, nr_rules);
+	return number_rules(tables, head->rules, head->nr_rules);
 }
 
 void unwind_page__index(uint32_t index[UNWIND_INDEX_WORDS], const uint32_t *rows, uint32_t nr)
@@ -223,6 +235,9 @@ int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const u
 	struct unwind_place *next = &tables->next;
 	int err;
 
+	if (nr > tables->nr_coming_rows)
+		return -EPROTO;
+	tables->nr_coming_rows -= nr;
 	/* A row at nearly every byte: no compiler's. Nothing is known of that page then. */
 	if (words > UNWIND_SHARD_WORDS || page >= tables->module.nr_pages)
 		return 0;

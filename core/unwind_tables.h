@@ -72,7 +72,8 @@ struct unwind_tables {
 
 	/* The table that is being added. */
 	struct unwind_module module;
-	uint16_t *rule_numbers; /* by those of its own */
+	uint64_t nr_coming_rows; /* at most */
+	uint16_t *rule_numbers;	 /* by those of its own */
 	uint32_t nr_rule_numbers;
 
 	/* Mappings. */
@@ -91,10 +92,9 @@ int unwind_tables__add_module(struct unwind_tables *tables);
 /*
  * Its table: begin, then its pages, then the module is set to what it is, with the table that was
  * begun last, and with delta, if it is UNWIND_MODULE_LOADED. -ENOSPC without room, -E2BIG beyond
- * the memory.
+ * the memory; -EPROTO if there are more rows than the head says.
  */
-int unwind_tables__begin(struct unwind_tables *tables, uint64_t start, uint32_t nr_pages,
-			 const struct unwind_rule *rules, uint32_t nr_rules);
+int unwind_tables__begin(struct unwind_tables *tables, const struct unwind_table_head *head);
 int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const uint32_t *rows,
 			    uint32_t nr);
 void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,

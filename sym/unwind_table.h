@@ -54,6 +54,13 @@ struct unwind_table {
 #define UNWIND_TABLE_PAGES_MAX 16384
 #define UNWIND_TABLE_ROWS_MAX  ((size_t)16 * 1024 * 1024)
 
+/* What is known of a table before its pages come: how large it is; the rules by their numbers. */
+struct unwind_table_head {
+	uint64_t start, nr_rows;
+	uint32_t nr_pages, nr_rules;
+	const struct unwind_rule *rules;
+};
+
 /*
  * Where a program begins nothing has called it, and some of those that do so by hand, as the
  * dynamic linker of glibc 2.36, have no information about it, which they need for 80 bytes: there

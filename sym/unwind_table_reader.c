@@ -31,7 +31,7 @@ struct job {
 struct header {
 	int32_t result;
 	uint32_t nr_segments, nr_rules, nr_pages;
-	uint64_t start;
+	uint64_t start, nr_rows;
 };
 
 /* ---- in the child ---- */
@@ -141,6 +141,7 @@ static void send_read_table(int fd)
 	if (err)
 		send_failure(err);
 	header.start = table.start;
+	header.nr_rows = table.nr_rows;
 	header.nr_segments = count_segments(&elf);
 	header.nr_rules = (uint32_t)rules.nr;
 	header.nr_pages = (uint32_t)table.nr_pages;
@@ -214,13 +215,15 @@ static int receive_table(struct reader_child *child, struct unwind_file *file,
 			 const struct unwind_sink *sink)
 {
 	CLEANUP_FREE struct unwind_rule *rules = NULL;
+	struct unwind_table_head head;
 	struct header header;
 	int err = reader_child__read(child, &header, sizeof(header));
 
 	if (err || header.result)
 		return err ? err : header.result < 0 ? header.result : -EPROTO;
 	if (header.nr_segments > UNWIND_SEGMENTS_MAX || header.nr_rules > UNWIND_RULES ||
-	    header.nr_pages > UNWIND_TABLE_PAGES_MAX || unwind_low(header.start))
+	    header.nr_pages > UNWIND_TABLE_PAGES_MAX || header.nr_rows > UNWIND_TABLE_ROWS_MAX ||
+	    unwind_low(header.start))
 		return -EPROTO;
 	rules = calloc(header.nr_rules + 1, sizeof(*rules));
 	if (!rules)
@@ -230,9 +233,15 @@ static int receive_table(struct reader_child *child, struct unwind_file *file,
 				 header.nr_segments * sizeof(file->segments[0]));
 	if (!err)
 		err = reader_child__read(child, rules, header.nr_rules * sizeof(*rules));
+	head = (struct unwind_table_head){
+		.start = header.start,
+		.nr_rows = header.nr_rows,
+		.nr_pages = header.nr_pages,
+		.nr_rules = header.nr_rules,
+		.rules = rules,
+	};
 	if (!err)
-		err = sink->begin(sink->context, header.start, header.nr_pages, rules,
-				  header.nr_rules);
+		err = sink->begin(sink->context, &head);
 	return err ? err : receive_pages(child, &header, sink);
 }
 

@@ -17,6 +17,7 @@
 
 struct avoided_devices;
 struct unwind_mapped;
+struct unwind_table_head;
 
 /* A part of the file that is executable. */
 struct unwind_segment {
@@ -29,10 +30,9 @@ struct unwind_segment {
 /* What the caller does with a table, in this order; each returns 0 or a negative errno. */
 struct unwind_sink {
 	void *context;
-	/* Of pages: the first one's address, and how many there are. rules: by their numbers. */
-	int (*begin)(void *context, uint64_t start, uint32_t nr_pages,
-		     const struct unwind_rule *rules, uint32_t nr_rules);
-	/* The rows of one, sorted, whose rules there are; called for those that have any. */
+	/* There may be more rows than it says, and fewer. */
+	int (*begin)(void *context, const struct unwind_table_head *head);
+	/* The rows of a page, sorted, whose rules there are; called for those that have any. */
 	int (*page)(void *context, uint32_t page, const uint32_t *rows, uint32_t nr);
 };
 

@@ -158,7 +158,7 @@ static void ended(void)
 /* ---- tables ---- */
 
 struct received {
-	uint64_t start;
+	uint64_t start, nr_announced_rows;
 	uint32_t nr_pages, nr_rules, nr_rows;
 	struct unwind_rule *rules;
 	const struct unwind_table *expected; /* NULL: nothing */
@@ -167,17 +167,18 @@ struct received {
 	int refuse; /* what page() returns */
 };
 
-static int begin(void *context, uint64_t start, uint32_t nr_pages, const struct unwind_rule *rules,
-		 uint32_t nr_rules)
+static int begin(void *context, const struct unwind_table_head *head)
 {
 	struct received *received = context;
+	const struct unwind_rules *expected = received->expected_rules;
 
-	received->start = start;
-	received->nr_pages = nr_pages;
-	received->nr_rules = nr_rules;
-	if (received->expected_rules)
-		CHECK(nr_rules == received->expected_rules->nr &&
-		      !memcmp(rules, received->expected_rules->items, nr_rules * sizeof(*rules)));
+	received->start = head->start;
+	received->nr_announced_rows = head->nr_rows;
+	received->nr_pages = head->nr_pages;
+	received->nr_rules = head->nr_rules;
+	if (expected)
+		CHECK(head->nr_rules == expected->nr &&
+		      !memcmp(head->rules, expected->items, expected->nr * sizeof(*head->rules)));
 	return 0;
 }
 
@@ -221,6 +222,7 @@ static void check_table(const struct unwind_mapped *mapped, int owned_fd)
 	CHECK_INT(received.start, table.start);
 	CHECK_INT(received.nr_pages, table.nr_pages);
 	CHECK_INT(received.nr_rows, table.nr_rows);
+	CHECK_INT(received.nr_announced_rows, table.nr_rows);
 	CHECK(received.nr_rows > 3);
 	CHECK_INT(received.wrong, 0);
 }
@@ -608,14 +610,18 @@ static void send_bytes(const void *bytes, size_t size)
 		_exit(1);
 }
 
-/* The beginning of a table: a result, how many segments, rules and pages, where they begin. */
+/*
+ * The beginning of a table: a result, how many segments, rules and pages, where they begin, and how
+ * many rows they have.
+ */
 static void send_header(int32_t result, uint32_t segments, uint32_t rules, uint32_t pages,
-			uint64_t start)
+			uint64_t start, uint64_t rows)
 {
 	const uint32_t numbers[] = {(uint32_t)result, segments, rules, pages};
 
 	send_bytes(numbers, sizeof(numbers));
 	send_bytes(&start, sizeof(start));
+	send_bytes(&rows, sizeof(rows));
 }
 
 static void be_killed(void)
@@ -625,7 +631,7 @@ static void be_killed(void)
 
 static void end_early(void)
 {
-	send_header(0, 0, 0, 1, 0);
+	send_header(0, 0, 0, 1, 0, 1);
 	_exit(0);
 }
 
@@ -677,7 +683,7 @@ static void send_nonsense(void)
 	static const char zeros[4096];
 
 	send_header(nonsense.result, nonsense.segments, nonsense.rules, nonsense.pages,
-		    nonsense.start);
+		    nonsense.start, nonsense.nr);
 	send_bytes(zeros, nonsense.rules * sizeof(struct unwind_rule));
 	if (nonsense.pages) {
 		send_bytes(&nonsense.nr, sizeof(nonsense.nr));
@@ -735,14 +741,20 @@ static void too_many_rows(void)
 {
 	const uint32_t nr = 65537;
 
-	send_header(0, 0, 0, 1, 0);
+	send_header(0, 0, 0, 1, 0, nr);
 	send_bytes(&nr, sizeof(nr));
 	wait_for_ever();
 }
 
 static void too_many_rules(void)
 {
-	send_header(0, 0, UNWIND_RULES + 1, 0, 0);
+	send_header(0, 0, UNWIND_RULES + 1, 0, 0, 0);
+	wait_for_ever();
+}
+
+static void too_many_announced_rows(void)
+{
+	send_header(0, 0, 0, 0, 0, UNWIND_TABLE_ROWS_MAX + 1);
 	wait_for_ever();
 }
 
@@ -752,6 +764,7 @@ static void too_much_test(void)
 
 	CHECK_INT(own_table_of(getpid(), too_many_rows, &received), -EPROTO);
 	CHECK_INT(own_table_of(getpid(), too_many_rules, &received), -EPROTO);
+	CHECK_INT(own_table_of(getpid(), too_many_announced_rows, &received), -EPROTO);
 }
 
 /* ---- paths ---- */

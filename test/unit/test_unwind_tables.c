@@ -371,8 +371,12 @@ static void make_source(struct source *source, uint64_t start, uint32_t nr_pages
 static int add_pages(struct unwind_tables *tables, const struct source *source)
 {
 	const struct unwind_table *table = &source->table;
-	int err = unwind_tables__begin(tables, table->start, (uint32_t)table->nr_pages,
-				       source->rules, RULES);
+	const struct unwind_table_head head = {.start = table->start,
+					       .nr_rows = table->nr_rows,
+					       .nr_pages = (uint32_t)table->nr_pages,
+					       .nr_rules = RULES,
+					       .rules = source->rules};
+	int err = unwind_tables__begin(tables, &head);
 
 	for (uint32_t i = 0; i < table->nr_pages && !err; i++)
 		if (table->pages[i].nr)
@@ -454,7 +458,7 @@ static void places_test(void)
 	free_source(&source);
 }
 
-/* One that does not fit takes no room from those that do. */
+/* One that does not fit takes no room from those that do, nor any memory. */
 static void too_large_module_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
@@ -465,8 +469,10 @@ static void too_large_module_test(void)
 	make_source(&large, 0x400000, 4000, 2);
 	make_source(&last, 0x800000, 200, 3);
 	CHECK_INT(load(&tables, 0, &small), 0);
+	CHECK_INT(tables.memory, 4 * SHARD);
 	CHECK_INT(load(&tables, 1, &large), -E2BIG);
 	CHECK_INT(load(&tables, 2, &large), -E2BIG);
+	CHECK_INT(tables.memory, 4 * SHARD);
 	CHECK_INT(load(&tables, 3, &last), 0);
 	CHECK_INT(load(&tables, 4, &small), 0);
 	CHECK(tables.memory <= 5 * SHARD);
@@ -521,12 +527,14 @@ static void odd_pages_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
 	const struct unwind_rule none[2] = {{.cfa = UNWIND_NONE}, {.cfa = UNWIND_UNSUPPORTED}};
+	const struct unwind_table_head head = {
+		.nr_rows = PAGE + 3, .nr_pages = 2, .nr_rules = 2, .rules = none};
 	static uint32_t rows[PAGE];
 
 	open_tables(&tables, 4 * SHARD);
 	for (uint32_t low = 0; low < PAGE; low++)
 		rows[low] = unwind_row(1, low);
-	CHECK_INT(unwind_tables__begin(&tables, 0, 2, none, 2), 0);
+	CHECK_INT(unwind_tables__begin(&tables, &head), 0);
 	CHECK_INT(unwind_tables__add_page(&tables, 0, rows, PAGE), 0);
 	CHECK_INT(unwind_tables__add_page(&tables, 2, rows, 1), 0);
 	rows[0] = unwind_row(2, 0);
@@ -535,8 +543,59 @@ static void odd_pages_test(void)
 	CHECK_INT(rule_in_module(0, 5), UNWIND_NONE);
 	CHECK_INT(rule_in_module(0, PAGE), UNWIND_NONE);
 	CHECK_INT(rule_in_module(0, PAGE + 1), UNWIND_UNSUPPORTED);
-	CHECK_INT(unwind_tables__begin(&tables, 0, UNWIND_PAGES - 1, none, 2), -ENOSPC);
-	CHECK_INT(unwind_tables__begin(&tables, 0, 1, none, UNWIND_RULES + 1), -ENOSPC);
+}
+
+/* What a table says of itself before its pages come can be enough to refuse it. */
+static void heads_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	const struct unwind_rule none[2] = {{.cfa = UNWIND_NONE}, {.cfa = UNWIND_UNSUPPORTED}};
+	const uint32_t words = 4 * UNWIND_SHARD_WORDS, rows[2] = {unwind_row(1, 0)};
+	const struct {
+		uint64_t nr_rows;
+		uint32_t nr_pages, nr_rules;
+		int result;
+	} heads[] = {{1, UNWIND_PAGES - 1, 2, -ENOSPC},
+		     {1, 1, UNWIND_RULES + 1, -ENOSPC},
+		     {words + 1, 1, 2, -E2BIG},
+		     {words, 1, 2, 0},
+		     {words - UNWIND_INDEX_WORDS, 1, 2, -E2BIG},
+		     {words - UNWIND_INDEX_WORDS - 1, 1, 2, 0}};
+
+	open_tables(&tables, 4 * SHARD);
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		const struct unwind_table_head head = {.nr_rows = heads[i].nr_rows,
+						       .nr_pages = heads[i].nr_pages,
+						       .nr_rules = heads[i].nr_rules,
+						       .rules = none};
+
+		CHECK_INT(unwind_tables__begin(&tables, &head), heads[i].result);
+		if (heads[i].result)
+			continue;
+		/* One row, in front of what comes after it. */
+		CHECK_INT(unwind_tables__add_page(&tables, 0, rows, 1), 0);
+		unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED, 0, false);
+	}
+	CHECK_INT(tables.memory, 4 * SHARD);
+}
+
+/* Who says that there are fewer rows gets no more room for it. */
+static void more_rows_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	const struct unwind_rule none[2] = {{.cfa = UNWIND_NONE}, {.cfa = UNWIND_UNSUPPORTED}};
+	const struct unwind_table_head head = {
+		.nr_rows = 5, .nr_pages = 3, .nr_rules = 2, .rules = none};
+	const uint32_t rows[3] = {unwind_row(1, 0), unwind_row(0, 1), unwind_row(1, 2)};
+
+	open_tables(&tables, 4 * SHARD);
+	CHECK_INT(unwind_tables__begin(&tables, &head), 0);
+	CHECK_INT(unwind_tables__add_page(&tables, 0, rows, 3), 0);
+	CHECK_INT(unwind_tables__add_page(&tables, 1, rows, 3), -EPROTO);
+	CHECK_INT(unwind_tables__begin(&tables, &head), 0);
+	CHECK_INT(unwind_tables__add_page(&tables, 0, rows, 3), 0);
+	CHECK_INT(unwind_tables__add_page(&tables, 1, rows, 2), 0);
+	CHECK_INT(unwind_tables__add_page(&tables, 2, rows, 1), -EPROTO);
 }
 
 /* ---- slices ---- */
@@ -815,6 +874,8 @@ static const struct tap_test tests[] = {
 	{"a module that is too large takes no room", too_large_module_test},
 	{"a module that fails half way takes none", unfinished_module_test},
 	{"pages that cannot be searched are left out", odd_pages_test},
+	{"a module is refused by its head", heads_test},
+	{"or if more comes than that says", more_rows_test},
 	{"a process has room for its mappings", sizes_test},
 	{"mappings rest before others come there", rest_test},
 	{"what many starts have left is used again", many_starts_test},
