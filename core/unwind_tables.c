@@ -382,19 +382,38 @@ static int point_to_slice(struct unwind_tables *tables, uint32_t tgid,
 	return update(tables->maps->processes, tgid, &process);
 }
 
+static bool has_mappings(const struct unwind_tables *tables, const struct unwind_slice *slice,
+			 const struct unwind_mapping *mappings, uint32_t nr)
+{
+	return slice->users && slice->nr == nr &&
+	       !memcmp(tables->mappings + slice->first, mappings, nr * sizeof(*mappings));
+}
+
+static int write_slice(struct unwind_tables *tables, const struct unwind_mapping *mappings,
+		       uint32_t nr, struct unwind_slice *slice)
+{
+	int err = nr && nr <= UNWIND_MAPPINGS_MAX ? take_slice(tables, nr, slice) : -ENOSPC;
+
+	if (!err)
+		memcpy(tables->mappings + slice->first, mappings, nr * sizeof(*mappings));
+	return err;
+}
+
+/* Where nothing has changed but the time (mprotect() of code that a JIT makes) no slice rests. */
 int unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
 			       const struct unwind_mapping *mappings, uint32_t nr, uint64_t since,
 			       struct unwind_slice *slice)
 {
-	struct unwind_slice old = *slice;
-	int err;
+	struct unwind_slice old = {0};
+	int err = 0;
 
-	*slice = (struct unwind_slice){0};
-	err = nr && nr <= UNWIND_MAPPINGS_MAX ? take_slice(tables, nr, slice) : -ENOSPC;
-	if (!err) {
-		memcpy(tables->mappings + slice->first, mappings, nr * sizeof(*mappings));
-		err = point_to_slice(tables, tgid, slice, since);
+	if (!has_mappings(tables, slice, mappings, nr)) {
+		old = *slice;
+		*slice = (struct unwind_slice){0};
+		err = write_slice(tables, mappings, nr, slice);
 	}
+	if (!err)
+		err = point_to_slice(tables, tgid, slice, since);
 	if (err)
 		unwind_tables__remove_process(tables, tgid, slice);
 	put_to_rest(tables, &old);

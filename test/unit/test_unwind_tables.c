@@ -602,14 +602,22 @@ static void more_rows_test(void)
 
 #define SINCE 1000
 
-/* What a process has; returns the error. */
-static int put(struct unwind_tables *tables, uint32_t pid, uint32_t nr, struct unwind_slice *slice)
+static int put_since(struct unwind_tables *tables, uint32_t pid, uint32_t nr, uint64_t since,
+		     uint64_t bias, struct unwind_slice *slice)
 {
 	static struct unwind_mapping all[UNWIND_MAPPINGS_MAX];
 
 	for (uint32_t i = 0; i < nr && i < UNWIND_MAPPINGS_MAX; i++)
-		all[i] = (struct unwind_mapping){.start = 0x1000 * i, .module = pid};
-	return unwind_tables__put_process(tables, pid, all, nr, SINCE, slice);
+		all[i] = (struct unwind_mapping){.start = 0x1000 * i, .bias = bias, .module = pid};
+	return unwind_tables__put_process(tables, pid, all, nr, since, slice);
+}
+
+/* What a process has, which is never what it had; returns the error. */
+static int put(struct unwind_tables *tables, uint32_t pid, uint32_t nr, struct unwind_slice *slice)
+{
+	static uint64_t bias;
+
+	return put_since(tables, pid, nr, SINCE, ++bias, slice);
 }
 
 /* It has what was put there for owner. */
@@ -717,6 +725,42 @@ static void many_starts_test(void)
 		unwind_tables__remove_process(&tables, pid, &slices[pid]);
 	}
 	unwind_tables__remove_process(&tables, 31, &other);
+}
+
+/* What a process has already is not written again; that it has had it since then is. */
+static void equal_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct unwind_slice slice = {0}, child = {0};
+	uint32_t first;
+
+	open_tables(&tables, SHARD);
+	CHECK_INT(put_since(&tables, 1, 20, SINCE - 1, 0, &slice), 0);
+	first = slice.first;
+	CHECK_INT(put_since(&tables, 1, 20, SINCE, 0, &slice), 0);
+	CHECK_INT(slice.first, first);
+	CHECK_INT(tables.nr_units[UNIT_RESTING], 0);
+	check_process(1, 20);
+	/* A program can have removed it at exec(). */
+	processes[1] = (struct unwind_process){0};
+	CHECK_INT(put_since(&tables, 1, 20, SINCE, 0, &slice), 0);
+	check_process(1, 20);
+	/* Fewer of them are others, and so is one that differs. */
+	CHECK_INT(put_since(&tables, 1, 19, SINCE, 0, &slice), 0);
+	CHECK(slice.first != first);
+	first = slice.first;
+	CHECK_INT(put_since(&tables, 1, 19, SINCE, 1, &slice), 0);
+	CHECK(slice.first != first);
+	check_process(1, 19);
+	/* If the kernel refuses it, it has none, and a child that has the same keeps it. */
+	CHECK_INT(unwind_tables__share_process(&tables, 2, &slice, SINCE, &child), 0);
+	update_error = -ENOMEM;
+	CHECK_INT(put_since(&tables, 1, 19, SINCE, 1, &slice), -ENOMEM);
+	update_error = 0;
+	CHECK(!slice.users && !processes[1].nr);
+	CHECK_INT(*child.users, 1);
+	check_shared(2, 1, 19);
+	unwind_tables__remove_process(&tables, 2, &child);
 }
 
 /* When each mapping was left by a process, as nr_waits was then, + 1; 0: never. */
@@ -878,6 +922,7 @@ static const struct tap_test tests[] = {
 	{"or if more comes than that says", more_rows_test},
 	{"a process has room for its mappings", sizes_test},
 	{"mappings rest before others come there", rest_test},
+	{"mappings that are the same stay where they are", equal_test},
 	{"what many starts have left is used again", many_starts_test},
 	{"mappings of all sizes come and go", random_processes_test},
 	{"what several have rests after the last of them", shared_test},
