@@ -217,18 +217,20 @@ static bool is_of(const struct process_part *part, const struct sym_file_id *fil
 	return part->file->inode == file->inode && part->file->device == file->device;
 }
 
-/* That of an offset in a file, if nothing hides it; *address: where that is. */
+/* That of an offset in a file, if nothing hides it; *address: where that is, if there is one. */
 static uint64_t find_in_file(const struct process_history *history, const struct mappings *mappings,
 			     const struct sym_file_id *file, uint64_t offset, uint64_t *address)
 {
 	for (uint32_t i = mappings ? mappings->nr : 0; i-- > 0;) {
 		uint64_t item = mappings->items[i];
 		const struct process_part *part = &history->parts.items[part_of(item)];
+		uint64_t found = start_of(item) + (offset - part->offset);
 
-		*address = start_of(item) + (offset - part->offset);
 		if (offset - part->offset < part->length && is_of(part, file) &&
-		    find_item(history, mappings, *address) == item)
+		    find_item(history, mappings, found) == item) {
+			*address = found;
 			return item;
+		}
 	}
 	return 0;
 }

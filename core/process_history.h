@@ -62,7 +62,7 @@ struct process_place {
 	uint32_t part;	    /* of a file, or another mapping, by its number; or 0 */
 	uint32_t snapshot;  /* if part is 0: in that, or 0 */
 	uint64_t address;   /* there; of what is in a file it is the offset */
-	uint64_t mapped_at; /* of a part of the file: the address in the program */
+	uint64_t mapped_at; /* of a part of the file: the address in the program; else 0 */
 };
 
 /*

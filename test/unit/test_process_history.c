@@ -122,6 +122,7 @@ static const char *show_in(const char *path, pid_t pid, uint64_t time, uint64_t 
 	else
 		snprintf(text, sizeof(text), "snapshot %u%s", place.snapshot,
 			 place.current ? "*" : "");
+	CHECK(place.part || !place.mapped_at);
 	return text;
 }
 
@@ -246,7 +247,6 @@ static void libraries_test(void)
 	with_history(64, BYTES, libraries);
 }
 
-/* Changed permissions of what took the place of a library, and of pieces of it. */
 /* Pages at offset 0x3000. */
 static void places_in_files(void)
 {
@@ -276,6 +276,7 @@ static void places_in_files_test(void)
 	with_history(64, 1 << 20, places_in_files);
 }
 
+/* Changed permissions of what took the place of a library, and of pieces of it. */
 static void permissions(void)
 {
 	exec_at(5, 6);
