@@ -16,7 +16,7 @@
 
 struct unwind_module_file {
 	struct sym_file_id id;
-	uint64_t start, end, offset; /* one of the places where pid has it, or had */
+	uint64_t start, offset; /* one of the places where pid has it, or had */
 	pid_t pid;
 	char path[UNWIND_PATH_MAX]; /* as of struct unwind_mapped */
 };

@@ -303,7 +303,6 @@ static void tell_of_module(struct unwind_module_file *module, const struct unwin
 		       .size = mapped->identity.size,
 		       .modified = mapped->identity.modified},
 		.start = mapping->start,
-		.end = mapping->end,
 		.offset = mapping->offset,
 		.pid = pid,
 	};
