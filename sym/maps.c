@@ -204,24 +204,126 @@ const struct mapping *mapping_list__find(const struct mapping_list *list, uint64
 	return NULL;
 }
 
-bool mapping__is_of(const struct mapping *mapping, const struct sym_file_id *file)
+struct indexed_mapping {
+	const struct mapping *mapping;
+	/* Of this one, and of those before it that are of the same path, what ends last. */
+	const struct mapping *farthest;
+};
+
+static int compare_with_file(const struct mapping *mapping, const struct sym_file_id *file)
 {
-	if (!file->inode)
-		return !mapping->inode && vdso__is_ours(mapping);
-	return mapping->inode == file->inode && mapping->device == file->device;
+	int order = COMPARE(mapping->device, file->device);
+
+	return order ? order : COMPARE(mapping->inode, file->inode);
 }
 
-const struct mapping *mapping_list__find_in_file(const struct mapping_list *list,
-						 const struct sym_file_id *file, uint64_t offset)
+static int compare_paths(const struct mapping *a, const struct mapping *b)
 {
-	for (size_t i = 0; i < list->nr; i++) {
-		const struct mapping *mapping = &list->mappings[i];
+	int order = COMPARE(a->device, b->device);
 
-		if (offset - mapping->offset < mapping->end - mapping->start &&
-		    mapping__is_of(mapping, file))
-			return mapping;
+	if (!order)
+		order = COMPARE(a->inode, b->inode);
+	return order || a->path == b->path ? order : strcmp(a->path, b->path);
+}
+
+/* What begins at the same offset stays in the order of addresses. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct mapping *left = ((const struct indexed_mapping *)a)->mapping;
+	const struct mapping *right = ((const struct indexed_mapping *)b)->mapping;
+	int order = compare_paths(left, right);
+
+	if (!order)
+		order = COMPARE(left->offset, right->offset);
+	return order ? order : COMPARE(left->start, right->start);
+}
+
+/* The offset in its file behind its last byte. */
+static uint64_t end_in_file(const struct mapping *mapping)
+{
+	return mapping->offset + (mapping->end - mapping->start);
+}
+
+int mapping_index__make(struct mapping_index *index, const struct mapping_list *list)
+{
+	struct indexed_mapping *items = calloc(list->nr + 1, sizeof(*items));
+	size_t nr = 0;
+
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->mappings[i].inode || vdso__is_ours(&list->mappings[i]))
+			items[nr++].mapping = &list->mappings[i];
+	array__sort(items, nr, sizeof(*items), compare_places);
+	for (size_t i = 0; i < nr; i++) {
+		const struct indexed_mapping *before = i ? &items[i - 1] : NULL;
+
+		items[i].farthest = items[i].mapping;
+		if (before && !compare_paths(before->mapping, items[i].mapping) &&
+		    end_in_file(before->farthest) >= end_in_file(items[i].mapping))
+			items[i].farthest = before->farthest;
 	}
-	return NULL;
+	*index = (struct mapping_index){.items = items, .nr = nr};
+	return 0;
+}
+
+void mapping_index__release(struct mapping_index *index)
+{
+	free(index->items);
+	*index = (struct mapping_index){0};
+}
+
+/* The number of the first one of a file, or where it would be. */
+static size_t first_of_file(const struct mapping_index *index, const struct sym_file_id *file)
+{
+	size_t low = 0, high = index->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_with_file(index->items[middle].mapping, file) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Of those from first on that are of the same path: the number behind those up to offset. */
+static size_t behind_offset(const struct mapping_index *index, size_t first, uint64_t offset)
+{
+	const struct mapping *of_path = index->items[first].mapping;
+	size_t low = first, high = index->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct mapping *mapping = index->items[middle].mapping;
+
+		if (!compare_paths(of_path, mapping) && mapping->offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+size_t mapping_index__find(const struct mapping_index *index, const struct sym_file_id *file,
+			   uint64_t offset, const struct mapping *found[MAPPING_FILES_MAX])
+{
+	size_t first = first_of_file(index, file), nr = 0;
+
+	/* A process can give a file names without end. */
+	for (int paths = 0; paths < MAPPING_FILES_MAX; paths++) {
+		size_t behind;
+
+		if (first == index->nr || compare_with_file(index->items[first].mapping, file))
+			break;
+		behind = behind_offset(index, first, offset);
+		if (behind > first && end_in_file(index->items[behind - 1].farthest) > offset)
+			found[nr++] = index->items[behind - 1].farthest;
+		first = behind_offset(index, first, UINT64_MAX);
+	}
+	return nr;
 }
 
 bool mapping_list__shares(const struct mapping_list *list, const struct mapping *told, size_t nr)
@@ -248,4 +350,13 @@ size_t mapping_path__length(const char *path)
 	size_t length = strlen(path), mark = strlen(deleted);
 
 	return length > mark && !strcmp(path + length - mark, deleted) ? length - mark : length;
+}
+
+const char *sym_module__name(const char *path, size_t *length)
+{
+	const char *slash = strrchr(path, '/');
+	const char *file = slash ? slash + 1 : path;
+
+	*length = mapping_path__length(file);
+	return file;
 }

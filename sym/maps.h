@@ -58,12 +58,26 @@ size_t mapping_path__length(const char *path);
 const struct mapping *mapping_list__find(const struct mapping_list *list, uint64_t address);
 
 struct sym_file_id;
+struct indexed_mapping;
 
-/* Whether it is one of that file, by device and inode. */
-bool mapping__is_of(const struct mapping *mapping, const struct sym_file_id *file);
+/* The mappings of files, and the vDSO, of a list, which must stay as it is. All zero is empty. */
+struct mapping_index {
+	struct indexed_mapping *items; /* NULL: it was not made */
+	size_t nr;
+};
 
-/* The first mapping that has that offset of the file, or NULL. */
-const struct mapping *mapping_list__find_in_file(const struct mapping_list *list,
-						 const struct sym_file_id *file, uint64_t offset);
+/* Returns 0 or -ENOMEM. */
+int mapping_index__make(struct mapping_index *index, const struct mapping_list *list);
+void mapping_index__release(struct mapping_index *index);
+
+/* Files that have one device and inode, as those of two subvolumes of btrfs can. */
+#define MAPPING_FILES_MAX 8
+
+/*
+ * The mappings that have that offset of the file, by device and inode: of each path one, if it
+ * is among the first ones. Returns how many.
+ */
+size_t mapping_index__find(const struct mapping_index *index, const struct sym_file_id *file,
+			   uint64_t offset, const struct mapping *found[MAPPING_FILES_MAX]);
 
 #endif

@@ -132,6 +132,12 @@ struct sym_query {
 	struct sym_source source; /* of the function */
 };
 
+/*
+ * What a query calls the module of a file, by the path that the kernel shows for it: there, *length
+ * bytes. 0: it has no name.
+ */
+const char *sym_module__name(const char *path, size_t *length);
+
 /* Where a query is looked up. */
 static inline uint64_t sym_query__lookup_address(const struct sym_query *query)
 {

@@ -124,6 +124,10 @@ static int compare_files(const struct sym_query *a, const struct sym_query *b)
 		order = COMPARE(a->file.device, b->file.device);
 	if (!order && a->in_file)
 		order = COMPARE(a->file.inode, b->file.inode);
+	if (!order && a->in_file)
+		order = COMPARE(a->file.size, b->file.size);
+	if (!order && a->in_file)
+		order = COMPARE(a->file.modified, b->file.modified);
 	return order;
 }
 
@@ -142,12 +146,10 @@ static int compare_queries(const void *a, const void *b)
 /* Of the path in a mapping: what sym_query calls its module. Returns 0 or -ENOMEM. */
 static int module_name(struct arena *names, const char *path, const char **module)
 {
-	const char *slash = strrchr(path, '/');
 	size_t length;
+	const char *file = sym_module__name(path, &length);
 
-	path = slash ? slash + 1 : path;
-	length = mapping_path__length(path);
-	*module = length ? arena__copy_string(names, path, length) : NULL;
+	*module = length ? arena__copy_string(names, file, length) : NULL;
 	return length && !*module ? -ENOMEM : 0;
 }
 
@@ -158,11 +160,7 @@ static int ask_file(struct batch *batch, size_t file, const struct mapping *mapp
 	uint64_t lookup = sym_query__lookup_address(query);
 	uint64_t address;
 
-	/* Where it would lie in the file, if that is no program, or no segment holds it. */
-	query->module_offset = query->address - mapping->start + mapping->offset;
-	if ((query->in_file && query->file.inode &&
-	     !file_identity__is(&batch->files.files[file].identity, &query->file)) ||
-	    !file_batch__address(&batch->files, file, mapping, lookup, &address)) {
+	if (!file_batch__address(&batch->files, file, mapping, lookup, &address)) {
 		batch__emit(batch, query);
 		return 0;
 	}
@@ -174,9 +172,8 @@ static int ask_file(struct batch *batch, size_t file, const struct mapping *mapp
 
 /* A query in memory without a file, or with one that is no program: generated code, perhaps. */
 static int ask_jit_map(struct batch *batch, const struct process_view *view,
-		       const struct mapping *mapping, struct sym_query *query)
+		       struct sym_query *query)
 {
-	query->module_offset = query->address - mapping->start + mapping->offset;
 	query->generated = true;
 	if (ARRAY_GROW(batch->jit_questions, batch->nr_jit_questions,
 		       batch->jit_questions_capacity))
@@ -232,29 +229,103 @@ static int note_shortage(const struct user_namer *namer, int err)
 	return 0;
 }
 
-/* The queries that lie in one mapping. */
-static int ask_mapping(struct user_namer *namer, struct batch *batch,
-		       const struct process_view *view, const struct mapping *mapping,
-		       struct sym_query **queries, size_t nr)
-{
-	const char *module;
-	size_t file = 0;
-	int err = module_name(namer->names, mapping->path, &module);
-	int opened;
+/* Where queries lie, and what is there. */
+struct place {
+	const struct mapping *mapping; /* NULL: nothing is known */
+	size_t file;		       /* of the mapping, in the batch, if unread is 0 */
+	int unread;		       /* why it is not; a negative errno */
+	bool is_another;	       /* it has become another file than was asked for */
+};
 
-	if (!err)
-		err = make_room(namer, batch);
+static int open_mapping(struct user_namer *namer, struct batch *batch,
+			const struct process_view *view, const struct mapping *mapping,
+			struct place *place)
+{
+	int err = make_room(namer, batch);
+
 	if (err)
 		return err;
 	batch__pause(batch);
-	opened = add_file(namer, batch, view, mapping, &file);
-	(void)note_shortage(namer, opened);
-	for (size_t i = 0; i < nr && !err; i++) {
-		queries[i]->module = module;
-		err = opened ? ask_jit_map(batch, view, mapping, queries[i]) :
-			       ask_file(batch, file, mapping, queries[i]);
+	*place = (struct place){.mapping = mapping};
+	place->unread = add_file(namer, batch, view, mapping, &place->file);
+	(void)note_shortage(namer, place->unread);
+	return place->unread == -ENOMEM ? -ENOMEM : 0;
+}
+
+static bool is_another(const struct batch *batch, const struct place *place,
+		       const struct sym_file_id *file)
+{
+	return !place->unread && file->inode &&
+	       !file_identity__is(&batch->files.files[place->file].identity, file);
+}
+
+/* Of mappings with its device and inode the one that is of the file; else the first one. */
+static int find_in_file(struct user_namer *namer, struct batch *batch,
+			const struct process_view *view, const struct mapping_index *index,
+			const struct sym_query *query, struct place *place)
+{
+	const struct mapping *found[MAPPING_FILES_MAX];
+	size_t nr =
+		mapping_index__find(index, &query->file, sym_query__lookup_address(query), found);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct place next;
+		int err = open_mapping(namer, batch, view, found[i], &next);
+
+		if (err)
+			return err;
+		next.is_another = is_another(batch, &next, &query->file);
+		if (i == 0 || (!next.unread && !next.is_another))
+			*place = next;
+		if (!next.unread && !next.is_another)
+			break;
 	}
-	return opened == -ENOMEM ? opened : err;
+	return 0;
+}
+
+/* *place is all zero. */
+static int find_place(struct user_namer *namer, struct batch *batch,
+		      const struct process_view *view, const struct mapping_index *index,
+		      const struct sym_query *query, struct place *place)
+{
+	const struct mapping *mapping;
+
+	if (query->in_file)
+		return find_in_file(namer, batch, view, index, query, place);
+	mapping = mapping_list__find(&view->process->mappings, sym_query__lookup_address(query));
+	return mapping ? open_mapping(namer, batch, view, mapping, place) : 0;
+}
+
+/* The address in the process takes the place of that in the file. */
+static void place_in_process(const struct mapping *mapping, struct sym_query *query)
+{
+	if (query->in_file)
+		query->address += mapping->start - mapping->offset;
+}
+
+/* The queries that lie there. */
+static int ask_place(struct user_namer *namer, struct batch *batch, const struct process_view *view,
+		     const struct place *place, struct sym_query **queries, size_t nr)
+{
+	const struct mapping *mapping = place->mapping;
+	const char *module;
+	int err = module_name(namer->names, mapping->path, &module);
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		struct sym_query *query = queries[i];
+
+		place_in_process(mapping, query);
+		query->module = module;
+		/* Where it would lie in the file, if that is no program, or no segment holds it. */
+		query->module_offset = query->address - mapping->start + mapping->offset;
+		if (place->unread)
+			err = ask_jit_map(batch, view, query);
+		else if (place->is_another)
+			batch__emit(batch, query);
+		else
+			err = ask_file(batch, place->file, mapping, query);
+	}
+	return err;
 }
 
 /* The JIT map of a process: as it is now if it can be, else as it was remembered. */
@@ -328,16 +399,6 @@ static int batch__answer_by_jit_maps(struct user_namer *namer, struct batch *bat
 	return err;
 }
 
-static const struct mapping *find_mapping(const struct process_view *view,
-					  const struct sym_query *query)
-{
-	const struct mapping_list *list = &view->process->mappings;
-	uint64_t address = sym_query__lookup_address(query);
-
-	return query->in_file ? mapping_list__find_in_file(list, &query->file, address) :
-				mapping_list__find(list, address);
-}
-
 /* Whether a query that comes behind one of the mapping is of it, too. */
 static bool is_in(const struct mapping *mapping, const struct sym_query *first,
 		  const struct sym_query *query)
@@ -348,30 +409,25 @@ static bool is_in(const struct mapping *mapping, const struct sym_query *first,
 	return !compare_files(first, query) && sym_query__lookup_address(query) < end;
 }
 
-/* The address in the process takes the place of that in the file. */
-static void place_in_process(const struct mapping *mapping, struct sym_query *query)
-{
-	if (query->in_file)
-		query->address += mapping->start - mapping->offset;
-}
-
 /* The queries of one process, sorted, as it is viewed. */
 static int ask_view(struct user_namer *namer, struct batch *batch, const struct process_view *view,
 		    struct sym_query **queries, size_t nr)
 {
+	CLEANUP(mapping_index__release) struct mapping_index index = {0};
 	int err = 0;
 
 	for (size_t first = 0, end; first < nr && !err; first = end) {
-		const struct mapping *mapping = find_mapping(view, queries[first]);
+		struct place place = {0};
 
-		for (end = first + 1; mapping && end < nr; end++)
-			if (!is_in(mapping, queries[first], queries[end]))
+		if (queries[first]->in_file && !index.items)
+			err = mapping_index__make(&index, &view->process->mappings);
+		if (!err)
+			err = find_place(namer, batch, view, &index, queries[first], &place);
+		for (end = first + 1; place.mapping && end < nr; end++)
+			if (!is_in(place.mapping, queries[first], queries[end]))
 				break;
-		for (size_t i = first; i < end && mapping; i++)
-			place_in_process(mapping, queries[i]);
-		if (mapping)
-			err = ask_mapping(namer, batch, view, mapping, queries + first,
-					  end - first);
+		if (place.mapping && !err)
+			err = ask_place(namer, batch, view, &place, queries + first, end - first);
 	}
 	return err;
 }

@@ -78,6 +78,7 @@ struct frozen {
 	struct sampler sampler;
 	Dwfl *dwfl;
 	struct process process; /* what it has mapped */
+	struct mapping_index index;
 	uint64_t identical, different;
 	uint64_t incomplete[NR_UNWIND_ENDS];
 	uint64_t by_kernel, went_on, ended_early; /* skipped */
@@ -90,6 +91,7 @@ static void frozen__release(struct frozen *frozen)
 	session__close(frozen->session);
 	if (frozen->dwfl)
 		dwfl_end(frozen->dwfl);
+	mapping_index__release(&frozen->index);
 	process__release(&frozen->process);
 	/* Whatever has happened: it must not stay as it is. */
 	kill(frozen->pid, SIGCONT);
@@ -202,22 +204,24 @@ static uint64_t address_of(const struct frozen *frozen, uint64_t frame)
 {
 	const struct unwind_module_list *modules =
 		unwinding__modules(session__unwinding(frozen->session));
-	const struct mapping *mapping;
+	const struct mapping *found[MAPPING_FILES_MAX];
 
 	if (frame_tag(frame) != FRAME_MODULE)
 		return frame_plain(frame);
-	mapping = mapping_list__find_in_file(&frozen->process.mappings,
-					     &modules->items[frame_module(frame)].id,
-					     frame_offset(frame));
-	return mapping ? mapping->start + (frame_offset(frame) - mapping->offset) : 0;
+	if (!mapping_index__find(&frozen->index, &modules->items[frame_module(frame)].id,
+				 frame_offset(frame), found))
+		return 0;
+	return found[0]->start + (frame_offset(frame) - found[0]->offset);
 }
 
 /* Frames that are in files become addresses of the process, which is stopped. */
 static void place_frames(struct frozen *frozen, struct frozen_sample *sample)
 {
+	mapping_index__release(&frozen->index);
 	process__release(&frozen->process);
 	frozen->process = (struct process){0};
-	if (process__read(&frozen->process, frozen->pid))
+	if (process__read(&frozen->process, frozen->pid) ||
+	    mapping_index__make(&frozen->index, &frozen->process.mappings))
 		return;
 	for (uint32_t i = 0; i < sample->nr && i < STACK_SLOTS; i++)
 		sample->frames[i] = address_of(frozen, sample->frames[i]);

@@ -18,6 +18,7 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/file_identity.h"
 #include "sym/process.h"
 #include "sym/sym.h"
 #include "test/unit/tap.h"
@@ -438,6 +439,52 @@ static void mappings_over_mappings(void)
 
 /* ---- which one it is ---- */
 
+/* Where this program has the function, as a place in its file. */
+static struct sym_query in_own_file(pid_t pid, const struct sym_mapping *code)
+{
+	struct stat st;
+
+	CHECK_INT(stat("/proc/self/exe", &st), 0);
+	return (struct sym_query){
+		.pid = pid,
+		.address = (uint64_t)(uintptr_t)plain_function - code->start + code->offset,
+		.in_file = true,
+		.file = {.device = code->device,
+			 .inode = code->inode,
+			 .size = (uint64_t)st.st_size,
+			 .modified = file_time(&st.st_mtim)},
+	};
+}
+
+/* What has the inode of the file need not be it. */
+static void places_in_files(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_KNOWN
+	struct known known = {0};
+	pid_t pid = start_and_end();
+	struct sym_query query, elsewhere;
+	struct sym_mapping other;
+
+	known__read(&known, getpid());
+	other = *own_code(&known);
+	other.end = other.end - other.start + 8192;
+	other.start = 8192;
+	other.path = "/!/not there";
+	known__add(&known, &other);
+	remember_soon(symbolizer, pid, &known.image);
+	query = in_own_file(pid, own_code(&known));
+	elsewhere = query;
+	elsewhere.file.inode = 1;
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK_STR(query.name, "plain_function");
+	CHECK_INT(query.address, (uint64_t)(uintptr_t)plain_function);
+	CHECK_INT(symbolizer__name_user(symbolizer, &elsewhere, 1), 0);
+	CHECK(!elsewhere.module);
+	CHECK_INT(elsewhere.address, in_own_file(pid, own_code(&known)).address);
+}
+
 static void process_that_can_be_read(void)
 {
 	CLEANUP_SYMBOLIZER
@@ -559,6 +606,7 @@ static const struct tap_test tests[] = {
 	{"another file than the one that was mapped gives no names", wrong_files},
 	{"a file that has no path is found where another process has it", file_that_is_held},
 	{"a later mapping hides what was there before", mappings_over_mappings},
+	{"a place in a file is found in a file of that inode that is it", places_in_files},
 	{"a process that can be read is read", process_that_can_be_read},
 	{"an image is not taken for another process of its PID", pid_of_another_process},
 	{"a new child is sent all images before it is asked", child_that_is_killed},

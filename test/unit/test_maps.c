@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "sym/sym.h"
 #include "test/unit/tap.h"
 
 static struct mapping_list read_text(const char *text)
@@ -170,6 +172,104 @@ static void too_many_mappings(void)
 	free(text);
 }
 
+/* ---- places in files ---- */
+
+#define CLEANUP_INDEX CLEANUP(mapping_index__release)
+
+static const char files_text[] = "1000000000-1000002000 r-xp 00004000 fe:01 7 /bin/a\n"
+				 "2000000000-2000001000 r-xp 00004000 fe:01 8 /bin/b\n"
+				 "3000000000-3000001000 r-xp 00002000 fe:01 7 /bin/a\n"
+				 "4000000000-4000001000 r-xp 00005000 fe:02 7 /bin/a\n"
+				 "5000000000-5000001000 r-xp 00004000 fe:01 7 /bin/a\n"
+				 "6000000000-6000001000 r-xp 00005000 fe:01 7 /mnt/a\n"
+				 "7f0000000000-7f0000001000 r-xp 00000000 00:00 0 //anon\n"
+				 "7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0 [vdso]\n";
+
+/* The addresses where something has the offset of an inode, each as "/ADDRESS". */
+static const char *places_of(const struct mapping_index *index, ino_t inode, uint64_t offset)
+{
+	static char text[256];
+	const struct sym_file_id file = {.device = inode ? makedev(0xfe, 1) : 0, .inode = inode};
+	const struct mapping *found[MAPPING_FILES_MAX];
+	size_t nr = mapping_index__find(index, &file, offset, found), length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < nr; i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "/%" PRIx64,
+					   found[i]->start + (offset - found[i]->offset));
+	return text;
+}
+
+static void finding_places_in_files(void)
+{
+	CLEANUP_LIST
+	struct mapping_list list = read_text(files_text);
+	CLEANUP_INDEX
+	struct mapping_index index = {0};
+
+	CHECK_INT(mapping_index__make(&index, &list), 0);
+	CHECK_STR(places_of(&index, 7, 0x1fff), "");
+	CHECK_STR(places_of(&index, 7, 0x2000), "/3000000000");
+	CHECK_STR(places_of(&index, 7, 0x2fff), "/3000000fff");
+	CHECK_STR(places_of(&index, 7, 0x3000), "");
+	/* Of two the one that reaches farther; of another path one more. */
+	CHECK_STR(places_of(&index, 7, 0x4010), "/1000000010");
+	CHECK_STR(places_of(&index, 7, 0x5010), "/1000001010/6000000010");
+	CHECK_STR(places_of(&index, 7, 0x6000), "");
+	CHECK_STR(places_of(&index, 8, 0x4000), "/2000000000");
+	CHECK_STR(places_of(&index, 9, 0x4000), "");
+	CHECK_STR(places_of(&index, 0, 0x10), "/7ffd00000010");
+	CHECK_STR(places_of(&index, 0, 0x2000), "");
+	CHECK_STR(places_of(&index, 7, UINT64_MAX), "");
+}
+
+static void file_with_many_names(void)
+{
+	CLEANUP_LIST
+	struct mapping_list list = {0};
+	CLEANUP_INDEX
+	struct mapping_index index = {0};
+	const struct mapping *found[MAPPING_FILES_MAX];
+	const struct sym_file_id file = {.device = makedev(0xfe, 1), .inode = 7};
+	char text[4096];
+	size_t length = 0;
+
+	for (unsigned int i = 1; i <= 2 * MAPPING_FILES_MAX; i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length,
+					   "%x000-%x000 r-xp 0 fe:1 7 /%u\n", i, i + 1, i);
+	list = read_text(text);
+	CHECK_INT(mapping_index__make(&index, &list), 0);
+	CHECK_INT(mapping_index__find(&index, &file, 0, found), MAPPING_FILES_MAX);
+}
+
+/* As many as a process can have, and as many questions, half of them about what is not there. */
+static void many_places_in_files(void)
+{
+	struct mapping_list list = {.mappings = calloc(MANY, sizeof(*list.mappings)), .nr = MANY};
+	CLEANUP_INDEX
+	struct mapping_index index = {0};
+	const struct sym_file_id file = {.device = 1, .inode = 7};
+	const struct mapping *found[MAPPING_FILES_MAX];
+	clock_t begin = clock();
+	size_t nr = 0;
+
+	if (!CHECK(list.mappings))
+		return;
+	for (uint64_t i = 0; i < MANY; i++)
+		list.mappings[i] = (struct mapping){.start = i * 8,
+						    .end = i * 8 + 4,
+						    .offset = (MANY - i) * 8,
+						    .device = 1,
+						    .inode = 7,
+						    .path = "path"};
+	CHECK_INT(mapping_index__make(&index, &list), 0);
+	for (uint64_t i = 0; i < (uint64_t)2 * MANY; i++)
+		nr += mapping_index__find(&index, &file, 8 + i * 4, found);
+	CHECK_INT(nr, MANY);
+	CHECK(clock() - begin < CLOCKS_PER_SEC);
+	free(list.mappings);
+}
+
 /* ---- one over the other ---- */
 
 /* "start-end+offset path" of each, in units that make short tests. */
@@ -261,6 +361,9 @@ static const struct tap_test tests[] = {
 	{"an empty file has no mappings", nothing_to_read},
 	{"the mappings of this program hold its functions", own_mappings},
 	{"mappings beyond a limit are left out", too_many_mappings},
+	{"a place in a file is found where that is mapped", finding_places_in_files},
+	{"a file with names without end is not looked for in all", file_with_many_names},
+	{"places in a file of many mappings are found at once", many_places_in_files},
 	{"a mapping takes the place of what it overlaps", laid_over_others},
 	{"mappings that are laid upon many stay within the limit", laid_upon_many},
 };
