@@ -100,8 +100,8 @@ struct sym_query {
 	bool return_address;
 	/*
 	 * The address is an offset in this file, wherever the process has it mapped. The answer's
-	 * is then that of the process, if it has; else it is left as it is. A file that has become
-	 * another one has no names.
+	 * is that in the process, and in_file is false, unless it does not have the file. One that
+	 * has become another file has no names.
 	 */
 	bool in_file;
 	struct sym_file_id file;

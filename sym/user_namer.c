@@ -301,6 +301,7 @@ static void place_in_process(const struct mapping *mapping, struct sym_query *qu
 {
 	if (query->in_file)
 		query->address += mapping->start - mapping->offset;
+	query->in_file = false;
 }
 
 /* The queries that lie there. */

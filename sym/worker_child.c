@@ -148,6 +148,7 @@ static void send_query(void *context, const struct sym_query *query)
 		.module = send_string(child, query->module),
 		.file = send_string(child, query->source.file),
 		.line = query->source.line,
+		.in_file = query->in_file,
 		.generated = query->generated,
 	};
 

@@ -98,7 +98,7 @@ struct answer {
 	uint64_t index;
 	uint64_t address, offset, module_offset;
 	uint32_t module;
-	uint32_t generated; /* as in struct sym_query */
+	uint32_t in_file, generated; /* as in struct sym_query */
 	/* ANSWER_QUERY and ANSWER_INLINED */
 	uint32_t name, file, line;
 	/* ANSWER_LAST */

@@ -163,6 +163,7 @@ static int take_query(struct worker_question *question, const struct answer *ans
 	query->name = string_of(question, answer->name);
 	query->module = string_of(question, answer->module);
 	query->source = source_of(question, answer);
+	query->in_file = answer->in_file != 0;
 	query->generated = answer->generated != 0;
 	question->answered[answer->index] = true;
 	return keep_inlined(question, query);

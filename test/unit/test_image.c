@@ -479,9 +479,10 @@ static void places_in_files(void)
 	elsewhere.file.inode = 1;
 	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
 	CHECK_STR(query.name, "plain_function");
+	CHECK(!query.in_file);
 	CHECK_INT(query.address, (uint64_t)(uintptr_t)plain_function);
 	CHECK_INT(symbolizer__name_user(symbolizer, &elsewhere, 1), 0);
-	CHECK(!elsewhere.module);
+	CHECK(elsewhere.in_file && !elsewhere.module);
 	CHECK_INT(elsewhere.address, in_own_file(pid, own_code(&known)).address);
 }
 

@@ -57,11 +57,13 @@ static void answers(void)
 	struct test test;
 
 	open_question(&test);
+	test.queries[0].in_file = test.queries[2].in_file = true;
 	CHECK_INT(tell_string(&test, "main"), 0);
 	CHECK_INT(tell_string(&test, "cat"), 0);
 	CHECK_INT(tell_string(&test, ""), 0);
 	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY,
 					      .index = 2,
+					      .address = 4,
 					      .offset = 5,
 					      .module_offset = 6,
 					      .name = 1,
@@ -76,6 +78,8 @@ static void answers(void)
 	CHECK_INT(test.queries[2].offset, 5);
 	CHECK_INT(test.queries[2].module_offset, 6);
 	CHECK_INT(test.queries[2].nr_inlined, 0);
+	CHECK_INT(test.queries[2].address, 4);
+	CHECK(test.queries[0].in_file && !test.queries[2].in_file);
 	CHECK(!test.queries[0].name);
 	CHECK(test.question.answered[2] && !test.question.answered[0]);
 	close_question(&test);
