@@ -144,13 +144,13 @@ static void wish_again(struct naming_job *job, const struct wish *asked, size_t 
 	}
 }
 
-/* What nobody knows of a program, but in which file it was. */
+/* What has no name from the program: the file may have become another one where that had it. */
 static void wish_for_files(struct naming_job *job, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct frame_place *place = &job->places[i];
 
-		if (file_of(job, place) && !job->queries[i].name && !job->queries[i].module)
+		if (file_of(job, place) && !job->queries[i].name)
 			add(job, i,
 			    (struct wish){
 				    .pid = trace_processes__module_pid(frame_module(place->frame)),
@@ -182,14 +182,17 @@ static bool is_remembered(const struct wish *wish)
 static void remember(const struct naming_job *job, const struct wish *wish)
 {
 	const struct process_history *history = trace_processes__history(job->sources->processes);
+	struct unwind_module_file file;
 	struct sym_mapping mapping;
 	struct sym_image image;
 
 	/* The same as when it was mapped: a file that is held stays so. */
-	if (wish->part)
+	if (wish->part) {
 		image = process_history__image(history, wish->part, &mapping);
-	else if (wish->anywhere)
-		image = image_of(wish->file, &mapping);
+	} else if (wish->anywhere) {
+		file = unwind_module_file__copy(wish->file);
+		image = image_of(&file, &mapping);
+	}
 	if (is_remembered(wish))
 		(void)symbolizer__remember_soon(job->sources->symbolizer, wish->pid,
 						wish->part || wish->anywhere ? &image : NULL);
@@ -212,13 +215,16 @@ static void take_answer(struct sym_query *query, const struct wish *wish,
 			const struct sym_query *answer)
 {
 	const struct sym_query asked = *query;
-	bool is_own = wish->file && !wish->part && !wish->anywhere;
 
+	/* What is known of the file is no more than that of the program, but for a name. */
+	if (wish->anywhere && !answer->name && asked.module)
+		return;
 	*query = *answer;
 	query->pid = asked.pid;
-	query->address = is_own		 ? answer->address :
-			 wish->mapped_at ? wish->mapped_at :
-					   asked.address;
+	if (wish->file && !wish->part && !wish->anywhere)
+		return;
+	query->address = wish->mapped_at ? wish->mapped_at : asked.address;
+	query->in_file = asked.in_file && !wish->mapped_at;
 }
 
 /* All wishes from first to end, which are sorted. */

@@ -25,6 +25,16 @@ struct unwind_module_list {
 	struct unwind_module_file items[UNWIND_MODULES];
 };
 
+/* A copy of one of them: whoever writes them is not believed to leave them as they are. */
+static inline struct unwind_module_file
+unwind_module_file__copy(const struct unwind_module_file *shared)
+{
+	struct unwind_module_file file = *shared;
+
+	file.path[sizeof(file.path) - 1] = '\0';
+	return file;
+}
+
 /*
  * The question for a frame, which is as of frame_plain(). modules: of which frames can be; NULL if
  * there are none.

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Whom frames of programs are asked of: a symbolizer and processes are played here. */
+#include "core/program_names.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "bpf/abi.h"
+#include "core/frame_names.h"
+#include "core/process_history.h"
+#include "core/trace_processes.h"
+#include "core/unwind_modules.h"
+#include "core/util/array.h"
+#include "sym/sym.h"
+#include "test/unit/tap.h"
+
+/* By which the symbolizer knows them. */
+#define PART	 (-1)
+#define SNAPSHOT (-2)
+#define MODULE	 (-1000) /* and below */
+
+#define PID 42
+
+/* ---- what is known ---- */
+
+static struct process_place known; /* of each frame */
+
+const struct process_history *trace_processes__history(const struct trace_processes *processes)
+{
+	(void)processes;
+	return NULL;
+}
+
+int trace_processes__settle(struct trace_processes *processes)
+{
+	(void)processes;
+	return 0;
+}
+
+pid_t trace_processes__part_pid(uint32_t part)
+{
+	CHECK_INT(part, 1);
+	return PART;
+}
+
+pid_t trace_processes__snapshot_pid(const struct trace_processes *processes, uint32_t snapshot)
+{
+	(void)processes;
+	CHECK_INT(snapshot, 1);
+	return SNAPSHOT;
+}
+
+pid_t trace_processes__module_pid(uint32_t module)
+{
+	return MODULE - (pid_t)module;
+}
+
+struct process_place process_history__find(const struct process_history *history, pid_t pid,
+					   uint64_t since, const struct sym_file_id *file,
+					   uint64_t address)
+{
+	struct process_place place = known;
+
+	(void)history;
+	(void)pid;
+	(void)since;
+	(void)file;
+	place.address = address;
+	return place;
+}
+
+struct sym_image process_history__image(const struct process_history *history, uint32_t part,
+					struct sym_mapping *mapping)
+{
+	(void)history;
+	(void)part;
+	*mapping = (struct sym_mapping){.path = "part"};
+	return (struct sym_image){.mappings = mapping, .nr = 1};
+}
+
+/* ---- who answers ---- */
+
+/* Of one PID; all zero: nobody does. */
+struct answer {
+	pid_t pid;
+	bool placed;
+	const char *name, *module;
+};
+
+static struct answer answers[3];
+static char asked[256], remembered[UNWIND_PATH_MAX + 1];
+
+int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
+{
+	(void)symbolizer;
+	for (size_t i = 0; i < nr; i++) {
+		sprintf(asked + strlen(asked), " %d", queries[i].pid);
+		for (size_t k = 0; k < ARRAY_SIZE(answers); k++) {
+			if (answers[k].pid != queries[i].pid)
+				continue;
+			queries[i].name = answers[k].name;
+			queries[i].module = answers[k].module;
+			if (answers[k].placed) {
+				queries[i].address += 0x10000;
+				queries[i].in_file = false;
+			}
+		}
+	}
+	return 0;
+}
+
+int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid,
+			      const struct sym_image *image)
+{
+	(void)symbolizer;
+	(void)pid;
+	if (image)
+		snprintf(remembered, sizeof(remembered), "%s", image->mappings[0].path);
+	return 0;
+}
+
+/* ---- questions ---- */
+
+static struct unwind_module_list modules;
+
+/* Ask for offset 0x12 of module 3, and say whom that was asked of. */
+static const char *ask(struct sym_query *query)
+{
+	const struct frame_sources sources = {.modules = &modules};
+	const struct frame_place place = {.frame = frame_in_module(3, 0x12), .tgid = PID};
+
+	asked[0] = remembered[0] = '\0';
+	*query = frame__query(place.frame, PID, false, &modules);
+	CHECK_INT(program_names__find(&sources, &place, query, 1), 0);
+	CHECK_INT(query->pid, PID);
+	return asked;
+}
+
+static void process_that_is_there(void)
+{
+	struct sym_query query;
+
+	known = (struct process_place){.current = true};
+	answers[0] = (struct answer){.pid = PID, .placed = true, .name = "f", .module = "a"};
+	CHECK_STR(ask(&query), " 42");
+	CHECK_STR(query.name, "f");
+	CHECK(!query.in_file);
+	CHECK_INT(query.address, 0x10012);
+}
+
+static void part_of_a_file(void)
+{
+	struct sym_query query;
+
+	known = (struct process_place){.part = 1, .mapped_at = 0x7000};
+	answers[0] = (struct answer){.pid = PART, .placed = true, .name = "f", .module = "a"};
+	CHECK_STR(ask(&query), " -1");
+	CHECK_STR(remembered, "part");
+	CHECK_STR(query.name, "f");
+	CHECK(!query.in_file);
+	CHECK_INT(query.address, 0x7000);
+	/* Where it was is known, whoever says what it is. */
+	answers[0] = (struct answer){.pid = MODULE - 3, .placed = true, .name = "g", .module = "a"};
+	CHECK_STR(ask(&query), " -1 -1003");
+	CHECK_STR(query.name, "g");
+	CHECK(!query.in_file);
+	CHECK_INT(query.address, 0x7000);
+}
+
+static void program_that_nobody_knows(void)
+{
+	struct sym_query query;
+
+	known = (struct process_place){0};
+	answers[0] = (struct answer){.pid = MODULE - 3, .placed = true, .name = "f", .module = "a"};
+	CHECK_STR(ask(&query), " -1003");
+	CHECK_STR(query.name, "f");
+	/* The address is that of another process. */
+	CHECK(query.in_file);
+	CHECK_INT(query.address, 0x12);
+	answers[0].pid = 0;
+	CHECK_STR(ask(&query), " -1003");
+	CHECK(query.in_file && !query.module);
+}
+
+/* The process has another file in its place by now, or the program one without symbols. */
+static void file_without_names(void)
+{
+	struct sym_query query;
+
+	known = (struct process_place){.snapshot = 1};
+	answers[0] = (struct answer){.pid = SNAPSHOT, .placed = true, .module = "a"};
+	answers[1] = (struct answer){.pid = MODULE - 3, .placed = true, .name = "f", .module = "b"};
+	CHECK_STR(ask(&query), " -2 -1003");
+	CHECK_STR(query.name, "f");
+	CHECK(!query.in_file);
+	CHECK_INT(query.address, 0x10012);
+	answers[1].name = NULL;
+	ask(&query);
+	CHECK_STR(query.name, NULL);
+	CHECK_STR(query.module, "a");
+	CHECK(!query.in_file);
+	CHECK_INT(query.address, 0x10012);
+	/* More than nothing. */
+	answers[0].pid = 0;
+	ask(&query);
+	CHECK_STR(query.module, "b");
+	CHECK(query.in_file);
+	answers[1].pid = 0;
+}
+
+/* Another process writes it: it is not believed to end. */
+static void path_without_an_end(void)
+{
+	struct sym_query query;
+
+	known = (struct process_place){0};
+	memset(modules.items[3].path, 'x', sizeof(modules.items[3].path));
+	CHECK_STR(ask(&query), " -1003");
+	CHECK_INT(strlen(remembered), UNWIND_PATH_MAX - 1);
+}
+
+static const struct tap_test tests[] = {
+	{"a process that is there is asked itself", process_that_is_there},
+	{"a part of a file that a program had is asked for that", part_of_a_file},
+	{"of a program that nobody knows the file is asked for", program_that_nobody_knows},
+	{"where there is no name whoever had the file first is asked", file_without_names},
+	{"the path of a module is copied with an end", path_without_an_end},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}
