@@ -135,6 +135,16 @@ static void ask(struct frame_names *names, const struct frame_sources *sources)
 	frame_names__note_missing(names, symbolizer);
 }
 
+static int add_modules(struct frame_names *names, const struct unwind_module_list *modules)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < names->nr && !err; i++)
+		err = frame__add_module(names->places[i].frame, modules, &names->modules,
+					&names->queries[i]);
+	return err;
+}
+
 int frame_names__find_all(struct frame_names *names, const struct stack_counts *counts,
 			  const struct frame_sources *sources)
 {
@@ -146,10 +156,12 @@ int frame_names__find_all(struct frame_names *names, const struct stack_counts *
 		names->queries = calloc(list.nr + 1, sizeof(*names->queries));
 		err = names->queries ? 0 : -ENOMEM;
 	}
+	if (!err) {
+		ask(names, sources);
+		err = add_modules(names, sources->modules);
+	}
 	if (err)
 		frame_names__release(names);
-	else
-		ask(names, sources);
 	return err;
 }
 
@@ -157,6 +169,7 @@ void frame_names__release(struct frame_names *names)
 {
 	free(names->places);
 	free(names->queries);
+	arena__release(&names->modules);
 	*names = (struct frame_names){0};
 }
 

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/util/arena.h"
+
 struct counted_stack;
 struct stack_counts;
 struct sym_query;
@@ -25,6 +27,7 @@ struct frame_place {
 struct frame_names {
 	struct frame_place *places; /* sorted, distinct */
 	struct sym_query *queries;  /* answered, in the same order */
+	struct arena modules;	    /* names of those that no answer has */
 	size_t nr;
 	int kernel_error;      /* of symbolizer__name_kernel() */
 	int user_error;	       /* of symbolizer__name_user() */

@@ -79,10 +79,10 @@ static bool wants_delimiter(const struct stack_writer *writer, const struct coun
 	       (writer->layout->delimits_always || (item->kernel->nr && item->user->nr));
 }
 
-/* A mark has no address, but the names stay in their column. */
+/* A mark has no address, nor has what only its file is known of; names stay in their column. */
 static void print_address(FILE *out, const struct sym_query *query)
 {
-	if (query)
+	if (query && !query->in_file)
 		fprintf(out, "%-16" PRIx64 " ", query->address);
 	else
 		fprintf(out, "%-16s ", "-");

@@ -15,6 +15,7 @@
 #include "core/unwind_modules.h"
 #include "core/util/arena.h"
 #include "core/util/array.h"
+#include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "sym/sym.h"
 
@@ -437,6 +438,15 @@ static int ask(struct stream_names *names, struct stream_processes *processes)
 	return nr ? symbolizer__ask_user(names->symbolizer, names->queries, nr) : 0;
 }
 
+static int take_answer(struct stream_names *names, struct shown_frame *frame,
+		       struct sym_query *query)
+{
+	CLEANUP(arena__release) struct arena modules = {0};
+	int err = frame__add_module(frame->frame, names->modules, &modules, query);
+
+	return err ? err : set_text(names, frame, query);
+}
+
 /* Of the question that was open; what has no answer has no name. */
 static int take_answers(struct stream_names *names)
 {
@@ -446,7 +456,7 @@ static int take_answers(struct stream_names *names)
 		if (i >= ANSWERS_TAKEN && is_full(names))
 			names->asked[i]->asked = false;
 		else
-			err = set_text(names, names->asked[i], &names->queries[i]);
+			err = take_answer(names, names->asked[i], &names->queries[i]);
 	}
 	names->nr_asked = 0;
 	symbolizer__forget_names(names->symbolizer);

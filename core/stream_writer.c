@@ -15,13 +15,20 @@
 
 /* ---- frames ---- */
 
+/* "7f0000001000 ", or "- " where only the file is known. */
+static size_t text_address(const struct sym_query *query, char *text)
+{
+	return (size_t)(query->in_file ? sprintf(text, "- ") :
+					 sprintf(text, "%" PRIx64 " ", query->address));
+}
+
 static size_t text_level(const struct stream_writer *writer, uint64_t frame,
 			 const struct sym_query *query, uint32_t level, char *text)
 {
 	size_t length = 0;
 
 	if (frame_tag(frame) != FRAME_MARK && !writer->style.folded)
-		length = (size_t)sprintf(text, "%" PRIx64 " ", query->address);
+		length = text_address(query, text);
 	return length + frame_text__write(&writer->style, frame, query, level, text + length);
 }
 
@@ -75,6 +82,12 @@ static size_t json_function(const struct sym_query *query, bool in_kernel, char 
 	return length + json_source(&query->source, text + length);
 }
 
+static size_t json_address(const struct sym_query *query, char *text)
+{
+	return (size_t)(query->in_file ? sprintf(text, "null") :
+					 sprintf(text, "\"%" PRIx64 "\"", query->address));
+}
+
 /* That of a stack, or that of the inlined calls, behind which only the function itself comes. */
 static bool is_mark(uint64_t frame, const struct sym_query *query, uint32_t level)
 {
@@ -94,7 +107,9 @@ static size_t json_level(const struct stream_writer *writer, uint64_t frame,
 		frame_text__write(&writer->style, frame, query, level, mark);
 		return (size_t)sprintf(text, "{\"addr\":null,\"name\":\"%s\"}", mark);
 	}
-	length = (size_t)sprintf(text, "{\"addr\":\"%" PRIx64 "\",\"name\":", query->address);
+	length = (size_t)sprintf(text, "{\"addr\":");
+	length += json_address(query, text + length);
+	length += (size_t)sprintf(text + length, ",\"name\":");
 	if (level < frame_text__inlined(query))
 		length += json_inlined(&query->inlined[level], text + length);
 	else

@@ -7,10 +7,12 @@
 #ifndef TRACEKIT_CORE_UNWIND_MODULES_H
 #define TRACEKIT_CORE_UNWIND_MODULES_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "bpf/abi.h"
+#include "core/util/arena.h"
 #include "sym/sym.h"
 #include "sym/unwind_reader.h"
 
@@ -50,6 +52,29 @@ static inline struct sym_query frame__query(uint64_t frame, pid_t pid, bool retu
 		query.file = modules->items[frame_module(frame)].id;
 	}
 	return query;
+}
+
+/*
+ * Where nobody could say which file the frame of an answer is in, it is that of its module. The
+ * module's name is allocated of names. Returns 0 or -ENOMEM.
+ */
+static inline int frame__add_module(uint64_t frame, const struct unwind_module_list *modules,
+				    struct arena *names, struct sym_query *query)
+{
+	struct unwind_module_file file;
+	const char *name;
+	size_t length;
+
+	if (frame_tag(frame) != FRAME_MODULE || query->module)
+		return 0;
+	file = unwind_module_file__copy(&modules->items[frame_module(frame)]);
+	name = sym_module__name(file.path, &length);
+	/* What stands for a path that was too long is no name. */
+	if (!length || file.path[0] == '#')
+		return 0;
+	query->module = arena__copy_string(names, name, length);
+	query->module_offset = frame_offset(frame);
+	return query->module ? 0 : -ENOMEM;
 }
 
 #endif

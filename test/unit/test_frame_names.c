@@ -248,6 +248,7 @@ static void places_in_files(void)
 
 	modules.items[3].id.modified++;
 	modules.items[4].id = (struct sym_file_id){.device = 1, .inode = 1};
+	strcpy(modules.items[4].path, "/lib/libfoo.so (deleted)");
 	CHECK_INT(find_all(&names, &counts, symbolizer), 0);
 	CHECK_INT(names.nr, 3);
 	query = frame_names__get(&names, &item, here, false);
@@ -259,10 +260,46 @@ static void places_in_files(void)
 	CHECK(!query->name);
 	CHECK_STR(query->module, "test_frame_names");
 	CHECK_INT(query->address, address_of(places_in_files));
-	/* Not mapped. */
+	CHECK(!query->in_file);
+	/* Not mapped: what is known is the file. */
 	query = frame_names__get(&names, &item, elsewhere, true);
-	CHECK(!query->name && !query->module);
-	CHECK_INT(query->address, in_2);
+	CHECK(!query->name && query->in_file);
+	CHECK_STR(query->module, "libfoo.so");
+	CHECK_INT(query->module_offset, in_2);
+}
+
+/* What module a frame is in by its path alone. */
+static const char *module_of(const char *path, size_t length)
+{
+	static struct sym_query query;
+
+	query = (struct sym_query){0};
+	memset(modules.items[5].path, 'x', sizeof(modules.items[5].path));
+	memcpy(modules.items[5].path, path, length);
+	CHECK_INT(frame__add_module(frame_in_module(5, 16), &modules, &arena, &query), 0);
+	CHECK_INT(query.module_offset, query.module ? 16 : 0);
+	return query.module;
+}
+
+static void modules_by_their_paths(void)
+{
+	struct sym_query query = {.module = "libc.so", .module_offset = 7};
+
+	CHECK_STR(module_of("/lib/libfoo.so", 15), "libfoo.so");
+	CHECK_STR(module_of("[vdso]", 7), "[vdso]");
+	CHECK_STR(module_of("/memfd:#1 (deleted)", 20), "memfd:#1");
+	CHECK_STR(module_of("#0123456789abcdef", 18), NULL);
+	CHECK_STR(module_of("", 1), NULL);
+	CHECK_STR(module_of("/lib/", 6), NULL);
+	/* Without an end, as the loader never leaves it. */
+	CHECK_INT(strlen(module_of("/", 1)), UNWIND_PATH_MAX - 2);
+	/* One that is known; and what is in no module. */
+	CHECK_INT(frame__add_module(frame_in_module(5, 16), &modules, &arena, &query), 0);
+	CHECK_STR(query.module, "libc.so");
+	CHECK_INT(query.module_offset, 7);
+	query = (struct sym_query){0};
+	CHECK_INT(frame__add_module(0x1000, NULL, &arena, &query), 0);
+	CHECK_STR(query.module, NULL);
 }
 
 static void no_stacks(void)
@@ -293,6 +330,7 @@ static const struct tap_test tests[] = {
 	{"the same address in two processes is two questions", the_same_address_in_two_processes},
 	{"many stacks that share frames ask for each once", many_stacks_share_few_frames},
 	{"places in files, wherever a process has them", places_in_files},
+	{"a module that no answer has is known by its path", modules_by_their_paths},
 	{"no stacks, and stacks without frames, are no failure", no_stacks},
 };
 

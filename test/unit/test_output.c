@@ -204,7 +204,8 @@ static struct frame_place places[] = {
 	{KERNEL(0x10), 0, false, 0}, {KERNEL(0x20), 0, true, 0}, {KERNEL(0x30), 0, true, 0},
 	{0x1000, 42, false, 0},	     {0x1000, 42, true, 0},	 {0x2000, 42, true, 0},
 	{0x3000, 42, true, 0},	     {0x4000, 42, true, 0},	 {0x5000, 42, true, 0},
-	{0x6000, 42, true, 0},	     {0x7000, 42, false, 0},	 {0x1000, 43, false, 0},
+	{0x6000, 42, true, 0},	     {0x7000, 42, false, 0},	 {0x8000, 42, false, 0},
+	{0x1000, 43, false, 0},
 };
 static const struct sym_inlined inlined[] = {
 	{.name = "a;b", .source = {.file = "/src/a;b\x1b.h", .line = 3}},
@@ -227,6 +228,7 @@ static struct sym_query queries[] = {
 	 .nr_inlined = ARRAY_SIZE(inlined),
 	 .source = {.file = "outer.c", .line = 4294967295}},
 	{.address = 0x7000, .name = "fake (inlined)", .source = {.file = "no line"}},
+	{.address = 0x12, .in_file = true, .module = "libbar.so", .module_offset = 0x12},
 	{.address = 0x1000, .name = "other"},
 };
 static const struct frame_names names = {
@@ -589,6 +591,17 @@ static void terse_output(void)
 						"  - cat (42)\n    7\n\n");
 }
 
+/* Of a place in a file that no process is known to have had mapped there is no address. */
+static void places_in_files(void)
+{
+	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x8000, 0x5000));
+
+	CHECK_STR(print_stack(stack, "v"), "  -                [unknown] (libbar.so+0x12)\n"
+					   "  5000             [unknown]\n"
+					   "  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stack(stack, "vf"), "cat;[unknown];[unknown] (libbar.so+0x12) 7\n");
+}
+
 static void hostile_modules(void)
 {
 	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x1000, 0x4000));
@@ -814,6 +827,7 @@ static const struct tap_test tests[] = {
 	{"-v, folded: the same but for addresses", verbose_folded},
 	{"without -v there is none of these", terse_output},
 	{"hostile names of files are made harmless", hostile_modules},
+	{"a place in a file has no address where nobody knows it", places_in_files},
 	{"a very long name of a file is cut", very_long_modules},
 	{"-a: kernel frames end in _[k], known or not", annotated_output},
 	{"no name passes for a mark", names_like_our_own},

@@ -10,10 +10,13 @@
 #include "core/sent_stacks.h"
 #include "core/stream_processes.h"
 #include "core/stream_writer.h"
+#include "core/unwind_modules.h"
 #include "sym/sym.h"
 #include "test/unit/tap.h"
 
-/* ---- a symbolizer that answers at once, with the longest names ---- */
+/* ---- a symbolizer that answers at once, with the longest names, unless it has gone ---- */
+
+static bool has_gone;
 
 int symbolizer__ask_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
 {
@@ -21,7 +24,7 @@ int symbolizer__ask_user(struct symbolizer *symbolizer, struct sym_query *querie
 
 	(void)symbolizer;
 	memset(name, '\1', sizeof(name) - 1);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr && !has_gone; i++)
 		queries[i].name = queries[i].module = name;
 	return 0;
 }
@@ -122,8 +125,31 @@ static void long_names(void)
 	free(none);
 }
 
+/* Where nobody has the file, it is that of the module. */
+static void places_in_files(void)
+{
+	static struct unwind_module_list modules;
+	const struct stream_writer writer = {.style.verbose = true, .user = true};
+	struct sent_stack *none = make_stack(0, 0), *stack = make_stack(frame_in_module(7, 18), 1);
+	struct stream_event event = {.kernel = none, .user = stack, .tgid = 1, .process = 1};
+	struct stream_names *names = NULL;
+
+	has_gone = true;
+	strcpy(modules.items[7].path, "/lib/libfoo.so (deleted)");
+	CHECK_INT(stream_names__new(&names, NULL, &modules, &writer), 0);
+	CHECK_INT(stream_names__prepare(names, &event), 0);
+	CHECK_INT(stream_names__attend(names, NULL), 0);
+	if (CHECK_INT(stream_names__ready(names, &event), 1))
+		CHECK_STR(stack->shown[0]->text, "- [unknown] (libfoo.so+0x12)");
+	stream_names__free(names);
+	free(stack);
+	free(none);
+	has_gone = false;
+}
+
 static const struct tap_test tests[] = {
 	{"events with the longest names get them, one after the other", long_names},
+	{"a place in a file that nobody has is known by its module", places_in_files},
 };
 
 int main(void)

@@ -342,6 +342,24 @@ static void long_names(void)
 	CHECK_INT(length, strlen(text));
 }
 
+/* Of a place in a file that no process is known to have mapped there is no address. */
+static void places_in_files(void)
+{
+	static char text[STREAM_LEVEL_MAX];
+	const uint64_t frame = frame_in_module(3, 18);
+	const struct sym_query query = {
+		.address = 18, .in_file = true, .module = "libfoo.so", .module_offset = 18};
+
+	stream_writer__level(&(struct stream_writer){.json = true}, frame, &query, 0, text);
+	CHECK_STR(text, "{\"addr\":null,\"name\":null,"
+			"\"module\":\"libfoo.so\",\"module_offset\":18}");
+	stream_writer__level(&(struct stream_writer){.style.verbose = true}, frame, &query, 0,
+			     text);
+	CHECK_STR(text, "- [unknown] (libfoo.so+0x12)");
+	stream_writer__level(&(struct stream_writer){.style.folded = true}, frame, &query, 0, text);
+	CHECK_STR(text, "[unknown]");
+}
+
 static void check_gap(struct stream_writer writer, const char *expected)
 {
 	const struct stream_event gap = {.time = 1000000001, .lost = 12};
@@ -394,6 +412,7 @@ static const struct tap_test tests[] = {
 	{"inlined calls and source lines", inlined_calls},
 	{"inlined calls without end", endless_inlined_calls},
 	{"the longest names fit", long_names},
+	{"a place in a file has no address where nobody knows it", places_in_files},
 	{"gaps", gaps},
 	{"headers", headers},
 };
