@@ -13,11 +13,17 @@
 
 struct stack_window {
 	__u64 start;  /* its address */
-	__u64 last;   /* the largest offset that two words have in it */
+	__u64 places; /* offsets from 0 on at which it has two words; 0: nothing has been read */
 	__u64 number; /* of the scratch slot, for read_stack_window() */
 	__u64 found;  /* the word that was asked for */
 	__u64 words[WINDOW_WORDS + 1];
 };
+
+/* What was read before is another stack, or has been overwritten. */
+static __always_inline void stack_window__forget(struct stack_window *window)
+{
+	window->places = 0;
+}
 
 /* From address on, to the end of its page at most: what is behind may not be mapped. */
 static __always_inline bool stack_window__read(struct stack_window *window, __u64 address)
@@ -28,9 +34,14 @@ static __always_inline bool stack_window__read(struct stack_window *window, __u6
 		bytes = WINDOW_WORDS * sizeof(__u64);
 	if (bytes < 2 * sizeof(__u64))
 		bytes = 2 * sizeof(__u64);
+	if (bpf_probe_read_user(window->words, bytes, (const void *)address)) {
+		/* The words are 0 now: neighbours of address are not to be found in them. */
+		stack_window__forget(window);
+		return false;
+	}
 	window->start = address;
-	window->last = bytes - 2 * sizeof(__u64);
-	return !bpf_probe_read_user(window->words, bytes, (const void *)address);
+	window->places = bytes - 2 * sizeof(__u64) + 1;
+	return true;
 }
 
 /*
@@ -46,7 +57,7 @@ static __always_inline bool stack_window__find(struct stack_window *window, __u6
 {
 	__u64 offset = address - window->start;
 
-	if (offset > window->last || offset % sizeof(__u64)) {
+	if (offset >= window->places || offset % sizeof(__u64)) {
 		if (!read_stack_window(window->number, address))
 			return false;
 		offset = 0;
@@ -54,15 +65,6 @@ static __always_inline bool stack_window__find(struct stack_window *window, __u6
 	/* It is below; the mask is for the verifier. */
 	*index = offset / sizeof(__u64) & (WINDOW_WORDS - 1);
 	return true;
-}
-
-/* What the last event left in the window is another stack. */
-static __always_inline void stack_window__forget(struct stack_window *window)
-{
-	window->start = 0;
-	window->last = 0;
-	/* Two words at address 0: no process has a stack there. */
-	window->words[0] = window->words[1] = 0;
 }
 
 #endif

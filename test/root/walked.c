@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -130,15 +131,72 @@ static void stubs(void)
 		work += (uint64_t)abs(number) + strlen((const char *)&number) + (uint64_t)getppid();
 }
 
+/* What callers have on the stack cannot be read meanwhile. */
+static NOINLINE void take_away(char *page, size_t size)
+{
+	if (mprotect(page, size, PROT_NONE))
+		exit(1);
+	spend(20000);
+	if (mprotect(page, size, PROT_READ | PROT_WRITE))
+		exit(1);
+}
+
+static void absent(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	char *frame = __builtin_frame_address(0);
+	/* What is called has its frames in other pages. */
+	volatile char *room = __builtin_alloca(2 * size);
+
+	room[0] = 0;
+	take_away(frame - (uintptr_t)frame % size, size);
+}
+
+/* Function is called with that frame pointer, by what has no call-frame information. */
+void call_bare(const void *frame_pointer, void (*function)(void));
+
+#ifdef __x86_64__
+__asm__(".text\n"
+	".type call_bare, @function\n"
+	"call_bare:\n"
+	"	push %rbp\n"
+	"	mov %rdi, %rbp\n"
+	"	call *%rsi\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	".size call_bare, . - call_bare\n");
+#else
+__asm__(".text\n"
+	".type call_bare, %function\n"
+	"call_bare:\n"
+	"	stp x29, x30, [sp, #-16]!\n"
+	"	mov x29, x0\n"
+	"	blr x1\n"
+	"	ldp x29, x30, [sp], #16\n"
+	"	ret\n"
+	".size call_bare, . - call_bare\n");
+#endif
+
+static NOINLINE void whole(void)
+{
+	spend(5000);
+	work++;
+}
+
+static void bare(void)
+{
+	call_bare(NULL, whole);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
 	} modes[] = {
-		{"callback", callback}, {"deep", deep}, {"realigned", realigned},
-		{"handler", handler},	{"vdso", vdso}, {"vfork", vforked},
-		{"stubs", stubs},
+		{"callback", callback}, {"deep", deep},	    {"realigned", realigned},
+		{"handler", handler},	{"vdso", vdso},	    {"vfork", vforked},
+		{"stubs", stubs},	{"absent", absent}, {"bare", bare},
 	};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes) && argc > 1; i++)

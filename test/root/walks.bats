@@ -73,6 +73,21 @@ needs_registers() {
 	mostly 100 walked
 }
 
+@test "callers whose frames cannot be read: the stack is never taken for a complete one" {
+	walked absent
+	sample
+	grep -Eq '^walked;\[unwind stopped: stack not in memory\];absent;take_away;spend [0-9]+$' out
+	refute grep -E '^walked;[^[].*;spend [0-9]+$' out
+}
+
+@test "--unwind=fp: a frame pointer of 0 ends the stack" {
+	walked bare
+	stackcount -f -U --unwind=fp -p "$pid" -D 0.5 "$WALKED:spend" >out
+	cut -c1-200 out
+	grep -Eq '^walked;(call_bare;)?whole;spend [0-9]+$' out
+	refute grep -F '[' out
+}
+
 # ends_whole COMM: the last report has a complete stack of it, as its most frequent one.
 ends_whole() {
 	tail -n 1 out | grep -q "^$1;_start;.*;main;"
