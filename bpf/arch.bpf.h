@@ -54,6 +54,9 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 	registers[15] = regs->r15;
 }
 
+/* What a call puts on the stack, in bytes. */
+#define CALL_PUSHES 8
+
 /* Where a function that has just been called will return to. */
 static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 *address)
 {
@@ -158,6 +161,8 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 		registers[i] = regs->regs[i];
 	registers[31] = regs->sp;
 }
+
+#define CALL_PUSHES 0
 
 static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 *address)
 {

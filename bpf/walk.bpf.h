@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From a frame of a user stack to its caller's: by the rule that call-frame information has for
- * its address, else by a frame pointer, else not at all.
+ * its address, else by what is known of the entry of a function, else by a frame pointer, else not
+ * at all.
  */
 #ifndef TRACEKIT_BPF_WALK_H
 #define TRACEKIT_BPF_WALK_H
@@ -161,6 +162,7 @@ static __noinline enum unwind_end walk__signal(struct walk *walk, struct stack_w
 	stack_window__forget(window);
 	walk->valid = -1;
 	walk->exact = true;
+	walk->at_entry = false;
 	return UNWIND_GOES_ON;
 }
 
@@ -263,6 +265,19 @@ static __always_inline enum unwind_end walk__to_caller(struct walk *walk, __u64 
 	return walk->pc ? UNWIND_GOES_ON : walk__complete(walk);
 }
 
+/*
+ * At its first instruction a function has not set up its frame yet: the frame
+ * pointer is that of its caller, so whoever follows it, as the kernel did before
+ * 6.12 (cfa7f3d2c526) and does since but for some first instructions, loses the
+ * caller. But the return address is known.
+ */
+static __always_inline enum unwind_end walk__from_entry(struct walk *walk)
+{
+	if (!dwarf__return_address(walk->registers, &walk->pc))
+		return UNWIND_UNREADABLE;
+	return walk__to_caller(walk, walk->pc, walk__stack_pointer(walk) + CALL_PUSHES);
+}
+
 static __always_inline enum unwind_end walk__by_rule(struct walk *walk, struct stack_window *window,
 						     const struct unwind_rule *rule)
 {
@@ -313,22 +328,15 @@ walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwi
 	return walk__to_caller(walk, pc, pointer + 2 * sizeof(__u64));
 }
 
-/*
- * At its first instruction a function has not set up its frame yet: the frame
- * pointer is that of its caller, so whoever follows it, as the kernel did before
- * 6.12 (cfa7f3d2c526) and does since but for some first instructions, loses the
- * caller. But the return address is known.
- */
+/* From one frame to the next, as the kernel does. */
 static __always_inline bool walk__follow_frame_pointer(struct walk *walk,
 						       struct stack_window *window)
 {
 	__u64 *pointer = &walk->registers[DWARF_FRAME_POINTER];
 	__u32 index;
 
-	if (walk->at_entry) {
-		walk->at_entry = false;
-		return dwarf__return_address(walk->registers, &walk->pc);
-	}
+	if (walk->at_entry)
+		return walk__from_entry(walk) == UNWIND_GOES_ON;
 	if (!stack_window__find(window, *pointer, &index))
 		return false;
 	*pointer = window->words[index];
@@ -353,6 +361,8 @@ static __always_inline enum unwind_end walk__step(struct walk *walk, struct stac
 		return walk__by_rule(walk, window, rule);
 	if (user_signal__returns_at(walk->pc))
 		return walk__signal(walk, window);
+	if (walk->at_entry)
+		return walk__from_entry(walk);
 	return walk__by_frame_pointer(
 		walk, window, number == UNWIND_NONE ? UNWIND_NO_INFORMATION : UNWIND_UNKNOWN_RULE);
 }

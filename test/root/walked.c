@@ -186,6 +186,7 @@ static NOINLINE void whole(void)
 static void bare(void)
 {
 	call_bare(NULL, whole);
+	work++;
 }
 
 int main(int argc, char **argv)

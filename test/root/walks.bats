@@ -80,6 +80,16 @@ needs_registers() {
 	refute grep -E '^walked;[^[].*;spend [0-9]+$' out
 }
 
+@test "at the entry of a function without call-frame information its caller is known" {
+	local method
+	walked bare
+	for method in auto dwarf; do
+		stackcount -f -U --unwind="$method" -p "$pid" -D 0.5 "$WALKED:call_bare" >out
+		mostly 100 walked
+		grep -Eq '^walked;_start;.*;main;bare;call_bare [0-9]+$' out
+	done
+}
+
 @test "--unwind=fp: a frame pointer of 0 ends the stack" {
 	walked bare
 	stackcount -f -U --unwind=fp -p "$pid" -D 0.5 "$WALKED:spend" >out
