@@ -253,6 +253,19 @@ static __always_inline enum unwind_end walk__complete(const struct walk *walk)
 	return walk->assisted ? UNWIND_ASSISTED : UNWIND_COMPLETE;
 }
 
+/*
+ * A return address of 0 is that of the outermost frame, if its frame pointer is 0 as well; else
+ * something has been overwritten, or was no return address.
+ */
+static __always_inline enum unwind_end walk__at_zero(const struct walk *walk)
+{
+	__u64 pointer;
+
+	return walk__register(walk, DWARF_FRAME_POINTER, &pointer) && !pointer ?
+		       walk__complete(walk) :
+		       UNWIND_NO_CODE;
+}
+
 /* The frame is at pc of a caller now; nothing but its stack pointer and frame pointer is known. */
 static __always_inline enum unwind_end walk__to_caller(struct walk *walk, __u64 pc,
 						       __u64 stack_pointer)
@@ -262,7 +275,7 @@ static __always_inline enum unwind_end walk__to_caller(struct walk *walk, __u64 
 	walk->valid &= 1ULL << DWARF_FRAME_POINTER | 1ULL << DWARF_STACK_POINTER;
 	walk->valid |= 1ULL << DWARF_STACK_POINTER;
 	walk->exact = walk->at_entry = false;
-	return walk->pc ? UNWIND_GOES_ON : walk__complete(walk);
+	return walk->pc ? UNWIND_GOES_ON : walk__at_zero(walk);
 }
 
 /*
@@ -321,6 +334,8 @@ walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwi
 	    !stack_window__find(window, pointer, &index))
 		return otherwise;
 	pc = user_regs__code(window->words[index + 1]);
+	if (!pc && window->words[index])
+		return otherwise;
 	walk->assisted = walk->by_frame_pointer = true;
 	walk->registers[DWARF_FRAME_POINTER] = window->words[index];
 	if (pc && !walk__is_code(walk, pc - 1))

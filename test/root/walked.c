@@ -152,8 +152,12 @@ static void absent(void)
 	take_away(frame - (uintptr_t)frame % size, size);
 }
 
-/* Function is called with that frame pointer, by what has no call-frame information. */
+/*
+ * Function is called with that frame pointer, by what has no call-frame information; and by what
+ * has some, by which its return address is 0, and its caller's frame pointer the same.
+ */
 void call_bare(const void *frame_pointer, void (*function)(void));
+void call_ended(const void *frame_pointer, void (*function)(void));
 
 #ifdef __x86_64__
 __asm__(".text\n"
@@ -164,7 +168,22 @@ __asm__(".text\n"
 	"	call *%rsi\n"
 	"	pop %rbp\n"
 	"	ret\n"
-	".size call_bare, . - call_bare\n");
+	".size call_bare, . - call_bare\n"
+	".type call_ended, @function\n"
+	"call_ended:\n"
+	"	.cfi_startproc\n"
+	"	push %rbp\n"
+	"	push $0\n"
+	"	push $0\n"
+	"	.cfi_def_cfa_offset 32\n"
+	"	.cfi_offset %rip, -32\n"
+	"	mov %rdi, %rbp\n"
+	"	call *%rsi\n"
+	"	add $16, %rsp\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size call_ended, . - call_ended\n");
 #else
 __asm__(".text\n"
 	".type call_bare, %function\n"
@@ -174,7 +193,20 @@ __asm__(".text\n"
 	"	blr x1\n"
 	"	ldp x29, x30, [sp], #16\n"
 	"	ret\n"
-	".size call_bare, . - call_bare\n");
+	".size call_bare, . - call_bare\n"
+	".type call_ended, %function\n"
+	"call_ended:\n"
+	"	.cfi_startproc\n"
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	stp xzr, xzr, [sp, #16]\n"
+	"	.cfi_def_cfa_offset 32\n"
+	"	.cfi_offset x30, -16\n"
+	"	mov x29, x0\n"
+	"	blr x1\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size call_ended, . - call_ended\n");
 #endif
 
 static NOINLINE void whole(void)
@@ -183,7 +215,35 @@ static NOINLINE void whole(void)
 	work++;
 }
 
+static NOINLINE void overwritten(void)
+{
+	spend(5000);
+	work += 2;
+}
+
+/* What their frame pointers lead to: what the caller has kept, and the return address. */
+static const uint64_t outermost[] = {0, 0}, no_frame[] = {1, 0};
+
 static void bare(void)
+{
+	/* On the stack, as frames are. */
+	uint64_t frames[2][2];
+
+	memcpy(frames[0], outermost, sizeof(outermost));
+	memcpy(frames[1], no_frame, sizeof(no_frame));
+	call_bare(frames[0], whole);
+	call_bare(frames[1], overwritten);
+	work++;
+}
+
+static void ended(void)
+{
+	call_ended(NULL, whole);
+	call_ended(no_frame, overwritten);
+	work++;
+}
+
+static void pointerless(void)
 {
 	call_bare(NULL, whole);
 	work++;
@@ -195,9 +255,17 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} modes[] = {
-		{"callback", callback}, {"deep", deep},	    {"realigned", realigned},
-		{"handler", handler},	{"vdso", vdso},	    {"vfork", vforked},
-		{"stubs", stubs},	{"absent", absent}, {"bare", bare},
+		{"callback", callback},
+		{"deep", deep},
+		{"realigned", realigned},
+		{"handler", handler},
+		{"vdso", vdso},
+		{"vfork", vforked},
+		{"stubs", stubs},
+		{"absent", absent},
+		{"bare", bare},
+		{"ended", ended},
+		{"pointerless", pointerless},
 	};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes) && argc > 1; i++)

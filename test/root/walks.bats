@@ -90,8 +90,23 @@ needs_registers() {
 	done
 }
 
-@test "--unwind=fp: a frame pointer of 0 ends the stack" {
+# ends_at_zero CALLER REASON: where its return address is 0, one stack is complete, one is not.
+ends_at_zero() {
+	sample
+	grep -Eq "^walked;$1;whole;spend [0-9]+\$" out
+	grep -Eq "^walked;\[unwind stopped: $2\];$1;overwritten;spend [0-9]+\$" out
+	refute grep -E "^walked;$1;overwritten" out
+}
+
+@test "a return address of 0 ends a stack only if the frame pointer is 0 as well" {
+	walked ended
+	ends_at_zero call_ended "no code there"
 	walked bare
+	ends_at_zero call_bare "no call-frame information"
+}
+
+@test "--unwind=fp: a frame pointer of 0 ends the stack" {
+	walked pointerless
 	stackcount -f -U --unwind=fp -p "$pid" -D 0.5 "$WALKED:spend" >out
 	cut -c1-200 out
 	grep -Eq '^walked;(call_bare;)?whole;spend [0-9]+$' out
