@@ -316,6 +316,17 @@ static __always_inline enum unwind_end walk__by_rule(struct walk *walk, struct s
 	return end == UNWIND_GOES_ON ? walk__to_caller(walk, pc, walk->cfa) : end;
 }
 
+/* Where the two words that the frame pointer leads to are in the window; false if it is none. */
+static __always_inline bool walk__find_frame(struct walk *walk, struct stack_window *window,
+					     __u32 *index)
+{
+	__u64 pointer;
+
+	return walk__register(walk, DWARF_FRAME_POINTER, &pointer) &&
+	       pointer >= walk__stack_pointer(walk) && pointer % sizeof(__u64) == 0 &&
+	       stack_window__find(window, pointer, index);
+}
+
 /*
  * Where nothing is known: code that was made at run time, and languages that keep frame pointers
  * instead. Elsewhere it can be any number: what it leads to must be code, or the stack ends here.
@@ -330,8 +341,7 @@ walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwi
 		return otherwise;
 	if (!pointer && walk->by_frame_pointer)
 		return walk__complete(walk);
-	if (pointer < walk__stack_pointer(walk) || pointer % sizeof(__u64) ||
-	    !stack_window__find(window, pointer, &index))
+	if (!walk__find_frame(walk, window, &index))
 		return otherwise;
 	pc = user_regs__code(window->words[index + 1]);
 	if (!pc && window->words[index])
@@ -343,7 +353,10 @@ walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwi
 	return walk__to_caller(walk, pc, pointer + 2 * sizeof(__u64));
 }
 
-/* From one frame to the next, as the kernel does. */
+/*
+ * From one frame to the next, as the kernel does. Where a walk by tables has come to, the frame
+ * pointer can be any number, or lost: it must then lead up the stack.
+ */
 static __always_inline bool walk__follow_frame_pointer(struct walk *walk,
 						       struct stack_window *window)
 {
@@ -352,8 +365,10 @@ static __always_inline bool walk__follow_frame_pointer(struct walk *walk,
 
 	if (walk->at_entry)
 		return walk__from_entry(walk) == UNWIND_GOES_ON;
-	if (!stack_window__find(window, *pointer, &index))
+	if (config.unwind_tables ? !walk__find_frame(walk, window, &index) :
+				   !stack_window__find(window, *pointer, &index))
 		return false;
+	walk->registers[DWARF_STACK_POINTER] = *pointer + 2 * sizeof(__u64);
 	*pointer = window->words[index];
 	walk->pc = window->words[index + 1];
 	return true;

@@ -243,6 +243,17 @@ static void ended(void)
 	work++;
 }
 
+/* A frame pointer that is not of the stack, to what looks like frames without end. */
+static void stale(void)
+{
+	static const void *frame[2];
+
+	frame[0] = frame;
+	frame[1] = (const char *)deep + 1;
+	call_bare(frame, whole);
+	work++;
+}
+
 static void pointerless(void)
 {
 	call_bare(NULL, whole);
@@ -255,17 +266,10 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} modes[] = {
-		{"callback", callback},
-		{"deep", deep},
-		{"realigned", realigned},
-		{"handler", handler},
-		{"vdso", vdso},
-		{"vfork", vforked},
-		{"stubs", stubs},
-		{"absent", absent},
-		{"bare", bare},
-		{"ended", ended},
-		{"pointerless", pointerless},
+		{"callback", callback}, {"deep", deep},	    {"realigned", realigned},
+		{"handler", handler},	{"vdso", vdso},	    {"vfork", vforked},
+		{"stubs", stubs},	{"absent", absent}, {"bare", bare},
+		{"ended", ended},	{"stale", stale},   {"pointerless", pointerless},
 	};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes) && argc > 1; i++)

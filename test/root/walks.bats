@@ -105,6 +105,16 @@ ends_at_zero() {
 	ends_at_zero call_bare "no call-frame information"
 }
 
+@test "frame pointers are followed where tables are missing, but only up the stack" {
+	walked stale
+	start_stackcount -f -U -i 0.3 "$WALKED:spend"
+	wait_for grep -q '^walked;\[unwind stopped: no call-frame information\];call_bare;whole;spend ' out
+	stop_tracer
+	cut -c1-200 out
+	grep -Eq '^walked;\[unwind stopped: tables not loaded\];whole;spend [0-9]+$' out
+	refute grep ';deep' out
+}
+
 @test "--unwind=fp: a frame pointer of 0 ends the stack" {
 	walked pointerless
 	stackcount -f -U --unwind=fp -p "$pid" -D 0.5 "$WALKED:spend" >out
