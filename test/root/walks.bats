@@ -296,3 +296,23 @@ overwrite() {
 	grep -q '^profile: [0-9]* seen = ' err
 	refute grep -q 'user stacks' err
 }
+
+# loader_of PID: the child that loads tables, and has files watched, is in $loader.
+loader_of() {
+	local child
+	loader=
+	for child in $(pgrep -P "$1"); do
+		[[ $(readlink "/proc/$child/fd/"* 2>/dev/null) != *inotify* ]] || loader=$child
+	done
+	[ -n "$loader" ]
+}
+
+@test "what loads tables and has ended is missed" {
+	local loader
+	walked callback
+	start_stackcount -f -U -i 0.3 -p "$pid" "$WALKED:spend"
+	loader_of "$tracer"
+	kill -KILL "$loader"
+	wait_for grep -q '^stackcount: what loads call-frame information has ended; ' err
+	stop_tracer
+}
