@@ -472,10 +472,10 @@ static void load_named(struct loading *loading)
 {
 	for (size_t i = 0; i < loading->pids->nr; i++)
 		note_wanted(loading, loading->pids->pids[i], UNWIND_NO_MODULE);
-	while (load_wanted(loading) || loading->ahead) {
+	for (bool busy = true; busy || loading->ahead; busy = load_wanted(loading)) {
 		struct pollfd polled[] = {poll_ahead(loading)};
 
-		poll(polled, ARRAY_SIZE(polled), polled[0].fd < 0 ? 0 : WAIT_MS);
+		poll(polled, ARRAY_SIZE(polled), busy ? 0 : WAIT_MS);
 	}
 }
 
