@@ -54,11 +54,13 @@ frozen() {
 }
 
 @test "perl" {
+	! in_guest || skip "it is the same under all kernels"
 	frozen perl -e 'sub calls { my $n = shift; $n < 2 ? 1 : calls($n - 1) + calls($n - 2) }
 		for (;;) { calls(12); my %h = map { $_ => "x" x $_ } 1 .. 300; sort { $h{$b} cmp $h{$a} } keys %h }'
 }
 
 @test "bash" {
+	! in_guest || skip "it is the same under all kernels"
 	frozen bash -c 'calls() { if (($1 > 0)); then calls $(($1 - 1)); else x=${x//a/bb}; x=aaaa$RANDOM; fi; }
 		for (( ; ; )); do calls 10; for i in {1..200}; do y[i]=${i}x; done; done'
 }

@@ -131,6 +131,16 @@ says_nothing() {
 	! grep -Ev ': [0-9]+ registers not known in the kernel$' err
 }
 
+# Whether registers of a program that has called the kernel can be had.
+tells_registers() {
+	[ "$(printf '%s\n' 5.15 "$(uname -r)" | sort -V | head -1)" = 5.15 ]
+}
+
+needs_registers() {
+	tells_registers ||
+		skip "the kernel does not tell the registers of a program that has called it"
+}
+
 # CPU time that a process has used, in hundredths of a second.
 cpu_time() {
 	local stat
@@ -303,9 +313,11 @@ balanced() {
 	[ $(($(total seen) + $(total "missed by the kernel"))) -eq "$1" ]
 }
 
-# stacks: what is in out, folded, from main() on; sorted by count.
+# stacks: what is in out, folded, from main() on, each once, however it was walked before that;
+# sorted by count.
 stacks() {
-	sed 's/^.*;main;/main;/' out | sort -k2n
+	awk '{ count = $NF; sub(/ [0-9]+$/, ""); sub(/^.*;main;/, "main;"); sum[$0] += count }
+		END { for (stack in sum) print stack, sum[stack] }' out | sort -k2n
 }
 
 # The applet's own word on whether kernel functions can be probed here, asked once for each file.

@@ -36,18 +36,19 @@ reports() {
 
 # known_in FOLDER: of a program there.
 known_in() {
-	local known=0
+	local i known=0 runs=5
+	! in_guest || runs=2
 	cp "$WALKED" "$1/program"
 	start_stackcount -f -U -i 0.2 --stats "$1/program:spend"
 	timeout 0.5 "$1/program" callback || true
 	wait_for is_known "$1/program"
 	# It is no accident: the machine may be busy at any moment, but not always.
-	for _ in {1..5}; do
+	for ((i = 0; i < runs; i++)); do
 		! is_known "$1/program" || known=$((known + 1))
 	done
 	stop_tracer
-	echo "$known of 5"
-	[ "$known" -ge 3 ]
+	echo "$known of $runs"
+	[ $((known * 2)) -ge "$runs" ]
 }
 
 @test "programs that were there before are known from their start" {
@@ -71,6 +72,7 @@ known_in() {
 
 @test "a program that is written over in place is another one" {
 	local lines
+	needs_registers
 	cp "$SPIN" program
 	start_stackcount -f -U -i 0.2 --stats t:syscalls:sys_enter_getppid
 	timeout 0.3 ./program syscalls || true

@@ -27,8 +27,7 @@ load ../refute
 	go "$pid"
 	stop_stackcount
 	balanced 90
-	stacks | diff - <(printf 'main;names;%s\n' 'one;counted 10' 'one;counted 20' \
-		'two;counted 20' 'two;counted 40')
+	stacks | diff - <(printf 'main;names;%s\n' 'one;counted 30' 'two;counted 60')
 }
 
 @test "-p with one process: no other, and no line that names it" {
@@ -75,9 +74,8 @@ load ../refute
 	go "$pid"
 	stop_stackcount
 	balanced 150
-	# Three processes, of which two have ended: those have no names.
-	[ "$(grep -c ' 50$' out)" -eq 3 ]
-	stacks | grep -Fxq "main;children;one;counted 50"
+	# Three processes, of which two have ended.
+	stacks | grep -Fxq "main;children;one;counted 150"
 }
 
 @test "deeper than 575 frames: the stack says that it was cut" {
@@ -284,7 +282,7 @@ trace_all_calls() {
 	done
 	stop_stackcount
 	balanced 17
-	stacks | diff - <(printf 'main;usdt;fire_watched %s\n' 5 12)
+	stacks | diff - <(echo 'main;usdt;fire_watched 17')
 	for process in "$one" "$pid"; do
 		go "$process"
 		[ "$answer" -eq 0 ]
