@@ -61,6 +61,9 @@
 /* Stacks that are left out at the start, in which tables are missing: they are being loaded. */
 #define WARM_UP_MAX 2000
 
+/* Samples that did not stop the process. */
+#define REFUSED_MAX 100
+
 #define REFERENCE_MAX (STACK_SLOTS + 64)
 
 /* What libdwfl has found; more frames than a walk can have are left out. */
@@ -82,6 +85,7 @@ struct frozen {
 	struct mapping_index index;
 	uint64_t identical, different;
 	uint64_t incomplete[NR_UNWIND_ENDS];
+	uint64_t refused;			  /* signals */
 	uint64_t by_kernel, went_on, ended_early; /* skipped */
 };
 
@@ -345,6 +349,9 @@ static bool take(struct frozen *frozen, uint64_t *warm_up)
 	*(volatile uint64_t *)&sample->wanted += 1;
 	if (!wait_for_sample(frozen))
 		return false;
+	/* The kernel sends no signal while it changes from one address space to another. */
+	if (sample->err && frozen->refused++ < REFUSED_MAX)
+		return true;
 	tid = (pid_t)sample->tid;
 	if (sample->err || !wait_until_stopped(frozen->pid, tid) || !hold(tid)) {
 		printf("thread %d has not been stopped: %s\n", tid, strerror(-sample->err));
