@@ -24,6 +24,7 @@ struct unwind_known_file {
 	enum unwind_module_state state;
 	struct unwind_file layout; /* once it is loaded */
 	uint32_t failures;
+	uint64_t retry;	       /* not again before that time */
 	bool is_read;	       /* somebody is reading it */
 	pid_t wanted_by;       /* a process that has it; or 0 */
 	uint64_t wanted_start; /* where that has it */

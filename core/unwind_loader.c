@@ -48,8 +48,12 @@
 #define PAUSE_FIRST (50 * MILLISECONDS)
 #define PAUSE_MOST  (2000 * MILLISECONDS)
 
-/* A file that could not be opened is tried so often, in different processes mostly. */
-#define FAILURES_MAX 3
+/*
+ * A file that could not be opened is tried again, in different processes mostly, after a pause that
+ * becomes longer as well. After so many times that is said.
+ */
+#define RETRY_FIRST  (20 * MILLISECONDS)
+#define FAILURES_MAX 5
 
 struct unwind_loader {
 	pid_t child;
@@ -115,12 +119,23 @@ static void write_processes(struct loading *loading, uint32_t file)
 	write_changed(loading);
 }
 
+/* Programs that live for a moment are gone, with what they had mounted, when they are opened. */
+static void note_failure(struct loading *loading, struct unwind_known_file *file)
+{
+	uint64_t pause = RETRY_FIRST << file->failures;
+
+	file->retry = monotonic_now() + (pause < PAUSE_MOST ? pause : PAUSE_MOST);
+	if (file->failures < FAILURES_MAX && ++file->failures == FAILURES_MAX)
+		loading->status->nr_refused++;
+}
+
 static enum unwind_module_state state_after(struct loading *loading, struct unwind_known_file *file,
 					    int err)
 {
 	switch (err) {
 	case 0:
 		loading->status->nr_loaded++;
+		loading->status->nr_refused -= file->failures >= FAILURES_MAX;
 		return UNWIND_MODULE_LOADED;
 	case -ENOENT:
 	case -ENOEXEC:
@@ -135,14 +150,12 @@ static enum unwind_module_state state_after(struct loading *loading, struct unwi
 	case -EACCES:
 	case -ECANCELED:
 	case -ETIMEDOUT: /* a disk may have been busy; others are avoided, and cost nothing */
-		if (++file->failures < FAILURES_MAX)
-			return UNWIND_MODULE_WANTED;
-		break;
+		note_failure(loading, file);
+		return UNWIND_MODULE_WANTED;
 	default:
-		break;
+		loading->status->nr_refused++;
+		return UNWIND_MODULE_REFUSED;
 	}
-	loading->status->nr_refused++;
-	return UNWIND_MODULE_REFUSED;
 }
 
 static int begin_file(struct loading *loading, uint32_t number, struct unwind_table_reader **reader)
@@ -164,10 +177,8 @@ static void end_file(struct loading *loading, uint32_t number, int err)
 	file->is_read = false;
 	file->state = state_after(loading, file, err);
 	write_processes(loading, number);
-	if (file->module != UNWIND_UNKNOWN_MODULE)
-		unwind_tables__set_module(&loading->tables, file->module, file->state,
-					  unwind_known_file__delta(file),
-					  file->layout.nr_segments > 1);
+	unwind_tables__set_module(&loading->tables, file->module, file->state,
+				  unwind_known_file__delta(file), file->layout.nr_segments > 1);
 	loading->status->memory = loading->tables.memory;
 }
 
@@ -175,7 +186,8 @@ static void end_file(struct loading *loading, uint32_t number, int err)
 static void want_file(struct loading *loading, struct unwind_known_file *file, pid_t pid,
 		      uint64_t start)
 {
-	if (file->state != UNWIND_MODULE_WANTED || file->wanted_by || file->is_read)
+	if (file->state != UNWIND_MODULE_WANTED || file->wanted_by || file->is_read ||
+	    monotonic_now() < file->retry)
 		return;
 	file->wanted_by = pid;
 	file->wanted_start = start;
@@ -187,14 +199,17 @@ static bool is_more_wanted(const struct unwind_known_file *a, const struct unwin
 	return a->walks != b->walks ? a->walks > b->walks : a->wanted < b->wanted;
 }
 
-/* The one that most walks came to, or the first; UNWIND_FILE_NONE. */
+/*
+ * The one that most walks came to, or the first, of those that have a module for their tables;
+ * UNWIND_FILE_NONE.
+ */
 static uint32_t find_wanted_file(const struct loading *loading)
 {
 	const struct unwind_known_file *items = loading->files.items;
 	uint32_t first = UNWIND_FILE_NONE;
 
 	for (uint32_t i = 0; i < loading->files.nr; i++)
-		if (items[i].wanted_by &&
+		if (items[i].wanted_by && items[i].module != UNWIND_UNKNOWN_MODULE &&
 		    (first == UNWIND_FILE_NONE || is_more_wanted(&items[i], &items[first])))
 			first = i;
 	return first;

@@ -178,8 +178,9 @@ is_loaded_whole() {
 	echo >line
 	ends_well
 	cat out
-	[ "$(grep -E ';main;(become|once);asks(;counted)?;[^;]+ [0-9]+$' out | sum /dev/stdin)" -eq 11 ]
-	[ "$(grep -E ';main;become;asks_more(;counted)?;[^;]+ [0-9]+$' out | sum /dev/stdin)" -eq 10 ]
+	# Their libraries may be gone, with the process, before somebody can open them.
+	[ "$(grep -E ';main;(become|once);asks(;[^;]+)?;[^;]+ [0-9]+$' out | sum /dev/stdin)" -eq 11 ]
+	[ "$(grep -E ';main;become;asks_more(;[^;]+)?;[^;]+ [0-9]+$' out | sum /dev/stdin)" -eq 10 ]
 	[ "$(sum out)" -eq 21 ]
 }
 
