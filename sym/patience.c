@@ -19,10 +19,10 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-void patience__renew(struct patience *patience)
+void patience__renew(struct patience *patience, uint64_t milliseconds)
 {
 	patience->looked = now_ms();
-	patience->deadline = patience->looked + DEADLINE_MS;
+	patience->deadline = patience->looked + milliseconds;
 }
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long a child that reads (sym/worker.h) may go on without an answer, or progress. */
+/* How long a child that reads may go on without an answer, or progress. */
 #ifndef TRACEKIT_SYM_PATIENCE_H
 #define TRACEKIT_SYM_PATIENCE_H
 
@@ -28,8 +28,8 @@ struct patience {
 	uint64_t server_ms;   /* the same; a server's time is the user's own wish */
 };
 
-/* A request begins. */
-void patience__renew(struct patience *patience);
+/* A request begins, and may take so many milliseconds in all. */
+void patience__renew(struct patience *patience, uint64_t milliseconds);
 
 /* Something has come from the child, or it has been given something to do. */
 void patience__note_progress(struct patience *patience, const struct progress *progress);

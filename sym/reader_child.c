@@ -14,13 +14,11 @@
 #include "core/util/clock.h"
 #include "core/util/descriptors.h"
 #include "sym/patience.h"
+#include "sym/watched.h"
 
 #define PIPE_SIZE    (1024 * 1024)
 #define ALL_MS	     8000
 #define KILL_WAIT_MS 100
-
-#define LOOK_NS	    ((uint64_t)LOOK_MS * 1000000)
-#define PATIENCE_NS ((uint64_t)PATIENCE_MS * 1000000)
 
 /* The last children. A moment after one has ended its PID can be somebody else's. */
 #define OWN_MAX	   256
@@ -86,7 +84,6 @@ void reader_child__write(const void *bytes, size_t size)
 int reader_child__start(struct reader_child *child, void (*run)(const void *job), const void *job,
 			int kept)
 {
-	uint64_t now = monotonic_now();
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC))
@@ -98,9 +95,8 @@ int reader_child__start(struct reader_child *child, void (*run)(const void *job)
 	note_start(child->pid);
 	child->fd = fds[0];
 	child->nr = child->next = 0;
-	child->deadline = now + ALL_MS * 1000000ULL;
-	child->looked = now;
-	child->waited = child->cpu_time = 0;
+	child->patience = (struct patience){0};
+	patience__renew(&child->patience, ALL_MS);
 	close(fds[1]);
 	if (child->pid < 0) {
 		int err = -errno;
@@ -129,30 +125,12 @@ static uint64_t cpu_time_of(pid_t pid)
 	return (uint64_t)time.tv_sec * NANOSECONDS + (uint64_t)time.tv_nsec;
 }
 
-/*
- * Returns 0, -ETIMEDOUT or -ETIME. A disk has it wait as well, but it computes in between. How long
- * ago somebody looked last says nothing: we may have been stopped, and the child with us, or have
- * had something else to do.
- */
-static int note_progress(struct reader_child *child)
+/* Returns 0, -ETIMEDOUT or -ETIME. A disk has it wait as well, but it computes in between. */
+static int check_progress(struct reader_child *child)
 {
-	uint64_t now = monotonic_now(), passed = now - child->looked, cpu_time;
+	const struct progress progress = {.work = cpu_time_of(child->pid)};
 
-	if (passed < LOOK_NS)
-		return 0;
-	child->looked = now;
-	if (passed > 2 * LOOK_NS)
-		child->deadline += passed - LOOK_NS;
-	if (now > child->deadline)
-		return -ETIME;
-	cpu_time = cpu_time_of(child->pid);
-	if (cpu_time != child->cpu_time || patience__is_runnable(child->pid)) {
-		child->cpu_time = cpu_time;
-		child->waited = 0;
-		return 0;
-	}
-	child->waited += passed < PATIENCE_NS / 2 ? passed : PATIENCE_NS / 2;
-	return child->waited < PATIENCE_NS ? 0 : -ETIMEDOUT;
+	return patience__check(&child->patience, &progress, child->pid);
 }
 
 static bool is_readable(const struct reader_child *child, int milliseconds)
@@ -164,7 +142,7 @@ static bool is_readable(const struct reader_child *child, int milliseconds)
 
 int reader_child__look(struct reader_child *child)
 {
-	return child->next < child->nr || is_readable(child, 0) ? 1 : note_progress(child);
+	return child->next < child->nr || is_readable(child, 0) ? 1 : check_progress(child);
 }
 
 /* Until there is something to read, or the end. Returns 0, -ETIMEDOUT or -ETIME. */
@@ -173,7 +151,7 @@ static int await(struct reader_child *child)
 	int err = 0;
 
 	while (!is_readable(child, LOOK_MS) && !err)
-		err = note_progress(child);
+		err = check_progress(child);
 	return err;
 }
 

@@ -12,13 +12,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "sym/patience.h"
+
 struct reader_child {
 	pid_t pid;
 	int fd;				/* what it writes */
-	uint64_t deadline;		/* nanoseconds of CLOCK_MONOTONIC, as all of these */
-	uint64_t looked;		/* when somebody looked last whether it goes on, */
-	uint64_t waited;		/* how long it had not by then, */
-	uint64_t cpu_time;		/* and how long it had computed */
+	struct patience patience;	/* with it */
 	unsigned char bytes[16 * 1024]; /* read, and not taken yet */
 	size_t nr, next;
 };

@@ -70,7 +70,7 @@ static bool is_open(const struct worker *worker)
 static void renew_deadline(struct worker *worker)
 {
 	if (!worker->question.open && !worker->awaited)
-		patience__renew(&worker->patience);
+		patience__renew(&worker->patience, DEADLINE_MS);
 }
 
 static void note_progress(struct worker *worker)

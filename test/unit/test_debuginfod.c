@@ -389,9 +389,8 @@ static void time_of_a_server(void)
 	const struct timespec look = {.tv_nsec = (LOOK_MS + 5) * 1000000L};
 	int err = 0;
 
-	patience__renew(&patience);
+	patience__renew(&patience, 400);
 	patience__note_progress(&patience, &progress);
-	patience.deadline -= DEADLINE_MS - 400;
 	for (int i = 0; i < 12; i++) {
 		nanosleep(&look, NULL);
 		progress.server_ms += LOOK_MS + 5;
