@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/cpus.h"
+#include "core/options.h"
 #include "core/util/array.h"
 #include "core/util/circular.h"
 #include "core/util/cleanup.h"
@@ -400,4 +401,13 @@ bool process_records__replace(const struct process_records *records, pid_t pid)
 struct pollfd process_records__poll(const struct process_records *records)
 {
 	return (struct pollfd){.fd = records->epoll_fd, .events = POLLIN};
+}
+
+bool process_record__is_of(const struct process_record *record, const struct pid_list *pids)
+{
+	size_t i = 0;
+
+	while (i < pids->nr && pids->pids[i] != record->pid)
+		i++;
+	return i < pids->nr || !pids->nr || record->deed == PROCESS_UNKNOWN;
 }

@@ -16,6 +16,7 @@
 #include "sym/sym.h"
 
 struct error;
+struct pid_list;
 struct process_records;
 
 enum process_deed {
@@ -36,6 +37,9 @@ struct process_record {
 	uint64_t generation; /* of its inode, whose number can be another file's later */
 	uint64_t number;     /* as they were read */
 };
+
+/* Whether it may be about one of these processes; where there are none, all are meant. */
+bool process_record__is_of(const struct process_record *record, const struct pid_list *pids);
 
 /*
  * wakeup: process_records__poll() is ready when so many bytes have been written by one CPU; the

@@ -190,16 +190,6 @@ void trace_processes__free(struct trace_processes *processes)
 
 /* ---- meanwhile ---- */
 
-static bool is_wanted(const struct trace_processes *processes, const struct process_record *record)
-{
-	const struct pid_list *pids = processes->pids;
-	size_t i = 0;
-
-	while (i < pids->nr && pids->pids[i] != record->pid)
-		i++;
-	return i < pids->nr || !pids->nr || record->deed == PROCESS_UNKNOWN;
-}
-
 /* Opened as what the process has mapped, if that is still there, or else by its path. */
 static void hold(struct trace_processes *processes, uint32_t part)
 {
@@ -276,7 +266,7 @@ static bool add_leaderless(struct trace_processes *processes, const struct proce
 
 static void take_record(struct trace_processes *processes, const struct process_record *record)
 {
-	if (!is_wanted(processes, record) ||
+	if (!process_record__is_of(record, processes->pids) ||
 	    (record->deed == PROCESS_ENDED && add_leaderless(processes, record)))
 		return;
 	/* The PID is that of another process, or its one thread has become the first. */

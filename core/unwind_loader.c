@@ -379,15 +379,6 @@ static bool load_wanted(struct loading *loading)
 
 /* ---- what is heard ---- */
 
-static bool is_listened_to(const struct loading *loading, pid_t pid)
-{
-	size_t i = 0;
-
-	while (i < loading->pids->nr && loading->pids->pids[i] != pid)
-		i++;
-	return i < loading->pids->nr || !loading->pids->nr;
-}
-
 static void take_changes(struct loading *loading)
 {
 	int watch;
@@ -408,7 +399,7 @@ static void take_records(struct loading *loading)
 	take_changes(loading);
 	loading->processes.since = loading->looked;
 	while ((record = process_records__next(loading->records, loading->looked)))
-		if (record->deed == PROCESS_UNKNOWN || is_listened_to(loading, record->pid))
+		if (process_record__is_of(record, loading->pids))
 			known_processes__take(&loading->processes, record, &loading->tables);
 	loading->looked = now;
 }
