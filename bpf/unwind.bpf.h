@@ -185,22 +185,15 @@ __noinline int walk_step(__u32 number, __u32 i)
 __noinline int walk_stack(__u32 number)
 {
 	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
-	enum unwind_end end = UNWIND_CUT;
+	enum unwind_end end = UNWIND_TABLES_MISSING;
 
 	if (!scratch)
 		return 0;
-	if (!find_process(scratch->walk.tgid, &scratch->walk.process)) {
-		unwind__note_end(scratch, UNWIND_TABLES_MISSING);
-		return 0;
-	}
-	for (__u32 i = 1; i < STACK_SLOTS; i++) {
-		enum unwind_end step = walk_step(number, i);
-
-		if (step != UNWIND_GOES_ON) {
-			end = step;
-			break;
-		}
-	}
+	if (find_process(scratch->walk.tgid, &scratch->walk.process))
+		end = UNWIND_GOES_ON;
+	/* There is no room for more than are wanted: the last step says that it is cut. */
+	for (__u32 i = 1; i < STACK_SLOTS && end == UNWIND_GOES_ON; i++)
+		end = walk_step(number, i);
 	unwind__note_end(scratch, end);
 	return 0;
 }
