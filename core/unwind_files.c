@@ -9,10 +9,24 @@
 #include "core/util/hash.h"
 #include "core/util/page.h"
 
-void unwind_files__release(struct unwind_files *files)
+static void end_search(struct unwind_files *files, struct unwind_name *name)
+{
+	files->nr_sought -= name->sought != NULL;
+	free(name->sought);
+	name->sought = NULL;
+}
+
+static void forget_names(struct unwind_files *files)
 {
 	for (size_t i = 0; i < files->nr_names; i++)
-		free(files->names[i].sought);
+		end_search(files, &files->names[i]);
+	files->nr_names = 0;
+	memset(files->buckets, 0, sizeof(files->buckets));
+}
+
+void unwind_files__release(struct unwind_files *files)
+{
+	forget_names(files);
 	free(files->items);
 	free(files->names);
 	*files = (struct unwind_files){0};
@@ -27,10 +41,7 @@ void unwind_files__forget(struct unwind_files *files)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < files->nr_names; i++)
-		free(files->names[i].sought);
-	files->nr_names = 0;
-	memset(files->buckets, 0, sizeof(files->buckets));
+	forget_names(files);
 	for (size_t i = 0; i < files->nr; i++)
 		if (files->items[i].module != UNWIND_UNKNOWN_MODULE)
 			files->items[kept++] = files->items[i];
@@ -103,12 +114,6 @@ static int find_or_add(struct unwind_files *files, const struct unwind_mapped *m
 	return 0;
 }
 
-static void end_search(struct unwind_name *name)
-{
-	free(name->sought);
-	name->sought = NULL;
-}
-
 int unwind_files__found(struct unwind_files *files, const struct unwind_mapped *mapped,
 			uint32_t *file)
 {
@@ -122,7 +127,7 @@ int unwind_files__found(struct unwind_files *files, const struct unwind_mapped *
 		name = add_name(files, mapped);
 	if (!name)
 		return unwind_files__is_full(files) ? -ENOSPC : -ENOMEM;
-	end_search(name);
+	end_search(files, name);
 	if (name->file >= files->nr || !is_same(&files->items[name->file].mapped, mapped)) {
 		int err = find_or_add(files, mapped, &name->file);
 
@@ -151,11 +156,12 @@ static void begin_search(struct unwind_files *files, struct unwind_name *name, u
 		   name->generation == generation) {
 		return; /* it is sought, or was in vain */
 	}
-	end_search(name);
+	end_search(files, name);
 	name->file = UNWIND_FILE_UNKNOWN;
 	name->generation = generation;
 	name->has_generation = true;
 	name->sought = strdup(path);
+	files->nr_sought += name->sought != NULL;
 }
 
 /*
@@ -205,12 +211,12 @@ static void seek(struct unwind_files *files, size_t number, struct avoided_devic
 	/* Without room it is found when somebody looks at its process. */
 	if (unwind_reader__identify(&mapped, avoided, watches) == 0)
 		(void)unwind_files__found(files, &mapped, &file);
-	end_search(&files->names[number]);
+	end_search(files, &files->names[number]);
 }
 
 void unwind_files__seek(struct unwind_files *files, struct avoided_devices *avoided, int watches)
 {
-	for (size_t i = 0; i < files->nr_names; i++)
+	for (size_t i = 0; i < files->nr_names && files->nr_sought; i++)
 		if (files->names[i].sought)
 			seek(files, i, avoided, watches);
 }
