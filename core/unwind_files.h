@@ -53,7 +53,7 @@ struct unwind_files {
 	size_t nr, capacity;
 	struct unwind_name *names;
 	size_t nr_names, names_capacity;
-	size_t nr_sought; /* names that are, at this time */
+	size_t nr_sought;		       /* names that are, at this time */
 	uint32_t buckets[UNWIND_NAME_BUCKETS]; /* index of the first name, plus 1 */
 };
 

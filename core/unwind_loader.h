@@ -8,26 +8,11 @@
 #define TRACEKIT_CORE_UNWIND_LOADER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include "core/options.h"
+#include "core/unwind_loading.h"
 
 struct unwind_loader;
-struct unwind_maps;
-struct unwind_module_list;
-
-/* How it is, as it says itself. */
-struct unwind_status {
-	uint32_t no_records;	/* it does not hear what processes map: -errno, or 0 */
-	uint32_t nr_loaded;	/* files */
-	uint32_t nr_refused;	/* likewise, which did not answer, or could not be read */
-	uint32_t out_of_memory; /* files for which there was none left */
-	uint32_t no_modules;	/* likewise, of numbers that frames can have */
-	uint32_t no_room;	/* processes, as often as it was not there for what they have */
-	uint32_t failed;	/* why it could not begin: -errno, or 0 */
-	uint64_t memory;	/* bytes of tables */
-};
 
 /*
  * pids: those of which all that they have mapped is loaded at once, and that alone are listened
