@@ -162,18 +162,6 @@ static void wish_for_files(struct naming_job *job, size_t nr)
 
 /* ---- asking ---- */
 
-/* The whole file, as if the process that had it first had mapped it from there on. */
-static struct sym_image image_of(const struct unwind_module_file *file, struct sym_mapping *mapping)
-{
-	*mapping = (struct sym_mapping){.start = file->start,
-					.end = file->start + ((uint64_t)1 << FRAME_MODULE_SHIFT),
-					.offset = file->offset,
-					.device = file->id.device,
-					.inode = file->id.inode,
-					.path = file->path};
-	return (struct sym_image){.parent = file->pid, .whole = true, .mappings = mapping, .nr = 1};
-}
-
 static bool is_remembered(const struct wish *wish)
 {
 	return wish->part || wish->renewed || wish->anywhere;
@@ -191,7 +179,7 @@ static void remember(const struct naming_job *job, const struct wish *wish)
 		image = process_history__image(history, wish->part, &mapping);
 	} else if (wish->anywhere) {
 		file = unwind_module_file__copy(wish->file);
-		image = image_of(&file, &mapping);
+		image = unwind_module_file__image(&file, &mapping);
 	}
 	if (is_remembered(wish))
 		(void)symbolizer__remember_soon(job->sources->symbolizer, wish->pid,

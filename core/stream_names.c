@@ -418,6 +418,20 @@ int stream_names__ready(struct stream_names *names, const struct stream_event *e
 
 /* ---- questions ---- */
 
+/* By which the symbolizer knows the file of a module, wherever that is mapped by now. */
+static pid_t known_as_module(const struct stream_names *names, uint32_t module)
+{
+	const struct unwind_module_file file =
+		unwind_module_file__copy(&names->modules->items[module]);
+	struct sym_mapping mapping;
+	const struct sym_image image = unwind_module_file__image(&file, &mapping);
+	pid_t pid = stream_processes__module_pid(module);
+
+	/* It does nothing where that has been done. */
+	(void)symbolizer__remember_soon(names->symbolizer, pid, &image);
+	return pid;
+}
+
 /* Of those that are wanted longest as many as fit. Returns 0 or a negative errno. */
 static int ask(struct stream_names *names, struct stream_processes *processes)
 {
@@ -425,17 +439,27 @@ static int ask(struct stream_names *names, struct stream_processes *processes)
 	pid_t pid = 0;
 
 	for (size_t i = 0; i < nr; i++) {
+		struct shown_frame *frame = names->wanted[i];
+
 		/* Those of a stack follow each other. */
-		if (i == 0 || names->wanted[i]->process != names->wanted[i - 1]->process)
-			pid = stream_processes__known_as(processes, names->wanted[i]->pid,
-							 names->wanted[i]->process);
-		names->asked[i] = names->wanted[i];
-		names->queries[i] = query_of(names, names->asked[i], pid);
+		if (i == 0 || frame->process != names->asked[i - 1]->process)
+			pid = stream_processes__known_as(processes, frame->pid, frame->process);
+		names->asked[i] = frame;
+		names->queries[i] = query_of(
+			names, frame,
+			frame->anywhere ? known_as_module(names, frame_module(frame->frame)) : pid);
 	}
 	names->nr_wanted -= nr;
 	memmove(names->wanted, names->wanted + nr, names->nr_wanted * sizeof(*names->wanted));
 	names->nr_asked = nr;
 	return nr ? symbolizer__ask_user(names->symbolizer, names->queries, nr) : 0;
+}
+
+/* Where the file is mapped elsewhere is not where the process had it. */
+static void leave_place(const struct shown_frame *frame, struct sym_query *query)
+{
+	query->address = frame_offset(frame->frame);
+	query->in_file = true;
 }
 
 static int take_answer(struct stream_names *names, struct shown_frame *frame,
@@ -444,7 +468,22 @@ static int take_answer(struct stream_names *names, struct shown_frame *frame,
 	CLEANUP(arena__release) struct arena modules = {0};
 	int err = frame__add_module(frame->frame, names->modules, &modules, query);
 
-	return err ? err : set_text(names, frame, query);
+	if (frame->anywhere)
+		leave_place(frame, query);
+	if (!err)
+		err = set_text(names, frame, query);
+	if (err || frame->anywhere || !query->in_file)
+		return err;
+	frame->anywhere = true;
+	return ask_for(names, frame);
+}
+
+/* Without room nothing more is asked: what is known of a file is shown. */
+static void be_content(struct stream_names *names)
+{
+	for (size_t i = 0; i < names->nr_wanted; i++)
+		if (names->wanted[i]->anywhere)
+			names->wanted[i]->asked = false;
 }
 
 /* Of the question that was open; what has no answer has no name. */
@@ -460,6 +499,8 @@ static int take_answers(struct stream_names *names)
 	}
 	names->nr_asked = 0;
 	symbolizer__forget_names(names->symbolizer);
+	if (is_full(names))
+		be_content(names);
 	return err;
 }
 

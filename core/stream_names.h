@@ -33,7 +33,8 @@ struct shown_frame {
 	struct shown_frame *next; /* in its bucket */
 	const char *text; /* of all its levels, from stream_writer__level(); NULL: not known yet */
 	uint32_t length;
-	bool asked; /* its name has been, or will be, asked for, and there is no answer yet */
+	bool asked;    /* its name has been, or will be, asked for, and there is no answer yet */
+	bool anywhere; /* its process could not say what is there: by whoever had the file first */
 	bool named;
 	bool generated;	     /* as in struct sym_query: asked for again from time to time */
 	unsigned int missed; /* how often there was no name */

@@ -2,6 +2,7 @@
 #include "core/stream_processes.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,12 @@ static bool is_met(const struct met_process *met, pid_t pid)
 static pid_t replaced_pid(uint32_t program)
 {
 	return -(pid_t)program;
+}
+
+/* Behind all programs that there can be. */
+pid_t stream_processes__module_pid(uint32_t module)
+{
+	return INT_MIN + (pid_t)module;
 }
 
 /* It is another program by now, or a little later: its frames are named from its image. */

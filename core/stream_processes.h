@@ -46,6 +46,9 @@ uint32_t stream_processes__meet(struct stream_processes *processes, pid_t pid, u
  */
 pid_t stream_processes__known_as(struct stream_processes *processes, pid_t pid, uint32_t number);
 
+/* By which PID, of no process, the symbolizer can know the file of a module. */
+pid_t stream_processes__module_pid(uint32_t module);
+
 /* Ready when stream_processes__read() is due, even if no events come. */
 struct pollfd stream_processes__poll(const struct stream_processes *processes);
 

@@ -38,6 +38,22 @@ unwind_module_file__copy(const struct unwind_module_file *shared)
 }
 
 /*
+ * The whole file, as if the process that had it first had mapped it from there on; mapping becomes
+ * that of the image.
+ */
+static inline struct sym_image unwind_module_file__image(const struct unwind_module_file *file,
+							 struct sym_mapping *mapping)
+{
+	*mapping = (struct sym_mapping){.start = file->start,
+					.end = file->start + ((uint64_t)1 << FRAME_MODULE_SHIFT),
+					.offset = file->offset,
+					.device = file->id.device,
+					.inode = file->id.inode,
+					.path = file->path};
+	return (struct sym_image){.parent = file->pid, .whole = true, .mappings = mapping, .nr = 1};
+}
+
+/*
  * The question for a frame, which is as of frame_plain(). modules: of which frames can be; NULL if
  * there are none.
  */

@@ -58,7 +58,7 @@ stacksnoop_text() {
 		row = substr(row, length(label) + 1)
 	}
 	row ~ /^\[(cut at [0-9]+ frames|unwind stopped: [a-z0-9 -]+)\]$/ { state = "cut"; next }
-	row !~ /^[0-9a-f]+ [^ ]/ { wrong("frame") }
+	row !~ /^([0-9a-f]+|-) [^ ]/ { wrong("frame") } # -: only the file is known
 	{ state = "frame" }
 	END {
 		if (!NR) wrong("no header")
@@ -83,14 +83,15 @@ stacksnoop_json() {
 
 		def check_frame(frame, user):
 		    keys = ["addr", "name"]
-		    if frame["addr"] is None:
+		    if frame["addr"] is None and "module" not in frame:
 		        mark = r"\[(cut at \d+ frames|unwind stopped: [a-z0-9 -]+)\]"
 		        assert list(frame) == keys and re.fullmatch(mark, frame["name"]), frame
 		        return
 		    keys += ["offset"] * (frame["name"] is not None) + ["module"] * ("module" in frame)
 		    keys += ["module_offset"] * ("module" in frame and user)
 		    assert list(frame) == keys, frame
-		    assert re.fullmatch("[0-9a-f]+", frame["addr"]), frame
+		    # Without one only the file is known.
+		    assert frame["addr"] is None or re.fullmatch("[0-9a-f]+", frame["addr"]), frame
 		    for key, value in list(frame.items())[1:]:
 		        assert type(value) is (int if "offset" in key else str) or (key, value) == ("name", None), frame
 
@@ -158,7 +159,7 @@ paths() {
 	{ row = $0; sub(/^[^ ]+ +/, "", row) }
 	row == "" { if (begun) print path; begun = 1; path = ""; next }
 	row == "--" { path = path ";-"; next }
-	{ sub(/^(ip|r[0-9]+): ([0-9a-f]+ )?/, "", row); path = path ";" row }
+	{ sub(/^(ip|r[0-9]+): ([0-9a-f]+ |- )?/, "", row); path = path ";" row }
 	END { if (begun) print path }' "$1" | sed 's/^;//; s/;main;.*/;main/'
 }
 

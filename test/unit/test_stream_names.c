@@ -14,9 +14,13 @@
 #include "sym/sym.h"
 #include "test/unit/tap.h"
 
-/* ---- a symbolizer that answers at once, with the longest names, unless it has gone ---- */
+/*
+ * ---- a symbolizer that answers at once, with the longest names; but of what is in a file nobody
+ * knows more than has_file ----
+ */
 
-static bool has_gone;
+static pid_t has_file; /* 0: nobody has it */
+static pid_t told_of;
 
 int symbolizer__ask_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
 {
@@ -24,8 +28,21 @@ int symbolizer__ask_user(struct symbolizer *symbolizer, struct sym_query *querie
 
 	(void)symbolizer;
 	memset(name, '\1', sizeof(name) - 1);
-	for (size_t i = 0; i < nr && !has_gone; i++)
-		queries[i].name = queries[i].module = name;
+	for (size_t i = 0; i < nr; i++) {
+		if (queries[i].in_file && queries[i].pid != has_file)
+			continue;
+		queries[i].name = queries[i].module = queries[i].in_file ? "foo" : name;
+		queries[i].in_file = false;
+	}
+	return 0;
+}
+
+int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid,
+			      const struct sym_image *image)
+{
+	(void)symbolizer;
+	CHECK_STR(image->mappings[0].path, "/lib/libfoo.so (deleted)");
+	told_of = pid;
 	return 0;
 }
 
@@ -60,6 +77,11 @@ pid_t stream_processes__known_as(struct stream_processes *processes, pid_t pid, 
 	(void)processes;
 	(void)number;
 	return pid;
+}
+
+pid_t stream_processes__module_pid(uint32_t module)
+{
+	return -(pid_t)module;
 }
 
 /* ---- events ---- */
@@ -125,8 +147,8 @@ static void long_names(void)
 	free(none);
 }
 
-/* Where nobody has the file, it is that of the module. */
-static void places_in_files(void)
+/* As what a place in the file of module 7 is shown. */
+static void check_place(const char *text)
 {
 	static struct unwind_module_list modules;
 	const struct stream_writer writer = {.style.verbose = true, .user = true};
@@ -134,22 +156,68 @@ static void places_in_files(void)
 	struct stream_event event = {.kernel = none, .user = stack, .tgid = 1, .process = 1};
 	struct stream_names *names = NULL;
 
-	has_gone = true;
+	told_of = 0;
 	strcpy(modules.items[7].path, "/lib/libfoo.so (deleted)");
 	CHECK_INT(stream_names__new(&names, NULL, &modules, &writer), 0);
 	CHECK_INT(stream_names__prepare(names, &event), 0);
 	CHECK_INT(stream_names__attend(names, NULL), 0);
 	if (CHECK_INT(stream_names__ready(names, &event), 1))
-		CHECK_STR(stack->shown[0]->text, "- [unknown] (libfoo.so+0x12)");
+		CHECK_STR(stack->shown[0]->text, text);
 	stream_names__free(names);
 	free(stack);
 	free(none);
-	has_gone = false;
+}
+
+static void process_has_the_file(void)
+{
+	has_file = 1;
+	check_place("12 foo");
+	CHECK_INT(told_of, 0);
+}
+
+/* Where it has it is not where the process had it. */
+static void somebody_has_the_file(void)
+{
+	has_file = -7;
+	check_place("- foo");
+	CHECK_INT(told_of, -7);
+}
+
+static void nobody_has_the_file(void)
+{
+	has_file = 0;
+	check_place("- [unknown] (libfoo.so+0x12)");
+	CHECK_INT(told_of, -7);
+}
+
+/* Then nobody else is asked, for what is answered would find no room. */
+static void nobody_has_the_file_and_no_room(void)
+{
+	static struct unwind_module_list modules;
+	const struct stream_writer writer = {.json = true, .user = true};
+	struct sent_stack *none = make_stack(0, 0), *stack = make_stack(0x10000, NR_FRAMES);
+	struct stream_event event = {.kernel = none, .user = stack, .tgid = 1, .process = 1};
+	struct stream_names *names = NULL;
+
+	has_file = 0;
+	strcpy(modules.items[7].path, "/lib/libfoo.so (deleted)");
+	stack->frames[0] = frame_in_module(7, 18);
+	CHECK_INT(stream_names__new(&names, NULL, &modules, &writer), 0);
+	CHECK_INT(stream_names__prepare(names, &event), 0);
+	CHECK_INT(stream_names__attend(names, NULL), 0);
+	CHECK_INT(stream_names__ready(names, &event), 1);
+	CHECK(stack->shown[0] && stack->shown[0]->text);
+	stream_names__free(names);
+	free(stack);
+	free(none);
 }
 
 static const struct tap_test tests[] = {
 	{"events with the longest names get them, one after the other", long_names},
-	{"a place in a file that nobody has is known by its module", places_in_files},
+	{"a place in a file is asked of its process", process_has_the_file},
+	{"then of who had the file first", somebody_has_the_file},
+	{"then it is known by its module", nobody_has_the_file},
+	{"so it is without room for more", nobody_has_the_file_and_no_room},
 };
 
 int main(void)
