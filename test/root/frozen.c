@@ -8,9 +8,9 @@
  *
  *   200 stacks: 198 identical, 1 not complete (1 no call-frame information), 1 skipped, 0 different
  *
- * Exit status 1 if any differ, if less than 99.5 % of those not skipped are complete, or if more
- * than half of those that the kernel has not walked are not identical; 77 if there can be no
- * samples here.
+ * Exit status 1 if any differ, if less than 99.5 % of those not skipped are complete, but for one,
+ * or if more than half of those that the kernel has not walked are not identical; 77 if there can
+ * be no samples here.
  *
  * Skipped is what says nothing about the walk:
  * - Before 5.15 the kernel does not say what registers a thread in the kernel came with: it has
@@ -24,7 +24,8 @@
  * runtime.mcall() and runtime.systemstack(), which have left another one: that is different.
  *
  * Neither gets out of code that was made at run time and keeps no frame pointer, as PostgreSQL's:
- * that is not complete, and the frames before it are compared.
+ * that is not complete, and the frames before it are compared. Nor does either where libgcc has put
+ * into its own frame what it is about to return to, behind a frame that is still the old one's.
  */
 #include "test/root/frozen.h"
 
@@ -394,7 +395,8 @@ static bool is_good(const struct frozen *frozen)
 	uint64_t walked = stacks(frozen) - frozen->by_kernel;
 
 	return !frozen->different && frozen->identical && 2 * frozen->identical >= walked &&
-	       1000 * frozen->identical >= 995 * (stacks(frozen) - skipped(frozen));
+	       (incomplete(frozen) == 1 ||
+		1000 * frozen->identical >= 995 * (stacks(frozen) - skipped(frozen)));
 }
 
 static void print_sum(const struct frozen *frozen)
