@@ -116,9 +116,8 @@ void report__say_what_is_missing(const struct report *report, const struct sessi
 	}
 	if (accounting->kernel_counts && accounting->missed)
 		fprintf(stderr,
-			"WARNING: up to %" PRIu64
-			" more events were withheld by the kernel, and are "
-			"not shown\n",
+			"WARNING: up to %" PRIu64 " more events were withheld by the kernel, "
+			"and are not shown\n",
 			accounting->missed);
 	if (!session)
 		return;

@@ -161,7 +161,7 @@ static int open_if_mapped(const struct mapping *mapping, int owned_fd)
 
 	if (named < 0)
 		return named;
-	fd = rooted__is_made_by_kernel(named) ? -EINVAL : rooted__open_regular(named, &st);
+	fd = rooted__open_named(named, &st);
 	if (fd < 0)
 		return fd;
 	return is_mapped(mapping, fd, &st) ? TAKE_FD(fd) : -ESTALE;
@@ -174,12 +174,10 @@ static int open_if_mapped(const struct mapping *mapping, int owned_fd)
 static int name_mapped(const struct process *process, const struct mapping *mapping)
 {
 	char path[96];
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, process->task,
 		 mapping->start, mapping->end);
-	fd = open(path, O_PATH | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return rooted__name_ours(path, 0);
 }
 
 /* What path names in the root of the process, and nowhere else; flags as in sym/rooted.h. */
@@ -205,7 +203,7 @@ static int name_in_own_root(const char *path)
 	return path[0] == '/' ? rooted__name(ROOTED_OURS, path, 0) : -ENOENT;
 }
 
-/* The other two need no CAP_SYS_ADMIN (or CAP_CHECKPOINT_RESTORE). */
+/* First as what needs CAP_SYS_ADMIN, or CAP_CHECKPOINT_RESTORE. */
 int process__open_file(const struct process *process, const struct mapping *mapping)
 {
 	int fd, err;
@@ -344,9 +342,7 @@ int process__open_jit_map(const struct process *process)
 	named = name_in_root(process, path, O_NOFOLLOW);
 	if (named < 0)
 		return named;
-	if (rooted__is_made_by_kernel(named))
-		return -EINVAL;
-	fd = rooted__open_regular(named, &st);
+	fd = rooted__open_named(named, &st);
 	if (fd < 0)
 		return fd;
 	return may_be_jit_map(&st, user) ? TAKE_FD(fd) : -EPERM;

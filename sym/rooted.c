@@ -87,13 +87,16 @@ bool rooted__is_made_by_kernel(int named)
 	return false;
 }
 
+int rooted__open_named(int named, struct stat *st)
+{
+	return rooted__is_made_by_kernel(named) ? -EINVAL : rooted__open_regular(named, st);
+}
+
 int rooted__open(int root, const char *path, struct stat *st)
 {
 	CLEANUP_CLOSE int named = rooted__name(root, path, 0);
 
-	if (named < 0)
-		return named;
-	return rooted__is_made_by_kernel(named) ? -EINVAL : rooted__open_regular(named, st);
+	return named < 0 ? named : rooted__open_named(named, st);
 }
 
 /* Where a descriptor leads, as this program would say it. */

@@ -39,7 +39,10 @@ int rooted__name_ours(const char *path, int flags);
  */
 int rooted__open(int root, const char *path, struct stat *st);
 
-/* What named, a descriptor that only names a file, stands for; -EINVAL if it is not regular. */
+/* The same of what named stands for, a descriptor that only names a file. */
+int rooted__open_named(int named, struct stat *st);
+
+/* Likewise, also if the kernel makes it; -EINVAL if it is not regular. */
 int rooted__open_regular(int named, struct stat *st);
 
 /*

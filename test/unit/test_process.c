@@ -27,15 +27,17 @@
 /* As on some file systems: see "--wrap" in ld(1). */
 static bool stat_differs;
 
-int __real_rooted__open_regular(int named, struct stat *st);
-int __wrap_rooted__open_regular(int named, struct stat *st);
+int __real_rooted__open_named(int named, struct stat *st);
+int __wrap_rooted__open_named(int named, struct stat *st);
 
-int __wrap_rooted__open_regular(int named, struct stat *st)
+int __wrap_rooted__open_named(int named, struct stat *st)
 {
-	int fd = __real_rooted__open_regular(named, st);
+	int fd = __real_rooted__open_named(named, st);
 
-	st->st_dev += stat_differs;
-	st->st_ino += stat_differs;
+	if (fd >= 0 && stat_differs) {
+		st->st_dev++;
+		st->st_ino++;
+	}
 	return fd;
 }
 
@@ -291,29 +293,42 @@ static void deleted_file(void)
 	remove_directory();
 }
 
-static void replaced_file(void)
+struct replaced {
+	void *code, *replacement; /* a page of each, mapped */
+	struct stat old;
+	size_t size; /* of a page */
+};
+
+/* A file that is mapped, now at kept_path, and another one in its place. */
+static bool replace_file(struct replaced *replaced)
 {
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	struct stat old, new;
-	void *code, *replacement;
+	struct stat new;
 
 	make_directory();
-	code = map_new_file(&old);
+	replaced->size = (size_t)sysconf(_SC_PAGESIZE);
+	replaced->code = map_new_file(&replaced->old);
 	CHECK_INT(rename(file_path, kept_path), 0);
-	replacement = map_new_file(&new);
-	if (code != MAP_FAILED && replacement != MAP_FAILED) {
+	replaced->replacement = map_new_file(&new);
+	return replaced->code != MAP_FAILED && replaced->replacement != MAP_FAILED;
+}
+
+static void replaced_file(void)
+{
+	struct replaced replaced;
+
+	if (replace_file(&replaced)) {
 		CLEANUP_PROCESS
 		struct process process = read_self();
-		struct mapping mapping = *find_code(&process, code);
+		struct mapping mapping = *find_code(&process, replaced.code);
 
-		mapping.path = find_code(&process, replacement)->path;
+		mapping.path = find_code(&process, replaced.replacement)->path;
 		if (sees_map_files())
-			CHECK(is_file(process__open_file(&process, &mapping), &old));
+			CHECK(is_file(process__open_file(&process, &mapping), &replaced.old));
 		/* Where map_files does not help, the path alone must not deceive. */
 		mapping.start = 0;
 		CHECK_INT(process__open_file(&process, &mapping), -ESTALE);
-		munmap(code, size);
-		munmap(replacement, size);
+		munmap(replaced.code, replaced.size);
+		munmap(replaced.replacement, replaced.size);
 	}
 	remove_directory();
 }
@@ -400,25 +415,20 @@ static void stat_differs_from_maps(void)
 /* Of what is mapped there the list says that it is another file, as when exec() has been called. */
 static void something_else_is_mapped_by_now(void)
 {
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	struct stat old, new;
-	void *code, *replacement;
+	struct replaced replaced;
 
-	make_directory();
-	code = map_new_file(&old);
-	CHECK_INT(rename(file_path, kept_path), 0);
-	replacement = map_new_file(&new);
-	if (code != MAP_FAILED && replacement != MAP_FAILED) {
+	if (replace_file(&replaced)) {
 		CLEANUP_PROCESS
 		struct process process = read_self();
-		const struct mapping *listed = find_code(&process, code);
+		const struct mapping *listed = find_code(&process, replaced.code);
 
 		/* The old one has a path, so it is found all the same. */
-		CHECK(mremap(replacement, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, code) == code);
-		CHECK(is_file(process__open_file(&process, listed), &old));
+		CHECK(mremap(replaced.replacement, replaced.size, replaced.size,
+			     MREMAP_MAYMOVE | MREMAP_FIXED, replaced.code) == replaced.code);
+		CHECK(is_file(process__open_file(&process, listed), &replaced.old));
 		unlink(kept_path);
 		CHECK_INT(process__open_file(&process, listed), -ENOENT);
-		munmap(code, size);
+		munmap(replaced.code, replaced.size);
 	}
 	remove_directory();
 }
