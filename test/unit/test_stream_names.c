@@ -111,15 +111,17 @@ static size_t count_bytes(struct sent_stack *const *stacks)
 
 #define NR_FRAMES 128
 
+static const struct stream_writer as_text = {.style.verbose = true, .user = true};
+static const struct stream_writer as_json = {.json = true, .user = true};
+
 /* Names without end are not kept together, but each event gets its own. */
 static void long_names(void)
 {
-	const struct stream_writer writer = {.json = true, .user = true};
 	struct sent_stack *none = make_stack(0, 0), *stacks[NR_EVENTS];
 	struct stream_event events[NR_EVENTS] = {0};
 	struct stream_names *names = NULL;
 
-	CHECK_INT(stream_names__new(&names, NULL, NULL, &writer), 0);
+	CHECK_INT(stream_names__new(&names, NULL, NULL, &as_json), 0);
 	for (uint32_t i = 0; i < NR_EVENTS; i++) {
 		stacks[i] = make_stack(0x10000 * (i + 1), NR_FRAMES);
 		events[i].kernel = none;
@@ -147,18 +149,18 @@ static void long_names(void)
 	free(none);
 }
 
-/* As what a place in the file of module 7 is shown. */
-static void check_place(const char *text)
+/* As what a place in the file of module 7 is shown, the leaf of so many frames. */
+static void check_leaf(uint32_t nr, const struct stream_writer *writer, const char *text)
 {
 	static struct unwind_module_list modules;
-	const struct stream_writer writer = {.style.verbose = true, .user = true};
-	struct sent_stack *none = make_stack(0, 0), *stack = make_stack(frame_in_module(7, 18), 1);
+	struct sent_stack *none = make_stack(0, 0), *stack = make_stack(0x10000, nr);
 	struct stream_event event = {.kernel = none, .user = stack, .tgid = 1, .process = 1};
 	struct stream_names *names = NULL;
 
 	told_of = 0;
+	stack->frames[0] = frame_in_module(7, 18);
 	strcpy(modules.items[7].path, "/lib/libfoo.so (deleted)");
-	CHECK_INT(stream_names__new(&names, NULL, &modules, &writer), 0);
+	CHECK_INT(stream_names__new(&names, NULL, &modules, writer), 0);
 	CHECK_INT(stream_names__prepare(names, &event), 0);
 	CHECK_INT(stream_names__attend(names, NULL), 0);
 	if (CHECK_INT(stream_names__ready(names, &event), 1))
@@ -171,7 +173,7 @@ static void check_place(const char *text)
 static void process_has_the_file(void)
 {
 	has_file = 1;
-	check_place("12 foo");
+	check_leaf(1, &as_text, "12 foo");
 	CHECK_INT(told_of, 0);
 }
 
@@ -179,37 +181,24 @@ static void process_has_the_file(void)
 static void somebody_has_the_file(void)
 {
 	has_file = -7;
-	check_place("- foo");
+	check_leaf(1, &as_text, "- foo");
 	CHECK_INT(told_of, -7);
 }
 
 static void nobody_has_the_file(void)
 {
 	has_file = 0;
-	check_place("- [unknown] (libfoo.so+0x12)");
+	check_leaf(1, &as_text, "- [unknown] (libfoo.so+0x12)");
 	CHECK_INT(told_of, -7);
 }
 
 /* Then nobody else is asked, for what is answered would find no room. */
 static void nobody_has_the_file_and_no_room(void)
 {
-	static struct unwind_module_list modules;
-	const struct stream_writer writer = {.json = true, .user = true};
-	struct sent_stack *none = make_stack(0, 0), *stack = make_stack(0x10000, NR_FRAMES);
-	struct stream_event event = {.kernel = none, .user = stack, .tgid = 1, .process = 1};
-	struct stream_names *names = NULL;
-
 	has_file = 0;
-	strcpy(modules.items[7].path, "/lib/libfoo.so (deleted)");
-	stack->frames[0] = frame_in_module(7, 18);
-	CHECK_INT(stream_names__new(&names, NULL, &modules, &writer), 0);
-	CHECK_INT(stream_names__prepare(names, &event), 0);
-	CHECK_INT(stream_names__attend(names, NULL), 0);
-	CHECK_INT(stream_names__ready(names, &event), 1);
-	CHECK(stack->shown[0] && stack->shown[0]->text);
-	stream_names__free(names);
-	free(stack);
-	free(none);
+	check_leaf(NR_FRAMES, &as_json,
+		   "{\"addr\":null,\"name\":null,\"module\":\"libfoo.so\",\"module_offset\":18}");
+	CHECK_INT(told_of, 0);
 }
 
 static const struct tap_test tests[] = {
