@@ -6,15 +6,19 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
 #include "core/util/page.h"
+#include "sym/elf_symbols.h"
+#include "sym/mapped_build_id.h"
 #include "sym/rooted.h"
 
 /*
@@ -131,18 +135,19 @@ void process__release(struct process *process)
 }
 
 /*
- * Whether the file at fd is the one that is mapped there, by the device and inode that the kernel
- * shows of mapped files. On btrfs, and on overlayfs of old kernels, those of stat() are others:
- * there it is mapped, and not touched, so that the kernel shows its own.
+ * Whether the kernel shows the file at fd, where it is mapped, with the device and inode of the
+ * mapping: it is mapped for that, and not touched. Not what lies in huge pages, of which one would
+ * be taken.
  */
-static bool is_mapped(const struct mapping *mapping, int fd, const struct stat *st)
+static bool is_shown_so(const struct mapping *mapping, int fd)
 {
 	CLEANUP(mapping_list__release) struct mapping_list own = {0};
 	const struct mapping *shown = NULL;
+	struct statfs fs;
 	void *mapped;
 
-	if (st->st_dev == mapping->device && st->st_ino == mapping->inode)
-		return true;
+	if (fstatfs(fd, &fs) || fs.f_type == HUGETLBFS_MAGIC)
+		return false;
 	mapped = mmap(NULL, page_size(), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	if (mapped == MAP_FAILED)
 		return false;
@@ -152,32 +157,30 @@ static bool is_mapped(const struct mapping *mapping, int fd, const struct stat *
 	return shown && shown->device == mapping->device && shown->inode == mapping->inode;
 }
 
-/* What has been found, if it is the mapped file; owned_fd can be an errno. */
-static int open_if_mapped(const struct mapping *mapping, int owned_fd)
+/*
+ * The mapped inode itself: right for deleted and replaced files and in any mount namespace. But
+ * something else can be mapped there by now, as by exec(). On btrfs, and on overlayfs of old
+ * kernels, stat() has another device and inode than the kernel shows of mapped files.
+ */
+static int open_mapped(const struct process *process, const struct mapping *mapping)
 {
-	CLEANUP_CLOSE int named = owned_fd;
+	CLEANUP_CLOSE int named = -1;
 	CLEANUP_CLOSE int fd = -1;
 	struct stat st;
+	char path[96];
 
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, process->task,
+		 mapping->start, mapping->end);
+	named = rooted__name_ours(path, 0);
 	if (named < 0)
 		return named;
 	fd = rooted__open_named(named, &st);
 	if (fd < 0)
 		return fd;
-	return is_mapped(mapping, fd, &st) ? TAKE_FD(fd) : -ESTALE;
-}
-
-/*
- * The mapped inode itself: right for deleted and replaced files and in any mount namespace. But
- * something else can be mapped there by now, as by exec().
- */
-static int name_mapped(const struct process *process, const struct mapping *mapping)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, process->task,
-		 mapping->start, mapping->end);
-	return rooted__name_ours(path, 0);
+	if ((st.st_dev != mapping->device || st.st_ino != mapping->inode) &&
+	    !is_shown_so(mapping, fd))
+		return -ESTALE;
+	return TAKE_FD(fd);
 }
 
 /* What path names in the root of the process, and nowhere else; flags as in sym/rooted.h. */
@@ -186,6 +189,47 @@ static int name_in_root(const struct process *process, const char *path, int fla
 	CLEANUP_CLOSE int root = rooted__of_process(process->task);
 
 	return root < 0 ? root : rooted__name(root, path, flags);
+}
+
+/* Whether the file at fd has the build ID of what is mapped. */
+static bool has_mapped_build_id(const struct process *process, const struct mapping *mapping,
+				int fd)
+{
+	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	unsigned char mapped[ELF_BUILD_ID_MAX], found[ELF_BUILD_ID_MAX];
+	int size = process->task ? mapped_build_id__read(process->task, mapping, mapped) : -ENOENT;
+
+	return size > 0 && elf_symbols__open(&elf, fd) == 0 &&
+	       elf_notes__build_id(&elf, found) == size && !memcmp(mapped, found, (size_t)size);
+}
+
+/*
+ * What may be the mapped file, found without CAP_SYS_ADMIN (or CAP_CHECKPOINT_RESTORE). On
+ * btrfs, and on overlayfs of old kernels, maps shows another device than stat: then the
+ * number of the inode says little, since snapshots share it, and the build ID, which the
+ * kernel reads from the mapped file itself, must be the same. Where it does not tell it, the
+ * file cannot be told from another one, and is not opened.
+ */
+static int open_named(const struct process *process, const struct mapping *mapping, int owned_fd)
+{
+	CLEANUP_CLOSE int named = owned_fd;
+	CLEANUP_CLOSE int fd = -1;
+	struct stat st;
+
+	if (named < 0)
+		return named;
+	if (fstat(named, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (st.st_ino != mapping->inode)
+		return -ESTALE;
+	fd = rooted__open_regular(named, &st);
+	if (fd < 0)
+		return fd;
+	if (st.st_dev != mapping->device && !has_mapped_build_id(process, mapping, fd))
+		return -ESTALE;
+	return TAKE_FD(fd);
 }
 
 /* The program that was started, which needs no path: it may be deleted, or memory. */
@@ -203,20 +247,19 @@ static int name_in_own_root(const char *path)
 	return path[0] == '/' ? rooted__name(ROOTED_OURS, path, 0) : -ENOENT;
 }
 
-/* First as what needs CAP_SYS_ADMIN, or CAP_CHECKPOINT_RESTORE. */
 int process__open_file(const struct process *process, const struct mapping *mapping)
 {
 	int fd, err;
 
 	if (!process->task)
-		return open_if_mapped(mapping, name_in_own_root(mapping->path));
-	fd = open_if_mapped(mapping, name_mapped(process, mapping));
+		return open_named(process, mapping, name_in_own_root(mapping->path));
+	fd = open_mapped(process, mapping);
 	if (fd >= 0 || fd == -EINVAL)
 		return fd;
-	err = open_if_mapped(mapping, name_in_root(process, mapping->path, 0));
+	err = open_named(process, mapping, name_in_root(process, mapping->path, 0));
 	if (err >= 0 || err == -EINVAL)
 		return err;
-	fd = open_if_mapped(mapping, name_program(process));
+	fd = open_named(process, mapping, name_program(process));
 	return fd >= 0 ? fd : err;
 }
 
