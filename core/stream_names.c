@@ -427,9 +427,23 @@ static pid_t known_as_module(const struct stream_names *names, uint32_t module)
 	const struct sym_image image = unwind_module_file__image(&file, &mapping);
 	pid_t pid = stream_processes__module_pid(module);
 
-	/* It does nothing where that has been done. */
 	(void)symbolizer__remember_soon(names->symbolizer, pid, &image);
 	return pid;
+}
+
+static bool have_one_owner(const struct shown_frame *a, const struct shown_frame *b)
+{
+	if (a->anywhere || b->anywhere)
+		return a->anywhere == b->anywhere &&
+		       frame_module(a->frame) == frame_module(b->frame);
+	return a->process == b->process;
+}
+
+static pid_t known_as(const struct stream_names *names, struct stream_processes *processes,
+		      const struct shown_frame *frame)
+{
+	return frame->anywhere ? known_as_module(names, frame_module(frame->frame)) :
+				 stream_processes__known_as(processes, frame->pid, frame->process);
 }
 
 /* Of those that are wanted longest as many as fit. Returns 0 or a negative errno. */
@@ -442,12 +456,10 @@ static int ask(struct stream_names *names, struct stream_processes *processes)
 		struct shown_frame *frame = names->wanted[i];
 
 		/* Those of a stack follow each other. */
-		if (i == 0 || frame->process != names->asked[i - 1]->process)
-			pid = stream_processes__known_as(processes, frame->pid, frame->process);
+		if (i == 0 || !have_one_owner(frame, names->asked[i - 1]))
+			pid = known_as(names, processes, frame);
 		names->asked[i] = frame;
-		names->queries[i] = query_of(
-			names, frame,
-			frame->anywhere ? known_as_module(names, frame_module(frame->frame)) : pid);
+		names->queries[i] = query_of(names, frame, pid);
 	}
 	names->nr_wanted -= nr;
 	memmove(names->wanted, names->wanted + nr, names->nr_wanted * sizeof(*names->wanted));
@@ -455,11 +467,13 @@ static int ask(struct stream_names *names, struct stream_processes *processes)
 	return nr ? symbolizer__ask_user(names->symbolizer, names->queries, nr) : 0;
 }
 
-/* Where the file is mapped elsewhere is not where the process had it. */
+/* Where the file is mapped elsewhere is not where the process had it; and it is no generated code.
+ */
 static void leave_place(const struct shown_frame *frame, struct sym_query *query)
 {
 	query->address = frame_offset(frame->frame);
 	query->in_file = true;
+	query->generated = false;
 }
 
 static int take_answer(struct stream_names *names, struct shown_frame *frame,

@@ -29,6 +29,8 @@ int symbolizer__ask_user(struct symbolizer *symbolizer, struct sym_query *querie
 	(void)symbolizer;
 	memset(name, '\1', sizeof(name) - 1);
 	for (size_t i = 0; i < nr; i++) {
+		/* As where a file cannot be opened by now. */
+		queries[i].generated = queries[i].in_file && queries[i].pid < 0;
 		if (queries[i].in_file && queries[i].pid != has_file)
 			continue;
 		queries[i].name = queries[i].module = queries[i].in_file ? "foo" : name;
@@ -164,7 +166,7 @@ static void check_leaf(uint32_t nr, const struct stream_writer *writer, const ch
 	CHECK_INT(stream_names__prepare(names, &event), 0);
 	CHECK_INT(stream_names__attend(names, NULL), 0);
 	if (CHECK_INT(stream_names__ready(names, &event), 1))
-		CHECK_STR(stack->shown[0]->text, text);
+		CHECK(CHECK_STR(stack->shown[0]->text, text) && !stack->shown[0]->generated);
 	stream_names__free(names);
 	free(stack);
 	free(none);
