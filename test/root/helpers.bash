@@ -19,6 +19,16 @@ end_started() {
 	done
 	wait
 	remove_copy
+	show_files
+}
+
+# What the programs have said, if the case failed.
+show_files() {
+	local file
+	[ -z "$BATS_TEST_COMPLETED$BATS_TEST_SKIPPED" ] || return 0
+	for file in out err; do
+		[ ! -s $file ] || { echo "the end of $file:"; tail -n 20 $file | cut -c 1-500; }
+	done
 }
 
 count_programs() {
