@@ -120,6 +120,8 @@ cut_at() {
 	spin deep 500
 	profile -f -U -p "$pid" -F 199 0.5 >out 2>err
 	says_nothing
+	# What is sampled in a kernel that does not tell the registers is walked by frame pointers.
+	tells_registers || sed -i '/;\[cut at 127 frames\];/d' out
 	refute grep -Eq 'cut at|unwind stopped: [^r]' out
 	grep -Eq '^spin;(_start;[^;]*;([^;]*;)?)?main(;deep){501};spin_leaf [0-9]+$' out
 	spin deep 100
