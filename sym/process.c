@@ -224,7 +224,7 @@ static int open_named(const struct process *process, const struct mapping *mappi
 		return -EINVAL;
 	if (st.st_ino != mapping->inode)
 		return -ESTALE;
-	fd = rooted__open_regular(named, &st);
+	fd = rooted__open_named(named, &st);
 	if (fd < 0)
 		return fd;
 	if (st.st_dev != mapping->device && !has_mapped_build_id(process, mapping, fd))

@@ -376,6 +376,9 @@ static void what_is_no_regular_file(void)
 	CHECK_INT(open_path("/dev/null", st.st_ino, st.st_dev), -EINVAL);
 	CHECK_INT(stat("/", &st), 0);
 	CHECK_INT(open_path("/", st.st_ino, st.st_dev), -EINVAL);
+	/* Nor what the kernel makes, though it looks like one. */
+	CHECK_INT(stat("/proc/version", &st), 0);
+	CHECK_INT(open_path("/proc/version", st.st_ino, st.st_dev), -EINVAL);
 	remove_directory();
 }
 
