@@ -82,8 +82,12 @@ static int view_parent(struct remembered_list *list, pid_t pid, struct process_v
 	return 0;
 }
 
-/* Returns 0, -ESRCH if nothing is known of it, or -ENOMEM. */
-static int add_image(struct remembered_list *list, const struct remember *remember)
+/*
+ * had: what could be opened while it was there, or NULL; whoever calls has a reference.
+ * Returns 0, -ESRCH if nothing is known of it, or -ENOMEM.
+ */
+static int add_image(struct remembered_list *list, const struct remember *remember,
+		     const struct remembered *had)
 {
 	const struct image *image = remember->image;
 	const struct mapping_list nothing = {0};
@@ -103,10 +107,42 @@ static int add_image(struct remembered_list *list, const struct remember *rememb
 		process__release(&process);
 	else
 		err = remembered_list__add(list, &process, remember->kept, image->version,
-					   parent.remembered);
+					   has_parent ? parent.remembered : had);
 	if (has_parent)
 		process_view__release(&parent, list);
 	return err;
+}
+
+static bool has_all_files(const struct remembered *remembered)
+{
+	const struct mapping_list *mappings = &remembered->process.mappings;
+
+	for (size_t i = 0; i < mappings->nr; i++)
+		if (mappings->mappings[i].inode && !remembered->files[i])
+			return false;
+	return true;
+}
+
+/*
+ * Of what has just been read: if it has ended, or called exec(), before all its files were opened
+ * its image stands in for it.
+ */
+static int complete(struct remembered_list *list, const struct remember *remember)
+{
+	struct remembered *read = remembered_list__find(list, remember->pid);
+	struct process now = {0};
+	int err;
+
+	if (!read || !remember->image || has_all_files(read))
+		return 0;
+	err = read_process(list, remember, &now);
+	process__release(&now);
+	if (err != -ESRCH)
+		return 0;
+	remembered__get(read);
+	err = add_image(list, remember, read);
+	remembered_list__put(list, read);
+	return err == -ESRCH ? 0 : err;
 }
 
 int remember__process(struct remembered_list *list, struct remember *remember)
@@ -129,8 +165,8 @@ int remember__process(struct remembered_list *list, struct remember *remember)
 		 (!remember->image || remember->image->version == known->image))
 		err = 0; /* the same that has stood in for it before */
 	else if (err == -ESRCH && remember->image)
-		err = add_image(list, remember);
+		err = add_image(list, remember, NULL);
 	if (!err)
 		remember->start_time = began;
-	return err;
+	return err || !began ? err : complete(list, remember);
 }

@@ -100,8 +100,8 @@ struct sym_query {
 	bool return_address;
 	/*
 	 * The address is an offset in this file, wherever the process has it mapped. The answer's
-	 * is that in the process, and in_file is false, unless it does not have the file. One that
-	 * has become another file has no names.
+	 * is that in the process, and in_file is false, unless it does not have the file, or that
+	 * can be opened no more. One that has become another file has no names.
 	 */
 	bool in_file;
 	struct sym_file_id file;

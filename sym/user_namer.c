@@ -304,6 +304,17 @@ static void place_in_process(const struct mapping *mapping, struct sym_query *qu
 	query->in_file = false;
 }
 
+/*
+ * A file that was asked for, and is mapped there, but cannot be opened any more: it is no generated
+ * code, and whoever else has it may be asked for it.
+ */
+static void leave_in_file(struct batch *batch, const char *module, struct sym_query *query)
+{
+	query->module = module;
+	query->module_offset = query->address;
+	batch__emit(batch, query);
+}
+
 /* The queries that lie there. */
 static int ask_place(struct user_namer *namer, struct batch *batch, const struct process_view *view,
 		     const struct place *place, struct sym_query **queries, size_t nr)
@@ -315,6 +326,10 @@ static int ask_place(struct user_namer *namer, struct batch *batch, const struct
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct sym_query *query = queries[i];
 
+		if (place->unread && query->in_file) {
+			leave_in_file(batch, module, query);
+			continue;
+		}
 		place_in_process(mapping, query);
 		query->module = module;
 		/* Where it would lie in the file, if that is no program, or no segment holds it. */

@@ -486,6 +486,30 @@ static void places_in_files(void)
 	CHECK_INT(elsewhere.address, in_own_file(pid, own_code(&known)).address);
 }
 
+/* Where it is in the process is not said then: whoever else has the file may name it. */
+static void place_in_a_file_that_is_gone(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_KNOWN
+	struct known known = {0};
+	pid_t pid = start_and_end();
+	struct sym_mapping code;
+	struct sym_query query;
+
+	known__read(&known, getpid());
+	code = *own_code(&known);
+	query = in_own_file(pid, &code);
+	code.path = "/!/not there";
+	remember_soon(symbolizer, pid,
+		      &(struct sym_image){.whole = true, .mappings = &code, .nr = 1});
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK(!query.name && !query.generated && query.in_file);
+	CHECK_STR(query.module, "not there");
+	CHECK_INT(query.address, in_own_file(pid, &code).address);
+	CHECK_INT(query.module_offset, query.address);
+}
+
 static void process_that_can_be_read(void)
 {
 	CLEANUP_SYMBOLIZER
@@ -608,6 +632,7 @@ static const struct tap_test tests[] = {
 	{"a file that has no path is found where another process has it", file_that_is_held},
 	{"a later mapping hides what was there before", mappings_over_mappings},
 	{"a place in a file is found in a file of that inode that is it", places_in_files},
+	{"a place in a file that is there no more is left as it is", place_in_a_file_that_is_gone},
 	{"a process that can be read is read", process_that_can_be_read},
 	{"an image is not taken for another process of its PID", pid_of_another_process},
 	{"a new child is sent all images before it is asked", child_that_is_killed},
