@@ -150,6 +150,7 @@ int remember__process(struct remembered_list *list, struct remember *remember)
 	struct remembered *known = remembered_list__find(list, remember->pid);
 	struct process process = {0};
 	uint64_t began;
+	bool was_read;
 	int err;
 
 	if (known && is_up_to_date(known, remember)) {
@@ -158,8 +159,9 @@ int remember__process(struct remembered_list *list, struct remember *remember)
 		return 0;
 	}
 	err = read_process(list, remember, &process);
+	was_read = !err;
 	began = process.start_time;
-	if (!err)
+	if (was_read)
 		err = add_read(list, known, &process, remember);
 	else if (err == -ESRCH && known && !known->process.task &&
 		 (!remember->image || remember->image->version == known->image))
@@ -168,5 +170,5 @@ int remember__process(struct remembered_list *list, struct remember *remember)
 		err = add_image(list, remember, NULL);
 	if (!err)
 		remember->start_time = began;
-	return err || !began ? err : complete(list, remember);
+	return !err && was_read ? complete(list, remember) : err;
 }
