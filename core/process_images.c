@@ -13,6 +13,8 @@
 #define IMAGE_BYTES_MAX ((size_t)64 * 1024)
 #define BYTES_MAX	((size_t)2 * 1024 * 1024)
 
+_Static_assert(2 * IMAGE_BYTES_MAX <= BYTES_MAX && IMAGES_MAX >= 2, "a parent and its child fit");
+
 struct image {
 	pid_t pid; /* 0: none */
 	struct sym_image image;
@@ -139,9 +141,10 @@ void process_images__fork(struct process_images *images, pid_t pid, pid_t parent
 
 	if (pid == parent)
 		return;
+	/* All others go before the parent does, so it stays until it has been copied. */
+	if (from)
+		from->told = ++images->tellings;
 	image = begin(images, pid, from && !whole ? from->image.parent : parent, whole);
-	/* That may have taken the place of the parent's. */
-	from = find(images, parent);
 	for (size_t i = 0; from && image->pid && i < from->image.nr; i++)
 		add(images, image, &from->mappings[i]);
 }

@@ -140,6 +140,35 @@ static void fork_of_many_test(void)
 	CHECK(process_images__find(images, 4999)->nr > 100);
 }
 
+/* As many images as there may be: the parent's is the oldest, and the one that is needed. */
+static void fork_of_oldest_test(void)
+{
+	process_images__exec(images, 1);
+	map(1, 0x1000, "/bin/a");
+	for (pid_t pid = 2; pid < 1000; pid++) {
+		process_images__fork(images, pid, 1);
+		if (!CHECK_STR(show(pid), "1 whole: 1000 /bin/a"))
+			return;
+	}
+}
+
+/* Likewise as many bytes. */
+static void fork_of_large_test(void)
+{
+	process_images__exec(images, 1);
+	for (uint64_t i = 1; i <= 200; i++)
+		map(1, i * 4096, "/some/library/of/a/program");
+	for (pid_t pid = 2; pid < 500; pid++) {
+		const struct sym_image *child;
+
+		process_images__fork(images, pid, 1);
+		child = process_images__find(images, pid);
+		if (!CHECK_INT(child->nr, 200) ||
+		    !CHECK_STR(child->mappings[199].path, "/some/library/of/a/program"))
+			return;
+	}
+}
+
 static const struct tap_test tests[] = {
 	{"a program has what it maps, until the next one", programs_test},
 	{"a process begins with what its parent has", forks_test},
@@ -147,6 +176,8 @@ static const struct tap_test tests[] = {
 	{"all can be forgotten", forgotten_test},
 	{"memory is bounded", many_test},
 	{"a chain of forks of a large program", fork_of_many_test},
+	{"a child of the one that was told of longest ago", fork_of_oldest_test},
+	{"children of a large program", fork_of_large_test},
 };
 
 int main(void)
