@@ -79,7 +79,7 @@ static int sink_page(void *context, uint32_t page, const uint32_t *rows, uint32_
 static void write_changed(struct loading *loading)
 {
 	known_processes__for_each(process, &loading->processes)
-		if (process->changed)
+		if (process->changed && !process->ended)
 			known_processes__write(&loading->processes, process, &loading->tables);
 }
 
@@ -274,15 +274,13 @@ static void load_process(struct loading *loading, struct known_process *process)
 	if (process->doubted && monotonic_now() >= process->retry) {
 		process->doubted = false;
 		/* That it has ended was perhaps heard before it was asked for. */
-		if (read_process(loading, process)) {
-			known_processes__remove(&loading->processes, process->pid,
-						&loading->tables);
-			return;
-		}
+		process->ended = read_process(loading, process) != 0;
 	}
 	if (process->changed)
 		known_processes__write(&loading->processes, process, &loading->tables);
 	want_files(loading, process);
+	if (process->ended)
+		known_processes__remove(&loading->processes, process->pid, &loading->tables);
 }
 
 /* Where a process has it; or, if it has gone by now, where the first one had it. */
@@ -308,17 +306,9 @@ static void want_module(struct loading *loading, pid_t pid, uint32_t module)
 	}
 }
 
-static bool is_known(const struct known_process *process)
-{
-	for (size_t i = 0; i < process->nr; i++)
-		if (process->mappings[i].file == UNWIND_FILE_UNKNOWN)
-			return false;
-	return process->nr != 0;
-}
-
 static void note_wanted(struct loading *loading, pid_t pid, uint32_t module)
 {
-	struct known_process *process;
+	bool names_module = module < loading->tables.nr_modules;
 
 	/*
 	 * Where all processes are traced each child that reads files would ask for another one; it
@@ -326,16 +316,9 @@ static void note_wanted(struct loading *loading, pid_t pid, uint32_t module)
 	 */
 	if (reader_child__is_own(pid))
 		pid = getpid();
-	if (module < loading->tables.nr_modules)
+	if (names_module)
 		want_module(loading, pid, module);
-	process = known_processes__add(&loading->processes, pid);
-	if (!process)
-		return;
-	process->wanted++;
-	if (module >= loading->tables.nr_modules)
-		process->doubted |= process->walked || !is_known(process);
-	process->changed |= !process->walked;
-	process->walked = true;
+	known_processes__want(&loading->processes, pid, names_module);
 }
 
 /* One process, the busiest, or one file: then whoever else asks is heard. Returns whether any. */
@@ -403,6 +386,9 @@ static void look_at_new_files(struct loading *loading)
 {
 	loading->postponed = false;
 	known_processes__for_each(process, &loading->processes) {
+		/* Its PID can be another's by now. */
+		if (process->ended)
+			continue;
 		if (is_postponed(process)) {
 			loading->postponed = true;
 			continue;
@@ -414,6 +400,23 @@ static void look_at_new_files(struct loading *loading)
 			want_files(loading, process);
 	}
 	unwind_files__seek(&loading->files, &loading->avoided, loading->watches);
+}
+
+/*
+ * What the walks of a process asked for is loaded though it has ended: for whoever runs the same
+ * program next.
+ */
+static void end_processes(struct loading *loading)
+{
+	if (!loading->processes.any_ended)
+		return;
+	known_processes__for_each(process, &loading->processes) {
+		if (!process->ended || !process->wanted)
+			continue;
+		known_processes__write(&loading->processes, process, &loading->tables);
+		want_files(loading, process);
+	}
+	known_processes__remove_ended(&loading->processes, &loading->tables);
 }
 
 /* Nobody refers to what goes, but the one that is being read. */
@@ -435,7 +438,9 @@ static void listen_all(struct loading *loading)
 	write_changed(loading);
 	look_at_new_files(loading);
 	make_room_for_files(loading);
+	/* Who has ended has asked before that. */
 	take_requests(loading);
+	end_processes(loading);
 	write_changed(loading);
 	loading->status->no_room = loading->processes.nr_no_room;
 	loading->status->no_modules = loading->processes.nr_no_module;

@@ -60,21 +60,65 @@ struct known_process *known_processes__add(struct known_processes *processes, pi
 	return process;
 }
 
+/* The one that link leads to. */
+static void remove_linked(struct known_processes *processes, struct known_process **link,
+			  struct unwind_tables *tables)
+{
+	struct known_process *process = *link;
+
+	*link = process->next;
+	processes->nr--;
+	unwind_tables__remove_process(tables, (uint32_t)process->pid, &process->slice);
+	free_process(process);
+}
+
 void known_processes__remove(struct known_processes *processes, pid_t pid,
 			     struct unwind_tables *tables)
 {
 	struct known_process **link = bucket_of(processes, pid);
-	struct known_process *process;
 
 	while (*link && (*link)->pid != pid)
 		link = &(*link)->next;
-	process = *link;
+	if (*link)
+		remove_linked(processes, link, tables);
+}
+
+void known_processes__remove_ended(struct known_processes *processes, struct unwind_tables *tables)
+{
+	for (size_t i = 0; i < KNOWN_PROCESS_BUCKETS && processes->any_ended; i++) {
+		struct known_process **link = &processes->buckets[i];
+
+		while (*link) {
+			if ((*link)->ended)
+				remove_linked(processes, link, tables);
+			else
+				link = &(*link)->next;
+		}
+	}
+	processes->any_ended = false;
+}
+
+static bool is_known(const struct known_process *process)
+{
+	for (size_t i = 0; i < process->nr; i++)
+		if (process->mappings[i].file == UNWIND_FILE_UNKNOWN)
+			return false;
+	return process->nr != 0;
+}
+
+void known_processes__want(struct known_processes *processes, pid_t pid, bool names_module)
+{
+	struct known_process *process = known_processes__find(processes, pid);
+
+	if (!process && !names_module)
+		process = known_processes__add(processes, pid);
 	if (!process)
 		return;
-	*link = process->next;
-	processes->nr--;
-	unwind_tables__remove_process(tables, (uint32_t)pid, &process->slice);
-	free_process(process);
+	process->wanted++;
+	if (!names_module)
+		process->doubted |= process->walked || !is_known(process);
+	process->changed |= !process->walked;
+	process->walked = true;
 }
 
 /* ---- mappings ---- */
@@ -250,8 +294,17 @@ static void take_exec(struct known_processes *processes, const struct process_re
 		return;
 	process->nr = 0;
 	process->changed = true;
+	/* One of its threads can have become the program, after the first one had ended. */
+	process->ended = false;
 	process->retry = process->pause = 0;
 	unwind_tables__remove_process(tables, (uint32_t)record->pid, &process->slice);
+}
+
+static void take_end(struct known_processes *processes, struct known_process *process,
+		     struct unwind_tables *tables)
+{
+	process->ended = processes->any_ended = true;
+	unwind_tables__remove_process(tables, (uint32_t)process->pid, &process->slice);
 }
 
 void known_processes__forget(struct known_processes *processes, struct unwind_tables *tables)
@@ -280,7 +333,8 @@ void known_processes__take(struct known_processes *processes, const struct proce
 			take_mapping(processes, process, record, tables);
 		return;
 	case PROCESS_ENDED:
-		known_processes__remove(processes, record->pid, tables);
+		if (process)
+			take_end(processes, process, tables);
 		return;
 	case PROCESS_UNKNOWN:
 		/* Something has happened to any of them. */
@@ -376,7 +430,7 @@ void known_processes__write(struct known_processes *processes, struct known_proc
 	process->changed = false;
 	for (size_t i = 0; mappings && i < process->nr; i++)
 		mappings[i] = in_table(processes, process, &process->mappings[i], tables);
-	if (mappings && process->nr)
+	if (mappings && process->nr && !process->ended)
 		processes->nr_no_room += unwind_tables__put_process(tables, (uint32_t)process->pid,
 								    mappings, (uint32_t)process->nr,
 								    since, &process->slice) != 0;

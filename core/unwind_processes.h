@@ -34,6 +34,7 @@ struct known_process {
 	bool walked;	 /* one has asked: its files have modules */
 	bool doubted;	 /* one came to where nothing is known to be mapped */
 	bool unknown;	 /* a record has named a file that nobody has found so far */
+	bool ended;	 /* what its walks have asked for may be heard yet */
 	uint64_t read;	 /* when its mappings were read: records before that are in there */
 	uint64_t retry;	 /* not again before that time, */
 	uint64_t pause;	 /* which became so much later the last time */
@@ -48,6 +49,7 @@ struct known_processes {
 	uint64_t since;	       /* all records up to that time have been taken */
 	uint32_t nr_no_module; /* files that are to have one, and for which none was left */
 	uint32_t nr_no_room;   /* how often there was none in the tables for what one has */
+	bool any_ended;
 	struct known_process *buckets[KNOWN_PROCESS_BUCKETS];
 	size_t nr;
 };
@@ -71,6 +73,12 @@ void known_processes__remove(struct known_processes *processes, pid_t pid,
 			     struct unwind_tables *tables);
 
 /*
+ * A walk has asked for what a process has mapped, or for a file of it by its module. Who asks for
+ * the latter was known, so where nobody is any more it has ended, and is not to be known again.
+ */
+void known_processes__want(struct known_processes *processes, pid_t pid, bool names_module);
+
+/*
  * What somebody has read of it, which takes the place of all that was known. Returns whether
  * it was something else, or a negative errno.
  */
@@ -82,12 +90,16 @@ void known_processes__forget(struct known_processes *processes, struct unwind_ta
 
 /*
  * What the kernel says, up to since. A process that was there before is known when somebody has
- * read it; one that begins is known from then on.
+ * read it; one that begins is known from then on. One that ends is gone from the tables at once,
+ * and known until known_processes__remove_ended().
  */
 void known_processes__take(struct known_processes *processes, const struct process_record *record,
 			   struct unwind_tables *tables);
 
-/* Have the tables have it as it is. */
+/* Its walks have been heard to the last. */
+void known_processes__remove_ended(struct known_processes *processes, struct unwind_tables *tables);
+
+/* Have the tables have it as it is; of one that has ended, modules for its files only. */
 void known_processes__write(struct known_processes *processes, struct known_process *process,
 			    struct unwind_tables *tables);
 

@@ -260,6 +260,7 @@ static void act(struct known_processes *processes, uint8_t what,
 		return;
 	default:
 		known_processes__take(processes, record, tables);
+		known_processes__remove_ended(processes, tables);
 		note_record(record);
 	}
 }

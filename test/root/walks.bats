@@ -301,6 +301,30 @@ loader_of() {
 	[ -n "$loader" ]
 }
 
+# A process of ./brief calls asks() and ends, while what loads tables does nothing; the last of
+# them was complete.
+is_brief_whole() {
+	start bash -c 'exec ./brief waits /nonexistent <line'
+	wait_for is_called "$pid" brief
+	kill -STOP "$loader"
+	echo >&7
+	try wait "$pid"
+	kill -CONT "$loader"
+	grep -q '^brief;_start;.*;main;become;asks ' out
+}
+
+@test "system-wide: what a walk has asked for is loaded, though its process has ended since" {
+	local loader
+	cp "$LIVES" ./brief
+	mkfifo line
+	start_stackcount -f -U -i 0.3 ./brief:asks
+	exec 7<>line
+	loader_of "$tracer"
+	wait_for is_brief_whole
+	exec 7>&-
+	stop_tracer
+}
+
 @test "what loads tables and has ended is missed" {
 	local loader
 	walked callback

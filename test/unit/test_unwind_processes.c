@@ -66,6 +66,11 @@ static void end_at(uint64_t time, pid_t pid)
 	take(&(struct process_record){.deed = PROCESS_ENDED, .time = time, .pid = pid});
 }
 
+static void remove_ended(void)
+{
+	known_processes__remove_ended(&processes, &tables);
+}
+
 static void lose(uint64_t time)
 {
 	take(&(struct process_record){.deed = PROCESS_UNKNOWN, .time = time});
@@ -259,8 +264,94 @@ static void forks(void)
 	fork_at(50, 6, 99);
 	CHECK_STR(show(6), "unknown");
 	end_at(60, 5);
+	remove_ended();
 	CHECK_STR(show(5), "unknown");
 	CHECK_INT(processes.nr, 0);
+}
+
+/* What its walks have asked for is heard after its end: files have modules, but it no tables. */
+static void heard_after_its_end(void)
+{
+	read_at(10, 4, "9-10/a");
+	exec_at(20, 5);
+	map_at(21, 5, 1, 3, 'a');
+	write_process(5);
+	CHECK_INT(kept[5].nr, 1);
+	CHECK_INT(files.items[0].module, UNWIND_UNKNOWN_MODULE);
+	end_at(30, 5);
+	CHECK_INT(kept[5].nr, 0);
+	known_processes__want(&processes, 5, false);
+	CHECK_STR(show(5), "1-3/a");
+	CHECK_INT(find(5)->wanted, 1);
+	known_processes__write(&processes, find(5), &tables);
+	CHECK_INT(files.items[0].module, 0);
+	CHECK_INT(kept[5].nr, 0);
+	remove_ended();
+	CHECK_STR(show(5), "unknown");
+	CHECK_STR(show(4), "9-10/a");
+}
+
+/* Some of them in one bucket, at any place of it. */
+static void ended_among_others(void)
+{
+	for (pid_t i = 0; i < 6; i++)
+		exec_at(10, 7 + i * KNOWN_PROCESS_BUCKETS);
+	for (pid_t i = 0; i < 6; i++)
+		if (i != 1 && i != 4)
+			end_at(20, 7 + i * KNOWN_PROCESS_BUCKETS);
+	remove_ended();
+	CHECK_INT(processes.nr, 2);
+	CHECK(find(7 + KNOWN_PROCESS_BUCKETS) && find(7 + 4 * KNOWN_PROCESS_BUCKETS));
+}
+
+/* Its PID is another process's since; or its last thread has become another program. */
+static void ended_and_begun(void)
+{
+	read_at(10, 4, "1-3/a");
+	read_at(10, 5, "4-5/b");
+	read_at(10, 6, "4-5/b");
+	end_at(20, 5);
+	end_at(20, 6);
+	fork_at(30, 5, 4);
+	exec_at(30, 6);
+	remove_ended();
+	CHECK_STR(show(5), "1-3/a");
+	CHECK_STR(show(6), "");
+	/* It was another one that has ended. */
+	read_at(40, 7, "1-3/a");
+	end_at(39, 7);
+	remove_ended();
+	CHECK_STR(show(7), "1-3/a");
+}
+
+/* Each is heard after its end, and would be known for ever. */
+static void asked_for_too_late(void)
+{
+	for (pid_t pid = 1; pid <= 2 * UNWIND_PROCESSES; pid++)
+		known_processes__want(&processes, pid, true);
+	CHECK_INT(processes.nr, 0);
+	known_processes__want(&processes, 5, false);
+	CHECK(find(5)->doubted && find(5)->walked);
+}
+
+/* Where nothing is missing that is known of it, it need not be looked at. */
+static void wanted(void)
+{
+	read_at(10, 5, "1-3/a");
+	find(5)->walked = find(5)->changed = false;
+	known_processes__want(&processes, 5, false);
+	CHECK(find(5)->walked && find(5)->changed && !find(5)->doubted);
+	known_processes__want(&processes, 5, true);
+	CHECK(!find(5)->doubted);
+	known_processes__want(&processes, 5, false);
+	CHECK(find(5)->doubted);
+	CHECK_INT(find(5)->wanted, 3);
+	exec_at(20, 6);
+	map_at(21, 6, 1, 3, 'z');
+	known_processes__want(&processes, 6, true);
+	CHECK(!find(6)->doubted);
+	known_processes__want(&processes, 6, false);
+	CHECK(find(6)->doubted);
 }
 
 /* What the tables have is there once, as long as it is what both have. */
@@ -503,6 +594,11 @@ static const struct tap_test tests[] = {
 	{"the tables have that once", shared},
 	{"unless they do not have it so", not_shared},
 	{"but not what its parent has had since", parent_read_later},
+	{"a process that has ended is known until its walks have been heard", heard_after_its_end},
+	{"those that have ended go, others stay", ended_among_others},
+	{"unless it is another one by now", ended_and_begun},
+	{"who has ended is not known again for a file that it had", asked_for_too_late},
+	{"what a walk asks for", wanted},
 	{"a program begins with nothing", programs},
 	{"records of before the mappings were read are in there", records_before_the_read},
 	{"where records were lost nothing is known", lost_records},
