@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "core/options.h"
@@ -76,11 +77,41 @@ static int sink_page(void *context, uint32_t page, const uint32_t *rows, uint32_
 	return unwind_tables__add_page(&loading->tables, page, rows, nr);
 }
 
+/* By a process that has it, or has had, at start. */
+static void want_file(struct loading *loading, struct unwind_known_file *file, pid_t pid,
+		      uint64_t start)
+{
+	if (file->state != UNWIND_MODULE_WANTED || file->wanted_by || file->is_read ||
+	    monotonic_now() < file->retry)
+		return;
+	/* Not by its path, which has been tried: by one that runs. */
+	if (file->failures && kill(pid, 0))
+		return;
+	file->wanted_by = pid;
+	file->wanted_start = start;
+	file->wanted = ++loading->wanted;
+}
+
+/* What could not be opened when those that had it had ended is, as soon as somebody else has it. */
+static void want_failed_files(struct loading *loading, const struct known_process *process)
+{
+	for (size_t i = 0; i < process->nr; i++) {
+		const struct known_mapping *mapping = &process->mappings[i];
+
+		if (mapping->file < loading->files.nr &&
+		    loading->files.items[mapping->file].failures)
+			want_file(loading, &loading->files.items[mapping->file], process->pid,
+				  mapping->start);
+	}
+}
+
 static void write_changed(struct loading *loading)
 {
 	known_processes__for_each(process, &loading->processes)
-		if (process->changed && !process->ended)
+		if (process->changed && !process->ended) {
 			known_processes__write(&loading->processes, process, &loading->tables);
+			want_failed_files(loading, process);
+		}
 }
 
 /* Where its code lies is known now; where that is in one place it was before. */
@@ -155,18 +186,6 @@ static void end_file(struct loading *loading, uint32_t number, int err)
 	unwind_tables__set_module(&loading->tables, file->module, file->state,
 				  unwind_known_file__delta(file), file->layout.nr_segments > 1);
 	loading->status->memory = loading->tables.memory;
-}
-
-/* By a process that has it, or has had, at start. */
-static void want_file(struct loading *loading, struct unwind_known_file *file, pid_t pid,
-		      uint64_t start)
-{
-	if (file->state != UNWIND_MODULE_WANTED || file->wanted_by || file->is_read ||
-	    monotonic_now() < file->retry)
-		return;
-	file->wanted_by = pid;
-	file->wanted_start = start;
-	file->wanted = ++loading->wanted;
 }
 
 static bool is_more_wanted(const struct unwind_known_file *a, const struct unwind_known_file *b)
