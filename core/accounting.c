@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cpus.h"
 #include "core/trace_maps.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
@@ -37,13 +38,13 @@ int accounting__read(struct accounting *accounting, const struct trace_maps *map
 		     struct error *error)
 {
 	int fd = bpf_map__fd(maps->event_counters);
-	int cpus = libbpf_num_possible_cpus();
+	int cpus = cpus__count_possible();
 	CLEANUP_FREE struct event_counters *each = NULL;
 	struct event_counters sum = {0};
 	int err;
 
 	if (cpus < 0)
-		return error__set(error, cpus, "cannot count the CPUs: %s; mount /sys",
+		return error__set(error, cpus, "cannot count the CPUs: %s; mount /proc",
 				  strerror(-cpus));
 	each = calloc((size_t)cpus, sizeof(*each));
 	if (!each)

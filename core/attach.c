@@ -21,6 +21,7 @@
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
+#include "core/util/kernel_fs.h"
 
 /*
  * A program on every function of the kernel slows all down so much that a machine seems
@@ -110,8 +111,8 @@ static int read_perf_type(const char *kind)
 	char path[64];
 	int type;
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", kind);
-	file = fopen(path, "re");
+	snprintf(path, sizeof(path), "bus/event_source/devices/%s/type", kind);
+	file = kernel_fs__open_file(KERNEL_FS_SYS, path);
 	if (!file)
 		return -errno;
 	return fscanf(file, "%d", &type) == 1 ? type : -EIO;

@@ -10,6 +10,7 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/kernel_fs.h"
 #include "core/util/number.h"
 
 #define CPU_MAX 65535 /* far above NR_CPUS of any kernel */
@@ -50,17 +51,60 @@ int cpu_list__parse(const char *text, struct cpu_list *list)
 	return 0;
 }
 
-int cpu_list__read_online(struct cpu_list *list)
+int cpu_list__parse_proc(FILE *file, struct cpu_list *list)
 {
-	CLEANUP_FCLOSE FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	CLEANUP_FREE unsigned int *cpus = NULL;
+	CLEANUP_FREE char *line = NULL;
+	size_t nr = 0, capacity = 0, size = 0;
+
+	while (getline(&line, &size, file) >= 0) {
+		char *rest = line, *word;
+
+		while ((word = strsep(&rest, " \n"))) {
+			uint64_t cpu;
+
+			if (strncasecmp(word, "cpu", 3) ||
+			    number__parse(word + 3, 0, CPU_MAX, &cpu))
+				continue;
+			if (ARRAY_GROW(cpus, nr, capacity))
+				return -ENOMEM;
+			cpus[nr++] = (unsigned int)cpu;
+		}
+	}
+	if (!nr)
+		return -EINVAL;
+	*list = (struct cpu_list){.cpus = TAKE_POINTER(cpus), .nr = nr};
+	return 0;
+}
+
+/* From a file in /sys or, without that, from one in /proc. */
+static int read_list(struct cpu_list *list, const char *sys_name, const char *proc_path)
+{
+	CLEANUP_FCLOSE FILE *file = kernel_fs__open_file(KERNEL_FS_SYS, sys_name);
+	CLEANUP_FCLOSE FILE *proc_file = file ? NULL : fopen(proc_path, "re");
 	CLEANUP_FREE char *line = NULL;
 	size_t size = 0;
 
+	if (proc_file)
+		return cpu_list__parse_proc(proc_file, list);
 	if (!file)
 		return -errno;
 	if (getline(&line, &size, file) < 0)
 		return -EIO;
 	return cpu_list__parse(line, list);
+}
+
+int cpu_list__read_online(struct cpu_list *list)
+{
+	return read_list(list, "devices/system/cpu/online", "/proc/stat");
+}
+
+int cpus__count_possible(void)
+{
+	CLEANUP(cpu_list__release) struct cpu_list possible = {0};
+	int err = read_list(&possible, "devices/system/cpu/possible", "/proc/softirqs");
+
+	return err ? err : (int)possible.nr;
 }
 
 int cpu_list__choose(struct cpu_list *list, uint64_t wanted, const char *option,
@@ -71,7 +115,7 @@ int cpu_list__choose(struct cpu_list *list, uint64_t wanted, const char *option,
 	int err = cpu_list__read_online(&online);
 
 	if (err)
-		return error__set(error, err, "cannot list the online CPUs: %s; mount /sys",
+		return error__set(error, err, "cannot list the online CPUs: %s; mount /proc",
 				  strerror(-err));
 	for (size_t i = 0; i < online.nr && !found; i++)
 		found = online.cpus[i] == wanted;

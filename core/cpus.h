@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct error;
 
@@ -19,8 +20,21 @@ struct cpu_list {
  */
 int cpu_list__parse(const char *text, struct cpu_list *list);
 
-/* The CPUs that are online now. 0, -ENOMEM, or why /sys cannot be read. */
+/* The CPUs that are online now. 0, -ENOMEM, or why neither /sys nor /proc can be read. */
 int cpu_list__read_online(struct cpu_list *list);
+
+/*
+ * How many CPUs can ever be online: so many values per-CPU maps have. Or a negative errno, as
+ * above.
+ */
+int cpus__count_possible(void);
+
+/*
+ * The CPUs that a file of /proc names by words such as "cpu7" or "CPU7": /proc/stat has a line
+ * for each that is online, /proc/softirqs a column for each that is possible. Returns 0,
+ * -EINVAL if it names none, or -ENOMEM; *list is untouched on failure.
+ */
+int cpu_list__parse_proc(FILE *file, struct cpu_list *list);
 
 /*
  * The online CPUs, or the wanted one, which option ("-C") names, if it is online. Returns

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
+#include "core/cpus.h"
 #include "core/trace_maps.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
@@ -107,7 +108,7 @@ static int clear_map(const struct bpf_map *map, uint32_t epoch,
 
 static int clear_counters(const struct bpf_map *map, uint32_t epoch)
 {
-	int cpus = libbpf_num_possible_cpus();
+	int cpus = cpus__count_possible();
 	CLEANUP_FREE struct event_counters *zeros = NULL;
 
 	if (cpus < 0)

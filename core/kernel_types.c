@@ -4,18 +4,42 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bpf/abi.h"
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "core/util/kernel_fs.h"
 
 static void free_btf(struct btf *const *btf)
 {
 	btf__free(*btf);
+}
+
+/* The kernel's own BTF. Returns a descriptor, or a negative errno. */
+static int open_btf(void)
+{
+	CLEANUP_CLOSE int sysfs = kernel_fs__open(KERNEL_FS_SYS);
+	int fd = sysfs < 0 ? sysfs : openat(sysfs, "kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 && sysfs >= 0 ? -errno : fd;
+}
+
+/* NULL if there is none. */
+static struct btf *read_btf(void)
+{
+	CLEANUP_CLOSE int fd = open_btf();
+	char path[32];
+
+	if (fd < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return btf__parse_raw(path);
 }
 
 /*
@@ -84,7 +108,7 @@ static int find_size(const struct btf *btf, const char *structure, uint32_t *siz
 
 int task_layout__read(struct task_layout *layout)
 {
-	CLEANUP(free_btf) struct btf *btf = btf__load_vmlinux_btf();
+	CLEANUP(free_btf) struct btf *btf = read_btf();
 	struct task_layout found = {0};
 	const struct wanted_field fields[] = {
 		{"task_struct", "group_leader", NULL, &found.task_group_leader},
@@ -117,11 +141,13 @@ bool task_registers__can_be_had(void)
 {
 	static enum { NOT_ASKED, YES, NO } answer;
 
-	if (answer == NOT_ASKED)
-		answer = !access("/sys/kernel/btf/vmlinux", F_OK) &&
-					 libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE,
-								 BPF_FUNC_task_pt_regs, NULL) == 1 ?
+	if (answer == NOT_ASKED) {
+		CLEANUP_CLOSE int btf = open_btf();
+
+		answer = btf >= 0 && libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE,
+							     BPF_FUNC_task_pt_regs, NULL) == 1 ?
 				 YES :
 				 NO;
+	}
 	return answer == YES;
 }

@@ -16,6 +16,7 @@
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/kernel_fs.h"
 #include "core/util/text.h"
 #include "sym/binary.h"
 #include "sym/kernel_functions.h"
@@ -121,8 +122,9 @@ static int find_kernel_functions(struct target_list *list, const struct probespe
 static int find_tracepoints(struct target_list *list, const struct probespec *spec,
 			    struct error *error)
 {
+	CLEANUP_CLOSE int tracefs = kernel_fs__open(KERNEL_FS_TRACE);
 	const struct tracepoint_list *found = &list->tracepoints;
-	int err = tracepoint_list__find(&list->tracepoints, spec, TRACEPOINTS_ROOT, error);
+	int err = tracepoint_list__find(&list->tracepoints, spec, tracefs, error);
 
 	if (err)
 		return err;

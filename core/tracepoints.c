@@ -152,17 +152,6 @@ static int not_found(const struct search *search, struct error *error)
 			  pattern__text(search->found_category ? spec->name : spec->group), hint);
 }
 
-/* Open root/folder/events. */
-static int open_events(const char *root, const char *folder)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s/events", root, folder);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 static int cannot_read(int code, struct error *error)
 {
 	if (code == -EACCES || code == -EPERM)
@@ -173,16 +162,21 @@ static int cannot_read(int code, struct error *error)
 		return error__set(error, code,
 				  "cannot list tracepoints: tracefs is not mounted; 'mount -t "
 				  "tracefs nodev /sys/kernel/tracing'");
+	if (code == -ENODEV)
+		return error__set(error, code,
+				  "cannot list tracepoints: this kernel has no tracefs "
+				  "(CONFIG_TRACING)");
 	return error__set(error, code, "cannot list tracepoints: %s", strerror(-code));
 }
 
-/* In tracefs; or, if that is not there, in debugfs, which old systems have it in. */
-static int find_events(const char *root, struct error *error)
+static int open_events(int tracefs, struct error *error)
 {
-	int fd = open_events(root, "tracing");
+	int fd = tracefs;
 
-	if (fd == -ENOENT)
-		fd = open_events(root, "debug/tracing");
+	if (fd >= 0) {
+		fd = openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		fd = fd < 0 ? -errno : fd;
+	}
 	return fd < 0 ? cannot_read(fd, error) : fd;
 }
 
@@ -217,11 +211,11 @@ static void mark_dynamic(struct tracepoint_list *list)
 	}
 }
 
-int tracepoint_list__find(struct tracepoint_list *list, const struct probespec *spec,
-			  const char *root, struct error *error)
+int tracepoint_list__find(struct tracepoint_list *list, const struct probespec *spec, int tracefs,
+			  struct error *error)
 {
 	CLEANUP(tracepoint_list__release)
-	struct tracepoint_list found = {.events = find_events(root, error)};
+	struct tracepoint_list found = {.events = open_events(tracefs, error)};
 	struct search search = {
 		.spec = spec,
 		.list = &found,

@@ -28,18 +28,16 @@ struct tracepoint_list {
 	int events; /* descriptor of the folder that they are in */
 };
 
-/* What tracefs and debugfs are mounted below. */
-#define TRACEPOINTS_ROOT "/sys/kernel"
-
 /*
  * List the tracepoints that spec, of the kind PROBE_TRACEPOINT, matches: at least one.
- * Those of the category ftrace cannot be attached to, and are left out. root is
- * TRACEPOINTS_ROOT, or a folder that looks like it.
- * Returns 0, or with error filled and *list untouched: -ENOENT (none matches, or tracefs
- * is not mounted), -EACCES, -ENOMEM or another negative errno.
+ * Those of the category ftrace cannot be attached to, and are left out. tracefs is what
+ * kernel_fs__open() returns for it, or a descriptor of a folder that looks like it; it remains
+ * the caller's.
+ * Returns 0, or with error filled and *list untouched: -ENOENT (none matches, or there is no
+ * tracefs), -EACCES, -ENOMEM or another negative errno.
  */
-int tracepoint_list__find(struct tracepoint_list *list, const struct probespec *spec,
-			  const char *root, struct error *error);
+int tracepoint_list__find(struct tracepoint_list *list, const struct probespec *spec, int tracefs,
+			  struct error *error);
 void tracepoint_list__release(struct tracepoint_list *list);
 
 /*

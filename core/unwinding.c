@@ -16,7 +16,9 @@
 #include "core/unwind_loader.h"
 #include "core/unwind_tables.h"
 #include "core/util/array.h"
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/kernel_fs.h"
 #include "core/util/message.h"
 
 /* Tables of the largest programs take some tenths of a second. */
@@ -185,6 +187,13 @@ static void say_status(const struct unwinding *unwinding, const struct unwind_st
 			status->nr_refused);
 }
 
+static bool has_sysfs(void)
+{
+	CLEANUP_CLOSE int fd = kernel_fs__open(KERNEL_FS_SYS);
+
+	return fd >= 0;
+}
+
 static void say_walks(const struct unwinding *unwinding, const struct event_counters *counters,
 		      bool stats)
 {
@@ -211,6 +220,9 @@ static void say_walks(const struct unwinding *unwinding, const struct event_coun
 	else if (stopped)
 		message("%" PRIu64 " of %" PRIu64 " user stacks are not complete: %s", stopped, all,
 			reasons);
+	if (walks[UNWIND_IN_KERNEL] && !has_sysfs())
+		message("/sys is not mounted: without the kernel's types in it the registers of "
+			"threads in the kernel are not known; mount it, or run with CAP_SYS_ADMIN");
 }
 
 void unwinding__say(const struct unwinding *unwinding, const struct event_counters *counters,

@@ -2,6 +2,7 @@
 #include "sym/kernel_functions.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "core/util/array.h"
 #include "core/util/cleanup.h"
+#include "core/util/kernel_fs.h"
 #include "sym/kernel.h"
 
 void kernel_function_list__release(struct kernel_function_list *list)
@@ -72,16 +74,25 @@ static bool is_name(const char *name)
 	return name[0] && strncmp(name, "__ftrace_invalid_address", 24);
 }
 
+/* "ffffffff81001234 vfs_read [module]", since Linux 6.5 */
+#define TRACEABLE_WITH_ADDRESSES "available_filter_functions_addrs"
+/* "vfs_read [module]" */
+#define TRACEABLE "available_filter_functions"
+
 /* A list of ftrace. Returns 0 or a negative errno. */
-static int read_traceable(struct kernel_function_list *list, const char *path, bool with_addresses,
+static int read_traceable(struct kernel_function_list *list, int tracefs, bool with_addresses,
 			  kernel_function_wanted wanted, void *context)
 {
-	CLEANUP_FCLOSE FILE *file = path ? fopen(path, "re") : NULL;
+	CLEANUP_CLOSE int fd =
+		openat(tracefs, with_addresses ? TRACEABLE_WITH_ADDRESSES : TRACEABLE,
+		       O_RDONLY | O_CLOEXEC);
+	CLEANUP_FCLOSE FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	CLEANUP_FREE char *line = NULL;
 	size_t size = 0;
 
 	if (!file)
-		return path ? -errno : -ENOENT;
+		return -errno;
+	TAKE_FD(fd);
 	while (getline(&line, &size, file) >= 0) {
 		uint64_t address = 0;
 		char *name = line;
@@ -199,7 +210,7 @@ static int find_traceable(struct kernel_function_list *list,
 			  kernel_function_wanted wanted, void *context)
 {
 	CLEANUP(kernel_function_list__release) struct kernel_function_list names = {0};
-	int err = read_traceable(&names, sources->traceable, false, wanted, context);
+	int err = read_traceable(&names, sources->tracefs, false, wanted, context);
 
 	if (err || !names.nr)
 		return err;
@@ -212,7 +223,7 @@ int kernel_functions__find_in(struct kernel_function_list *list,
 			      kernel_function_wanted wanted, void *context)
 {
 	CLEANUP(kernel_function_list__release) struct kernel_function_list found = {0};
-	int err = read_traceable(&found, sources->traceable_with_addresses, true, wanted, context);
+	int err = read_traceable(&found, sources->tracefs, true, wanted, context);
 
 	if (err && err != -ENOMEM)
 		err = find_traceable(&found, sources, wanted, context);
@@ -234,9 +245,9 @@ int kernel_functions__find_in(struct kernel_function_list *list,
 int kernel_functions__find(struct kernel_function_list *list, kernel_function_wanted wanted,
 			   void *context)
 {
-	static const struct kernel_function_sources sources = {
-		.traceable_with_addresses = "/sys/kernel/tracing/available_filter_functions_addrs",
-		.traceable = "/sys/kernel/tracing/available_filter_functions",
+	CLEANUP_CLOSE int tracefs = kernel_fs__open(KERNEL_FS_TRACE);
+	const struct kernel_function_sources sources = {
+		.tracefs = tracefs,
 		.symbols = "/proc/kallsyms",
 		.blacklist = "/sys/kernel/debug/kprobes/blacklist",
 	};

@@ -36,10 +36,9 @@ void kernel_function_list__release(struct kernel_function_list *list);
 
 /* The same of other files, for tests; NULL: not there. */
 struct kernel_function_sources {
-	const char *traceable_with_addresses; /* "ffffffff81001234 vfs_read [module]", 6.5+ */
-	const char *traceable;		      /* "vfs_read [module]" */
-	const char *symbols;		      /* as /proc/kallsyms */
-	const char *blacklist;		      /* "0xffffffff81001234-0xffffffff81001250\tname" */
+	int tracefs;	       /* a folder that looks like it, or negative: none; the caller's */
+	const char *symbols;   /* as /proc/kallsyms */
+	const char *blacklist; /* "0xffffffff81001234-0xffffffff81001250\tname" */
 };
 int kernel_functions__find_in(struct kernel_function_list *list,
 			      const struct kernel_function_sources *sources,

@@ -55,14 +55,54 @@ static void failure_leaves_the_list_alone(void)
 	CHECK(list.cpus == &cpu && list.nr == 1);
 }
 
+/* The CPUs that text names, as parse() prints them. */
+static const char *parse_proc(const char *text)
+{
+	static char result[256];
+	CLEANUP(cpu_list__release) struct cpu_list list = {0};
+	CLEANUP_FCLOSE FILE *file = fmemopen((void *)text, strlen(text), "r");
+	size_t used = 0;
+
+	if (cpu_list__parse_proc(file, &list))
+		return "refused";
+	result[0] = '\0';
+	for (size_t i = 0; i < list.nr && used < sizeof(result); i++)
+		used += (size_t)snprintf(result + used, sizeof(result) - used, "%u ", list.cpus[i]);
+	return result;
+}
+
+static void lists_of_proc(void)
+{
+	CHECK_STR(parse_proc("cpu  4 5 6\ncpu0 1 2 3\ncpu12 3 3 3\nintr 9 8 7\nctxt 5\n"), "0 12 ");
+	CHECK_STR(parse_proc("                    CPU0       CPU1       \n"
+			     "          HI:          1          0\n"),
+		  "0 1 ");
+	CHECK_STR(parse_proc("cpu  4 5 6\nintr 9\n"), "refused");
+	CHECK_STR(parse_proc("cpu0x 1\nxcpu1 2\ncpu-2 3\ncpu70000 4\n"), "refused");
+	CHECK_STR(parse_proc("\n"), "refused");
+}
+
+/* What /sys lists is what /proc lists: the programs go on where there is no /sys. */
+static void proc_and_sys(void)
+{
+	static const char *const paths[] = {"/proc/stat", "/proc/softirqs"};
+	CLEANUP(cpu_list__release) struct cpu_list online = {0};
+
+	CHECK_INT(cpu_list__read_online(&online), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		CLEANUP(cpu_list__release) struct cpu_list list = {0};
+		CLEANUP_FCLOSE FILE *file = fopen(paths[i], "re");
+
+		if (!CHECK(file) || !CHECK_INT(cpu_list__parse_proc(file, &list), 0))
+			return;
+		CHECK_INT(list.nr, i ? (size_t)cpus__count_possible() : online.nr);
+	}
+}
+
 static void online_cpus(void)
 {
 	CLEANUP(cpu_list__release) struct cpu_list list = {0};
 
-	if (access("/sys/devices/system/cpu/online", R_OK)) {
-		tap_skip("/sys does not list the CPUs");
-		return;
-	}
 	CHECK_INT(cpu_list__read_online(&list), 0);
 	CHECK_INT(list.nr, sysconf(_SC_NPROCESSORS_ONLN));
 	for (size_t i = 1; i < list.nr; i++)
@@ -73,6 +113,8 @@ static const struct tap_test tests[] = {
 	{"the kernel's lists are read", lists},
 	{"malformed lists are refused", malformed_lists},
 	{"a failure leaves the list untouched", failure_leaves_the_list_alone},
+	{"/proc names them, too", lists_of_proc},
+	{"/proc and /sys agree on this machine", proc_and_sys},
 	{"the online CPUs are as many as libc counts, ascending", online_cpus},
 };
 

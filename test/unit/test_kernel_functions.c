@@ -2,6 +2,7 @@
 #include "sym/kernel_functions.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,11 @@
 #include "core/util/cleanup.h"
 #include "test/unit/tap.h"
 
-/* The four files in a folder of this test's own; those that no test writes are not there. */
+/* The four files in a folder of this test's own, which stands in for tracefs; those that no test
+ * writes are not there. */
 enum source { WITH_ADDRESSES, TRACEABLE, SYMBOLS, BLACKLIST, NR_SOURCES };
-static char paths[NR_SOURCES][64];
+static char paths[NR_SOURCES][96];
+static int tracefs;
 
 static void write_source(enum source source, const char *text)
 {
@@ -36,8 +39,7 @@ static bool is_prefix(void *context, const char *name)
 static int find(struct kernel_function_list *list, const char *prefix)
 {
 	const struct kernel_function_sources sources = {
-		.traceable_with_addresses = paths[WITH_ADDRESSES],
-		.traceable = paths[TRACEABLE],
+		.tracefs = tracefs,
 		.symbols = paths[SYMBOLS],
 		.blacklist = paths[BLACKLIST],
 	};
@@ -184,7 +186,7 @@ static void hidden_addresses(void)
 
 static void no_source_at_all(void)
 {
-	const struct kernel_function_sources none = {0};
+	const struct kernel_function_sources none = {.tracefs = -1};
 	struct kernel_function_list list = {.nr = 42};
 
 	CHECK_INT(find(&list, ""), -ENOENT);
@@ -252,7 +254,8 @@ static const struct tap_test tests[] = {
 
 int main(void)
 {
-	static const char *const names[NR_SOURCES] = {"addresses", "traceable", "symbols",
+	static const char *const names[NR_SOURCES] = {"available_filter_functions_addrs",
+						      "available_filter_functions", "symbols",
 						      "blacklist"};
 	char folder[] = "/tmp/kernel_functions.XXXXXX";
 	int status;
@@ -261,7 +264,9 @@ int main(void)
 		return 1;
 	for (size_t i = 0; i < NR_SOURCES; i++)
 		snprintf(paths[i], sizeof(paths[i]), "%s/%s", folder, names[i]);
+	tracefs = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	status = TAP_RUN(tests);
+	close(tracefs);
 	rmdir(folder);
 	return status;
 }

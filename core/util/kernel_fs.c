@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/util/kernel_fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mount.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/util/array.h"
+#include "core/util/cleanup.h"
+
+static const struct {
+	const char *type;
+	long magic;
+	const char *places[2];
+} file_systems[NR_KERNEL_FS] = {
+	[KERNEL_FS_SYS] = {"sysfs", SYSFS_MAGIC, {"/sys"}},
+	[KERNEL_FS_TRACE] = {"tracefs",
+			     TRACEFS_MAGIC,
+			     {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}},
+};
+
+/* Returns a descriptor, or a negative errno: -ENOENT if something else, or nothing, is there. */
+static int open_mounted(const char *place, long magic)
+{
+	CLEANUP_CLOSE int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct statfs found;
+
+	if (fd < 0)
+		return errno == ENOTDIR ? -ENOENT : -errno;
+	if (fstatfs(fd, &found) || found.f_type != magic)
+		return -ENOENT;
+	return TAKE_FD(fd);
+}
+
+/* Who may not mount, or has a kernel without fsopen(), has only what is mounted. */
+static int mount_without_place(const char *type)
+{
+	CLEANUP_CLOSE int context = fsopen(type, FSOPEN_CLOEXEC);
+	int mounted;
+
+	if (context < 0)
+		return errno == ENODEV ? -ENODEV : -ENOENT;
+	if (fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		return -ENOENT;
+	mounted = fsmount(context, FSMOUNT_CLOEXEC,
+			  MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+				  MOUNT_ATTR_NOEXEC);
+	return mounted < 0 ? -ENOENT : mounted;
+}
+
+int kernel_fs__open(enum kernel_fs fs)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(file_systems[fs].places); i++) {
+		const char *place = file_systems[fs].places[i];
+		int fd = place ? open_mounted(place, file_systems[fs].magic) : -ENOENT;
+
+		if (fd != -ENOENT)
+			return fd;
+	}
+	return mount_without_place(file_systems[fs].type);
+}
+
+FILE *kernel_fs__open_file(enum kernel_fs fs, const char *path)
+{
+	CLEANUP_CLOSE int root = kernel_fs__open(fs);
+	CLEANUP_CLOSE int fd = -1;
+	FILE *file;
+
+	if (root < 0) {
+		errno = -root;
+		return NULL;
+	}
+	fd = openat(root, path, O_RDONLY | O_CLOEXEC);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (file)
+		TAKE_FD(fd);
+	return file;
+}
