@@ -2,6 +2,24 @@
 # What the root tests share. Processes are ended by the PIDs that were started. The shell does
 # what it can by itself: guests (test/vm) take some 50 ms to start a program, even grep.
 
+# tracefs is mounted for one process only, which tests look at it through: what they test must not
+# find it.
+setup_file() {
+	local tries
+	[ "$EUID" = 0 ] || return 0
+	unshare --mount sh -c 'mount -t tracefs nodev /sys/kernel/tracing && exec sleep infinity' \
+		2>/dev/null 3>&- &
+	export tracefs_holder=$! tracefs=/proc/$!/root/sys/kernel/tracing
+	for tries in $(seq 500); do
+		[ ! -e "$tracefs/events" ] && kill -0 $! 2>/dev/null || break
+		pause
+	done
+}
+
+teardown_file() {
+	[ -z "$tracefs_holder" ] || kill "$tracefs_holder" 2>/dev/null || true
+}
+
 setup() {
 	[ "$EUID" = 0 ] || skip "needs root"
 	started=()
@@ -42,7 +60,7 @@ count_programs() {
 # What tracing through tracefs leaves there, which is not for us to change.
 traced_by_files() {
 	local file
-	for file in /sys/kernel/tracing/{uprobe,kprobe}_events; do
+	for file in "$tracefs"/{uprobe,kprobe}_events; do
 		[ ! -r "$file" ] || echo "$(<"$file")"
 	done
 }

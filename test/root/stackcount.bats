@@ -131,7 +131,7 @@ load ../refute
 }
 
 @test "an event that a user has defined is not the tracepoint of its name" {
-	local events=/sys/kernel/tracing/uprobe_events offset
+	local events=$tracefs/uprobe_events offset
 	[ -w "$events" ] || skip "cannot define events here"
 	# Its address is its place in the file: the first segments of a program are.
 	offset=$(readelf -sW "$CALLS" | awk '$8 == "counted" { print $2 }')

@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A root with nothing in it but the program, its links and /proc, as that of a container which was
+# made from one file: all works there. The processes that are traced are outside of it.
+
+load helpers
+load ../refute
+
+# in_bare [SYS] COMMAND...: in such a root; with /sys, if it is named first.
+in_bare() {
+	local script='mount -t proc proc bare/proc'
+	if [ "$1" = SYS ]; then
+		script+=' && mkdir -p bare/sys && mount -t sysfs sysfs bare/sys'
+		shift
+	fi
+	# shellcheck disable=SC2016
+	timeout 120 unshare --mount bash -c "$script"' && exec chroot bare "$@"' - "$@"
+}
+
+make_bare() {
+	unshare --mount true || skip "cannot make a mount namespace"
+	mkdir -p bare/proc
+	cp "$TRACEKIT" bare/tracekit
+	ln -s tracekit bare/profile
+	ln -s tracekit bare/stackcount
+	ln -s tracekit bare/stacksnoop
+}
+
+# all_work [SYS]: each applet, with each kind of what it traces.
+all_work() {
+	make_bare
+	spin names
+	in_bare "$@" /profile -f --stats -p "$pid" -F 199 0.5 >out 2>err
+	grep -Eq '^spin;_start;.*main;outer;middle;spin_leaf [0-9]+$' out
+	grep -q ' seen = ' err
+	in_bare "$@" /stackcount -f -D 0.2 t:sched:sched_switch >out 2>err
+	grep -q ' [1-9][0-9]*$' out
+	in_bare "$@" /stacksnoop -n 1 t:sched:sched_switch >out
+	grep -q 'ip: ' out
+}
+
+@test "the program and /proc: all applets work" {
+	all_work
+}
+
+@test "the program, /proc and /sys: all applets work" {
+	all_work SYS
+}
+
+@test "a library's function of a process outside is counted, with the process's whole stacks" {
+	make_bare
+	start_busy bash -c 'while :; do x=$x; done'
+	in_bare /stackcount -f -U -D 1 -p "$pid" c:malloc >out
+	grep -Eq ';_start;.*;main;.*malloc [0-9]+$' out
+}
+
+@test "kernel functions are counted and shown" {
+	needs_kprobes
+	make_bare
+	start_busy bash -c 'while read -r _ </proc/version; do :; done'
+	in_bare /stackcount -K -f -D 0.5 vfs_read >out
+	grep -Eq '(^|;)vfs_read [0-9]+$' out
+	in_bare SYS /stacksnoop -n 1 vfs_read >out
+	grep -q 'vfs_read' out
+}
+
+@test "a process in a mount namespace of its own has its names" {
+	make_bare
+	mkdir inner
+	start unshare --mount bash -c 'mount -t tmpfs none inner && cp "$SPIN" inner/spin && exec inner/spin names'
+	wait_for is_called "$pid" spin
+	spend "$pid" 10
+	in_bare /profile -f -U -p "$pid" -F 199 0.5 >out
+	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
+}
+
+@test "nothing is mounted when a trace was killed" {
+	make_bare
+	mounts=$(sort /proc/self/mountinfo)
+	# Not behind timeout, which would not be killed with it.
+	start unshare --mount bash -c 'mount -t proc proc bare/proc && exec chroot bare /stackcount -f t:sched:sched_switch' \
+		>out 2>err
+	wait_for polls "$pid"
+	refute grep -q tracefs "/proc/$pid/mountinfo"
+	kill -KILL "$pid"
+	try wait "$pid"
+	[ "$status" -eq 137 ]
+	[ "$mounts" = "$(sort /proc/self/mountinfo)" ]
+}
+
+# With what an ordinary user can be given, but not CAP_SYS_ADMIN, which mounting takes.
+@test "without /sys, and without the right to mount it, what it would have told is said" {
+	needs_registers
+	make_bare
+	chmod 755 "$PWD" bare bare/tracekit
+	spin syscalls
+	caps=-all,+bpf,+perfmon,+syslog,+sys_ptrace,+dac_read_search,+sys_chroot
+	try in_bare_with "$caps" /profile -f -p "$pid" -F 199 1 >out 2>err
+	cat err
+	[ "$status" -eq 0 ] || skip "this kernel asks for CAP_SYS_ADMIN"
+	[ "$(grep -c 'sys is not mounted' err)" -eq 1 ]
+	[ -s out ]
+	try in_bare_with "$caps" /stackcount -D 0.1 t:sched:sched_switch >out 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "stackcount: cannot list tracepoints: tracefs is not mounted; 'mount -t tracefs nodev /sys/kernel/tracing'" err
+}
+
+# in_bare_with CAPABILITIES COMMAND...
+in_bare_with() {
+	local caps=$1
+	shift
+	unshare --mount bash -c 'mount -t proc proc bare/proc && exec setpriv --inh-caps "$1" \
+		--bounding-set "$1" chroot bare "${@:2}"' - "$caps" "$@"
+}
