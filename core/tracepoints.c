@@ -160,8 +160,8 @@ static int cannot_read(int code, struct error *error)
 				  "CAP_DAC_READ_SEARCH");
 	if (code == -ENOENT)
 		return error__set(error, code,
-				  "cannot list tracepoints: tracefs is not mounted; 'mount -t "
-				  "tracefs nodev /sys/kernel/tracing'");
+				  "cannot list tracepoints: tracefs is not mounted; run as root, "
+				  "or 'mount -t tracefs nodev /sys/kernel/tracing'");
 	if (code == -ENODEV)
 		return error__set(error, code,
 				  "cannot list tracepoints: this kernel has no tracefs "

@@ -9,7 +9,7 @@ BUILD_PACKAGES=(
 )
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
-	bats binutils clang-format dwz fish g++ libclang-rt-14-dev llvm mandoc perl-base procps
+	bats binutils clang-format dwz fish g++ golang-go libclang-rt-14-dev llvm mandoc perl-base procps
 	shellcheck xz-utils zsh
 )
 # shellcheck disable=SC2034

@@ -102,7 +102,7 @@ all_work() {
 	[ -s out ]
 	try in_bare_with "$caps" /stackcount -D 0.1 t:sched:sched_switch >out 2>err
 	[ "$status" -eq 1 ]
-	grep -Fxq "stackcount: cannot list tracepoints: tracefs is not mounted; 'mount -t tracefs nodev /sys/kernel/tracing'" err
+	grep -Fxq "stackcount: cannot list tracepoints: tracefs is not mounted; run as root, or 'mount -t tracefs nodev /sys/kernel/tracing'" err
 }
 
 # in_bare_with CAPABILITIES COMMAND...

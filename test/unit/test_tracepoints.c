@@ -215,8 +215,8 @@ static void ids(void)
 static void not_mounted(void)
 {
 	CHECK_STR(find_in(-ENOENT, "t:sched:sched_switch", false),
-		  "cannot list tracepoints: tracefs is not mounted; 'mount -t tracefs nodev "
-		  "/sys/kernel/tracing'");
+		  "cannot list tracepoints: tracefs is not mounted; run as root, or 'mount -t "
+		  "tracefs nodev /sys/kernel/tracing'");
 	CHECK_STR(find_in(-ENODEV, "t:sched:sched_switch", false),
 		  "cannot list tracepoints: this kernel has no tracefs (CONFIG_TRACING)");
 }
