@@ -64,10 +64,7 @@ interrupt() {
 }
 
 @test "profile -I: idle stacks too" {
-	for _ in $(seq 20); do
-		profile -I -F 199 1 >out
-		if grep -q swapper/ out; then break; fi
-	done
+	profile_idle -I -F 199 0.5
 	text out
 	grep -Eq '^    -                swapper/[0-9]+ \(0\)$' out
 	grep -Fxq "    cpu_startup_entry" out

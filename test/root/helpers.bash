@@ -250,6 +250,31 @@ stop_after() {
 	[ "$status" -eq 0 ] || [ "$status" -eq 143 ]
 }
 
+# Hundredths of a second that all CPUs have been idle, together.
+idle_time() {
+	local label idle iowait
+	read -r label _ _ _ idle iowait _ </proc/stat
+	[ "$label" = cpu ] && echo $((idle + iowait))
+}
+
+# needs_idle_since TIME: skips if since then, as of idle_time, the CPUs were not idle for a second,
+# since others keep them busy.
+needs_idle_since() {
+	[ $(($(idle_time) - $1)) -ge 100 ] || skip "no CPU has been idle meanwhile"
+}
+
+# profile_idle ARGUMENTS...: again and again, until the idle task is in out.
+profile_idle() {
+	local before tries
+	before=$(idle_time)
+	for tries in {1..20}; do
+		profile "$@" >out
+		! grep -q swapper/ out || return 0
+	done
+	needs_idle_since "$before"
+	return 1
+}
+
 # ---- stackcount ----
 
 stackcount() {
