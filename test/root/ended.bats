@@ -35,13 +35,11 @@ getppid=t:syscalls:sys_enter_getppid
 	all=$(grep -c '^    works$' out)
 	[ "$all" -gt 20 ]
 	# Each of them, but for samples of its start and its end.
-	start "$TRACEKIT" profile -f -U -F 199 >out
-	pause 0.5
+	start_tracer profile -f -U -F 199
 	for _ in {1..25}; do
 		"$LIVES" burn
 	done
-	kill -INT "$pid"
-	wait "$pid"
+	stop_tracer
 	named=$(counted '^lives;.*main;burn;works [0-9]+$')
 	all=$(counted '^lives[; ]')
 	echo "$named of $all"
@@ -106,14 +104,11 @@ getppid=t:syscalls:sys_enter_getppid
 
 @test "a process that was there before, and ends" {
 	spin names
-	start "$TRACEKIT" profile -f -U -F 199 >out
-	profile=$pid
-	pause 1
-	end=${started[0]}
-	kill -KILL "$end"
-	wait "$end" || true
-	kill -INT "$profile"
-	wait "$profile"
+	start_tracer profile -f -U -F 199
+	spend "$pid" 50
+	kill -KILL "$pid"
+	try wait "$pid"
+	stop_tracer
 	[ "$(counted '^spin;.*main;outer;middle;spin_leaf [0-9]+$')" -gt 20 ]
 }
 
@@ -125,9 +120,9 @@ getppid=t:syscalls:sys_enter_getppid
 	wait_for is_called "$pid" lives
 	start_stackcount -U -f $getppid
 	echo >&7
-	pause 0.5
+	wait_for is_called "$pid" another
 	echo >&7
-	pause 0.5
+	try wait "$pid"
 	stop_stackcount
 	exec 7>&-
 	[ "$(counted ';main;become;asks(;counted)?;syscall 1$')" -eq 1 ]
@@ -146,15 +141,13 @@ getppid=t:syscalls:sys_enter_getppid
 }
 
 @test "programs that are deleted as soon as they have run" {
-	start "$TRACEKIT" profile -f -U -F 199 >out
-	pause 0.5
+	start_tracer profile -f -U -F 199
 	for i in {1..10}; do
 		cp "$LIVES" "./gone$i"
 		"./gone$i" burn
 		rm "./gone$i"
 	done
-	kill -INT "$pid"
-	wait "$pid"
+	stop_tracer
 	for i in {1..10}; do
 		[ "$(counted "^gone$i;.*main;burn;works [0-9]+$")" -gt 0 ]
 	done
@@ -163,27 +156,22 @@ getppid=t:syscalls:sys_enter_getppid
 @test "programs of a mount namespace that is gone" {
 	unshare --mount true || skip "cannot make a mount namespace"
 	mkdir inner
-	start "$TRACEKIT" profile -f -U -F 199 >out
-	pause 0.5
+	start_tracer profile -f -U -F 199
 	unshare --mount bash -c 'mount -t tmpfs none inner && cp "$1" inner/inside &&
 		for i in 1 2 3 4 5; do inner/inside burn; done' bash "$LIVES"
 	[ ! -e inner/inside ]
-	kill -INT "$pid"
-	wait "$pid"
+	stop_tracer
 	[ "$(counted '^inside;.*main;burn;works [0-9]+$')" -gt 10 ]
 }
 
 @test "a process whose first thread has ended, and which still runs code that it has generated" {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
-	start "$TRACEKIT" profile -f -U -F 199 >out
-	profile=$pid
-	pause 0.5
+	start_tracer profile -f -U -F 199
 	start "$LIVES" leaderless >page
 	wait_for [ -s page ]
 	echo "$(<page) 1000 generated" >"/tmp/perf-$pid.map"
-	pause 0.5
-	kill -INT "$profile"
-	wait "$profile"
+	spend "$pid" 50
+	stop_tracer
 	rm "/tmp/perf-$pid.map"
 	[ "$(counted '^lives;.*;generated [0-9]+$')" -gt 20 ]
 }

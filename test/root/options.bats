@@ -124,7 +124,6 @@ enter() {
 	there=$pid
 	spin deep 3
 	taskset -pc 0 "$pid" >/dev/null
-	sleep 0.1
 	profile -U -C "$cpu" 0.5 >out
 	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user stack on CPU#$cpu for 0.5 secs."
 	grep -q "spin ($there)" out

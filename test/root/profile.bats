@@ -134,7 +134,7 @@ cut_at() {
 	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
 	cat >inside <<-END
 		"$SPIN" names & pid=\$!
-		sleep 0.2
+		until [ "\$(</proc/\$pid/comm)" = spin ]; do sleep 0.02; done
 		"$TRACEKIT" profile -U -p \$pid 1
 		kill \$pid
 		echo "pid=\$pid"
@@ -167,7 +167,9 @@ cut_at() {
 	cat >inside <<-END
 		"$SPIN" names & one=\$!
 		"$SPIN" names & two=\$!
-		sleep 0.2
+		for pid in \$one \$two; do
+			until [ "\$(</proc/\$pid/comm)" = spin ]; do sleep 0.02; done
+		done
 		"$TRACEKIT" profile -f -U -p \$one,\$two 3 >out & profile=\$!
 		sleep 1
 		kill -KILL \$one
