@@ -103,7 +103,7 @@ has_rows() {
 
 @test "stacksnoop -v t:timer:tick_stop: the idle task has no PID" {
 	before=$(idle_time)
-	try timeout 30 "$TRACEKIT" stacksnoop -v -n 5 t:timer:tick_stop >out
+	try timeout 20 "$TRACEKIT" stacksnoop -v -n 5 t:timer:tick_stop >out
 	[ "$status" -ne 124 ] || needs_idle_since "$before"
 	[ "$status" -eq 0 ]
 	[ "$(stacksnoop_text out v)" = "5 0" ]
