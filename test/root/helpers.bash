@@ -2,11 +2,19 @@
 # What the root tests share. Processes are ended by the PIDs that were started. The shell does
 # what it can by itself: guests (test/vm) take some 50 ms to start a program, even grep.
 
+setup_file() {
+	measure_slowness
+	[ "$EUID" != 0 ] || mount_tracefs
+}
+
+teardown_file() {
+	[ -z "$tracefs_holder" ] || kill "$tracefs_holder" 2>/dev/null || true
+}
+
 # tracefs is mounted for one process only, which tests look at it through: what they test must not
 # find it.
-setup_file() {
+mount_tracefs() {
 	local tries
-	[ "$EUID" = 0 ] || return 0
 	unshare --mount sh -c 'mount -t tracefs nodev /sys/kernel/tracing && exec sleep infinity' \
 		2>/dev/null 3>&- &
 	export tracefs_holder=$! tracefs=/proc/$!/root/sys/kernel/tracing
@@ -14,10 +22,6 @@ setup_file() {
 		[ ! -e "$tracefs/events" ] && kill -0 $! 2>/dev/null || break
 		pause
 	done
-}
-
-teardown_file() {
-	[ -z "$tracefs_holder" ] || kill "$tracefs_holder" 2>/dev/null || true
 }
 
 setup() {
@@ -124,7 +128,7 @@ spin() {
 
 # How slow is this machine, in guests or beside others? The limits of waiting grow by that.
 # Starting five programs takes some 10 ms.
-setup_file() {
+measure_slowness() {
 	local begin=${EPOCHREALTIME/[.,]/} slowness
 	[ -z "$TRACEKIT_SLOWNESS" ] || return 0
 	for _ in {1..5}; do
