@@ -87,7 +87,7 @@ only() {
 
 @test "shell scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
-	shellcheck -x scripts/quickstart scripts/test scripts/packages.sh .ci/run test/vm/* \
+	shellcheck -x scripts/* .ci/run test/vm/* test/cases test/newcomer test/run_bats.sh \
 		test/unit/make_debug_files.sh \
 		test/bench/profile-peers test/bench/stackcount-peers test/bench/stacksnoop-peers \
 		test/bench/symbolize-peers test/bench/kernel-functions test/bench/unwind-peers

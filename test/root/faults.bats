@@ -28,6 +28,7 @@ one_line() {
 	grep -Eq "$2" err
 }
 
+# bats test_tags=between
 @test "without the kernel's BTF all works but the mount namespace filter, which says so" {
 	spin names
 	isolated "[ ! -d /sys/kernel/btf ] || mount -t tmpfs none /sys/kernel/btf

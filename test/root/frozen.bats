@@ -20,6 +20,7 @@ frozen() {
 	[ "$status" -eq 0 ]
 }
 
+# bats test_tags=between
 @test "a function that libc has called" {
 	frozen "$WALKED" callback
 }
@@ -36,6 +37,7 @@ frozen() {
 	frozen "$WALKED" handler
 }
 
+# bats test_tags=between
 @test "the vDSO" {
 	frozen "$WALKED" vdso
 }

@@ -6,6 +6,7 @@
 load helpers
 load ../refute
 
+# bats test_tags=between
 @test "a known stack, root to leaf, with every frame named" {
 	spin names
 	profile -f -U -p "$pid" -F 199 0.5 >out
@@ -48,6 +49,7 @@ load ../refute
 	grep -E '^        [0-9]+$' out | sort -nc
 }
 
+# bats test_tags=between
 @test "a kernel stack lies under its user stack" {
 	spin syscalls
 	profile -f -p "$pid" -F 499 0.5 >out

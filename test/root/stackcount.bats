@@ -8,6 +8,7 @@ load ../refute
 
 # ---- user functions ----
 
+# bats test_tags=between
 @test "every call is counted, by the stack that led to it" {
 	calls names 100
 	start_stackcount -f --stats -p "$pid" "$CALLS:counted"
@@ -90,6 +91,7 @@ load ../refute
 	done
 }
 
+# bats test_tags=between
 @test "a function of a library, by path and by name, and of one that is loaded later" {
 	library=$(dirname "$CALLS")/libcounted.so
 	calls linked 30
@@ -220,6 +222,7 @@ chains() {
 	chains 16000
 }
 
+# bats test_tags=between
 @test "tracepoints of all kinds, within each other" {
 	calls chains 500
 	start_stackcount -f --stats -p "$pid" 't:*:*'
@@ -269,6 +272,7 @@ trace_all_calls() {
 
 # ---- USDT ----
 
+# bats test_tags=between
 @test "a semaphore is up while somebody traces, in each process, and down afterwards" {
 	calls usdt 12
 	one=$pid
@@ -310,6 +314,7 @@ trace_all_calls() {
 
 # ---- tracepoints ----
 
+# bats test_tags=between
 @test "system calls: entry and return, each once" {
 	calls getppids 40
 	for event in sys_enter_getppid sys_exit_getppid 'sys_e*_getppid'; do
@@ -366,6 +371,7 @@ trace_all_calls() {
 # One function, which has several names: the kernel chooses the one that it is called by.
 getppid='__*sys_getppid'
 
+# bats test_tags=between
 @test "a kernel function: exact counts, the caller below it" {
 	needs_kprobes
 	calls getppids 40
@@ -379,6 +385,7 @@ getppid='__*sys_getppid'
 	stacks | grep -Exq 'main;getppids;entry_SYSCALL_64_after_hwframe;do_syscall_64(;x64_sys_call)?;__[a-z0-9_]*sys_getppid 40'
 }
 
+# bats test_tags=between
 @test "kernel functions by a glob and by an expression; -K, and -P" {
 	needs_kprobes
 	calls getppids 40

@@ -41,6 +41,7 @@ load ../refute
 	[ "$(paths out | uniq)" = "getppids;main" ]
 }
 
+# bats test_tags=between
 @test "-d: both stacks and a border, also where one of them is empty" {
 	calls getppids 3
 	start_stacksnoop -d --stats -p "$pid" t:syscalls:sys_enter_getppid
@@ -135,6 +136,7 @@ load ../refute
 
 # ---- patterns ----
 
+# bats test_tags=between
 @test "USDT probes, and their semaphores" {
 	calls usdt 6
 	start_stacksnoop -U --stats "u:$CALLS:plain"
@@ -162,6 +164,7 @@ load ../refute
 	refute grep -Eq 'bpf_|__traceiter_' out
 }
 
+# bats test_tags=between
 @test "a tracepoint: its first frame is the function that it is in" {
 	timeout 60 "$TRACEKIT" stacksnoop -v -n 50 t:sched:sched_switch >out
 	counts=$(stacksnoop_text out vl)
@@ -182,6 +185,7 @@ load ../refute
 	[ "$(wc -l <out)" -eq "$(total counted)" ]
 }
 
+# bats test_tags=between
 @test "a kernel function: exact, the caller below it" {
 	needs_kprobes
 	calls getppids 20

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the kernel's verifier says of the programs that walk user stacks.
 
+# bats file_tags=between
 load helpers
 load ../refute
 

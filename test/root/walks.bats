@@ -31,6 +31,7 @@ mostly() {
 	[ "$all" -ge 10 ] && [ $((complete * 100)) -ge $((all * wanted)) ]
 }
 
+# bats test_tags=between
 @test "--unwind: by call-frame information, by frame pointers, or not at all" {
 	walked deep
 	for method in auto dwarf; do
@@ -47,6 +48,7 @@ mostly() {
 	[ ! -s err ]
 }
 
+# bats test_tags=between
 @test "a signal handler on a stack of its own, and what it has interrupted" {
 	walked handler
 	stackcount -f -U -p "$pid" -D 0.5 "$WALKED:on_signal" >out
@@ -155,6 +157,7 @@ is_loaded_whole() {
 	grep -q '^calls;_start;.*;main;loaded;library_function ' out
 }
 
+# bats test_tags=between
 @test "-p: a library that is loaded meanwhile, and loaded again" {
 	cp "$(dirname "$CALLS")/libcounted.so" ./libloaded.so
 	calls loaded 20000 ./libloaded.so
@@ -278,6 +281,7 @@ overwrite() {
 	[ "$(stat_of lost err.fp)" -gt 0 ]
 }
 
+# bats test_tags=between
 @test "--stats says how user stacks are walked" {
 	walked callback
 	sample --stats

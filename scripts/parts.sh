@@ -1,0 +1,193 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by scripts/test: the parts of a test run, what they say meanwhile, and the results.
+#
+# $results has a line of TAP for each case:
+#     ok - build root/profile: the name of the case
+#     ok - 6.12 root/faults: the name of the case # skip why
+# Behind the dash is where it ran: a build folder, or the kernel of a guest.
+
+results=build/results
+times=()
+
+# What test/cases says of a program that was cut off.
+comes_to_its_end="comes to its end"
+
+begin() {
+	SECONDS=0
+	mkdir -p build
+	: >"$results"
+}
+
+# clock SECONDS: as minutes and seconds.
+clock() {
+	printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
+}
+
+# What the programs whose logs are newer than $1 are at: each log's tests that have begun and not
+# ended, or the last step of a build.
+current() {
+	find build* -maxdepth 1 -name '*.log' -newer "$1" -exec awk '
+		FNR == 1 { say(); delete running; step = ""; name = FILENAME }
+		$1 == "Start" { running[$2] = $3 }
+		$2 == "Test" { delete running[substr($3, 2)] }
+		/^\[ *[0-9]+%\] / { step = $0 }
+		END { say() }
+		function say(number, line) {
+			sub(/\.log$/, "", name)
+			line = step
+			for (number in running)
+				line = line " " running[number]
+			if (line)
+				print "    " name ": " line
+		}' {} +
+}
+
+# Says each minute what the part is at. No program does the waiting: it would keep stdout open
+# when the part has ended.
+tell() {
+	while ! read -rt 60 <> <(:) && kill -0 $$ 2>/dev/null; do
+		say "$(clock "$SECONDS")"
+		current build/part-begun || true
+	done
+}
+
+# part TITLE COMMAND...
+part() {
+	local begun=$SECONDS status=0 teller
+	say "$(clock "$begun") $1"
+	touch build/part-begun
+	tell &
+	teller=$!
+	"${@:2}" || status=$?
+	kill "$teller" || true
+	wait "$teller" 2>/dev/null || true
+	times+=("$(printf '%6s  %s' "$(clock $((SECONDS - begun)))" "$1")")
+	return "$status"
+}
+
+# How many times slower than a common machine this one is, in $slowness: the seconds that some
+# work for the shell takes, and programs that it starts. Limits grow with it.
+measure_slowness() {
+	local begun=${EPOCHREALTIME/[.,]/} i
+	for ((i = 0; i < 100; i++)); do
+		/bin/true
+	done
+	for ((i = 0; i < 300000; i++)); do
+		:
+	done
+	slowness=$(((${EPOCHREALTIME/[.,]/} - begun) / 1000000 + 1))
+	export TRACEKIT_SLOWNESS=$slowness
+	limit=$((300 * slowness))
+	say "Each test program may take $limit seconds"
+}
+
+# unmounted COMMAND...: as root, where nothing that somebody has mounted by hand can help: neither
+# tracefs, debugfs nor bpffs is mounted.
+unmounted() {
+	# shellcheck disable=SC2016
+	as_root unshare --mount --propagation private bash -c '
+		for folder in debug/tracing tracing debug ../fs/bpf; do
+			while mountpoint -q "/sys/kernel/$folder"; do
+				umount -l "/sys/kernel/$folder" || exit
+			done
+		done
+		exec "$@"' - "$@"
+}
+
+# collect PLACE LOG: take down the cases of a log of ctest, and print what is not ok.
+collect() {
+	test/cases "$1" "$2" | tee -a "$results" | grep -v '^ok ' || true
+}
+
+# retries PLACE: shell commands that run its failed cases once more, a line for each program. Of
+# programs that did not come to their end, and of those in C, all cases.
+retries() {
+	local build=build program cases filter
+	[ ! -e "$1/CMakeCache.txt" ] || build=$1
+	sed -n "s|^not ok - $1 \([^ ]*\): .*|\1|p" "$results" | sort -u | while read -r program; do
+		cases=$(sed -n "s|^not ok - $1 $program: ||p" "$results")
+		filter=
+		grep -Fxq "$comes_to_its_end" <<<"$cases" ||
+			filter="^($(sed 's/[][\.*^$+?(){}|/]/\\&/g' <<<"$cases" | paste -sd '|'))\$"
+		printf 'TEST_CASES=%q ctest --test-dir %q -V --timeout %d -R %q\n' \
+			"$filter" "$build" "$((limit * 4))" "^$program\$"
+	done
+}
+
+# retry PLACE: run what has failed there once more, on a machine that does nothing else.
+retry() {
+	local log
+	if [ -e "$1/CMakeCache.txt" ]; then
+		log=$1/retry.log
+		unmounted bash -c "$(retries "$1")" >"$log" 2>&1 || true
+	else
+		log=build-vm/$1.retry.log
+		GUEST_TIMEOUT=$((1800 * slowness)) test/vm/guest "$1" \
+			"$(retries "$1" | sed 's/ctest/nice -n -10 ctest/')" >"$log" 2>&1 || true
+	fi
+	test/cases "$1" "$log" >>"$results.retry"
+}
+
+# merge FIRST SECOND: the lines of both runs, each case once: as it ended in the better one, with
+# "unsteady" in front if it failed in the other. That a program came to its end the second time is
+# no case that passed.
+merge() {
+	awk -v end=": $comes_to_its_end" '
+		!/^(not )?ok - / { next }
+		{
+			passed = /^ok/
+			sub(/^(not )?ok - /, "")
+			text = key = $0
+			sub(/ # [Ss][Kk][Ii][Pp].*/, "", key)
+			program = substr(key, 1, index(key, ": ") - 1)
+			if (!(key in best))
+				order[++cases] = key
+			if (passed || !(key in best))
+				best[key] = text
+			if (passed)
+				good[key] = 1
+			else
+				bad[key] = 1
+		}
+		FILENAME != ARGV[1] { again[program] = 1; second[key] = 1 }
+		END {
+			for (i = 1; i <= cases; i++) {
+				key = order[i]
+				program = substr(key, 1, index(key, ": ") - 1)
+				if (key == program end && !(key in second) && program in again)
+					print "unsteady " best[key]
+				else if (key in good)
+					print (key in bad ? "unsteady ok " : "ok ") best[key]
+				else
+					print "not ok " best[key]
+			}
+		}' "$1" "$2"
+}
+
+# finish: run once more what failed, and end with what all of it has come to.
+finish() {
+	local place passed failed skipped
+	: >"$results.retry"
+	# shellcheck disable=SC2013
+	for place in $(sed -n 's/^not ok - \([^ ]*\) .*/\1/p' "$results" | sort -u); do
+		grep -q "^not ok - $place build: " "$results" ||
+			part "Running once more what failed in $place" retry "$place"
+	done
+	merge "$results" "$results.retry" >"$results.merged"
+	skipped=$(grep -Eic '^(unsteady )?ok .* # skip' "$results.merged" || true)
+	passed=$(($(grep -Ec '^(unsteady )?ok ' "$results.merged" || true) - skipped))
+	failed=$(grep -c '^not ok ' "$results.merged" || true)
+
+	say "$(clock "$SECONDS") How long it took:"
+	printf '    %s\n' "${times[@]}"
+	if [ "$skipped" -gt 0 ]; then
+		say "Skipped on this machine:"
+		sed -En 's/^(unsteady )?ok (.* # [Ss][Kk][Ii][Pp].*)/    \2/p' "$results.merged"
+	fi
+	sed -n 's/^not ok /failed: /p' "$results.merged"
+	sed -En 's/^unsteady (ok )?/unsteady: /p' "$results.merged"
+	printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+	[ "$failed" -eq 0 ]
+	exit
+}
