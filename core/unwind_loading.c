@@ -85,7 +85,7 @@ static void want_file(struct loading *loading, struct unwind_known_file *file, p
 	    monotonic_now() < file->retry)
 		return;
 	/* Not by its path, which has been tried: by one that runs. */
-	if (file->failures && kill(pid, 0))
+	if (file->failures && kill(pid, 0) && errno == ESRCH)
 		return;
 	file->wanted_by = pid;
 	file->wanted_start = start;
