@@ -83,8 +83,13 @@ measure_slowness() {
 }
 
 # unmounted COMMAND...: as root, where nothing that somebody has mounted by hand can help: neither
-# tracefs, debugfs nor bpffs is mounted.
+# tracefs, debugfs nor bpffs is mounted. In a container that may not have a mount namespace of its
+# own it is as it is.
 unmounted() {
+	if ! as_root unshare --mount true; then
+		as_root "$@"
+		return
+	fi
 	# shellcheck disable=SC2016
 	as_root unshare --mount --propagation private bash -c '
 		for folder in debug/tracing tracing debug ../fs/bpf; do
