@@ -36,6 +36,8 @@ getppid=t:syscalls:sys_enter_getppid
 	[ "$all" -gt 20 ]
 	# Each of them, but for samples of its start and its end.
 	start_tracer profile -f -U -F 199
+	# Until what was there before has its tables, new programs wait for theirs.
+	pause 0.5
 	for _ in {1..25}; do
 		"$LIVES" burn
 	done
