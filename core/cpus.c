@@ -102,9 +102,16 @@ int cpu_list__read_online(struct cpu_list *list)
 int cpus__count_possible(void)
 {
 	CLEANUP(cpu_list__release) struct cpu_list possible = {0};
-	int err = read_list(&possible, "devices/system/cpu/possible", "/proc/softirqs");
+	static int count;
+	int err;
 
-	return err ? err : (int)possible.nr;
+	if (!count) {
+		err = read_list(&possible, "devices/system/cpu/possible", "/proc/softirqs");
+		if (err)
+			return err;
+		count = (int)possible.nr;
+	}
+	return count;
 }
 
 int cpu_list__choose(struct cpu_list *list, uint64_t wanted, const char *option,

@@ -25,7 +25,7 @@ int cpu_list__read_online(struct cpu_list *list);
 
 /*
  * How many CPUs can ever be online: so many values per-CPU maps have. Or a negative errno, as
- * above.
+ * above. The kernel is asked once.
  */
 int cpus__count_possible(void);
 

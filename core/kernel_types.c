@@ -4,12 +4,10 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "core/util/array.h"
@@ -21,24 +19,21 @@ static void free_btf(struct btf *const *btf)
 	btf__free(*btf);
 }
 
-/* The kernel's own BTF. Returns a descriptor, or a negative errno. */
-static int open_btf(void)
+/* The kernel's own BTF. NULL if there is none. */
+static FILE *open_btf(void)
 {
-	CLEANUP_CLOSE int sysfs = kernel_fs__open(KERNEL_FS_SYS);
-	int fd = sysfs < 0 ? sysfs : openat(sysfs, "kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
-
-	return fd < 0 && sysfs >= 0 ? -errno : fd;
+	return kernel_fs__open_file(KERNEL_FS_SYS, "kernel/btf/vmlinux");
 }
 
 /* NULL if there is none. */
 static struct btf *read_btf(void)
 {
-	CLEANUP_CLOSE int fd = open_btf();
+	CLEANUP_FCLOSE FILE *file = open_btf();
 	char path[32];
 
-	if (fd < 0)
+	if (!file)
 		return NULL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
 	return btf__parse_raw(path);
 }
 
@@ -142,10 +137,10 @@ bool task_registers__can_be_had(void)
 	static enum { NOT_ASKED, YES, NO } answer;
 
 	if (answer == NOT_ASKED) {
-		CLEANUP_CLOSE int btf = open_btf();
+		CLEANUP_FCLOSE FILE *btf = open_btf();
 
-		answer = btf >= 0 && libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE,
-							     BPF_FUNC_task_pt_regs, NULL) == 1 ?
+		answer = btf && libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_task_pt_regs,
+							NULL) == 1 ?
 				 YES :
 				 NO;
 	}

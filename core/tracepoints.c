@@ -171,13 +171,12 @@ static int cannot_read(int code, struct error *error)
 
 static int open_events(int tracefs, struct error *error)
 {
-	int fd = tracefs;
+	int fd;
 
-	if (fd >= 0) {
-		fd = openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		fd = fd < 0 ? -errno : fd;
-	}
-	return fd < 0 ? cannot_read(fd, error) : fd;
+	if (tracefs < 0)
+		return cannot_read(tracefs, error);
+	fd = openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? cannot_read(-errno, error) : fd;
 }
 
 static int compare_tracepoints(const void *a, const void *b)

@@ -10,19 +10,32 @@
 #include "core/util/cleanup.h"
 #include "test/unit/tap.h"
 
-/* The CPUs of a list as "0 1 2 ", or "refused". */
-static const char *parse(const char *text)
+/* The CPUs of a list as "0 1 2 ". */
+static const char *print(const struct cpu_list *list)
 {
 	static char result[256];
-	CLEANUP(cpu_list__release) struct cpu_list list = {0};
 	size_t used = 0;
 
-	if (cpu_list__parse(text, &list))
-		return "refused";
 	result[0] = '\0';
-	for (size_t i = 0; i < list.nr && used < sizeof(result); i++)
-		used += (size_t)snprintf(result + used, sizeof(result) - used, "%u ", list.cpus[i]);
+	for (size_t i = 0; i < list->nr && used < sizeof(result); i++)
+		used += (size_t)snprintf(result + used, sizeof(result) - used, "%u ",
+					 list->cpus[i]);
 	return result;
+}
+
+static const char *parse(const char *text)
+{
+	CLEANUP(cpu_list__release) struct cpu_list list = {0};
+
+	return cpu_list__parse(text, &list) ? "refused" : print(&list);
+}
+
+static const char *parse_proc(const char *text)
+{
+	CLEANUP(cpu_list__release) struct cpu_list list = {0};
+	CLEANUP_FCLOSE FILE *file = fmemopen((void *)text, strlen(text), "r");
+
+	return cpu_list__parse_proc(file, &list) ? "refused" : print(&list);
 }
 
 static void lists(void)
@@ -53,22 +66,6 @@ static void failure_leaves_the_list_alone(void)
 
 	CHECK_INT(cpu_list__parse("0,1,x", &list), -EINVAL);
 	CHECK(list.cpus == &cpu && list.nr == 1);
-}
-
-/* The CPUs that text names, as parse() prints them. */
-static const char *parse_proc(const char *text)
-{
-	static char result[256];
-	CLEANUP(cpu_list__release) struct cpu_list list = {0};
-	CLEANUP_FCLOSE FILE *file = fmemopen((void *)text, strlen(text), "r");
-	size_t used = 0;
-
-	if (cpu_list__parse_proc(file, &list))
-		return "refused";
-	result[0] = '\0';
-	for (size_t i = 0; i < list.nr && used < sizeof(result); i++)
-		used += (size_t)snprintf(result + used, sizeof(result) - used, "%u ", list.cpus[i]);
-	return result;
 }
 
 static void lists_of_proc(void)

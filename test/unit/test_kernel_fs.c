@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/array.h"
 #include "core/util/cleanup.h"
 #include "test/unit/tap.h"
 
@@ -32,7 +33,7 @@ static void run_apart(int (*steps)(void))
 		if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 		    mount("none", "/sys", "tmpfs", 0, NULL))
 			_exit(NO_NAMESPACE);
-		for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
 			mkdir(folders[i], 0755);
 		_exit(steps() ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
