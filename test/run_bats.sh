@@ -1,7 +1,9 @@
-#!/bin/bash
+#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# run_bats.sh FILE: run the cases of a file of bats, speak TAP.
+# run_bats.sh FILE: run the cases of a file of bats, speak TAP. They are a session of their own, by
+# which they know their processes.
 #
 # TEST_TAGS: only those with this tag. TEST_CASES: only those whose names match this regular
-# expression.
-exec bats --tap ${TEST_TAGS:+--filter-tags "$TEST_TAGS"} ${TEST_CASES:+--filter "$TEST_CASES"} "$1"
+# expression. TEST_TIMING: how long each takes is behind its name.
+exec setsid --wait bats --tap ${TEST_TAGS:+--filter-tags "$TEST_TAGS"} \
+	${TEST_CASES:+--filter "$TEST_CASES"} ${TEST_TIMING:+--timing} "$1"

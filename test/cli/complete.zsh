@@ -28,9 +28,14 @@ print_offered() {
 
 offer() {
 	PS1= COLUMNS=200
-	[[ -d $1 ]] && fpath=($1 $fpath)
 	autoload -Uz compinit
-	compinit -u -D
+	if [[ -d $1 ]]; then
+		fpath=($1 $fpath)
+		compinit -u -D
+	else
+		# What it finds is the same each time.
+		compinit -u -d $BATS_FILE_TMPDIR/zcompdump
+	fi
 	[[ -d $1 ]] || source $1
 	zstyle ':completion:*' list-grouped no
 	bindkey '^I' complete-word

@@ -8,16 +8,17 @@ setup() {
 }
 
 says() {
-	local wanted=$1 stream=$2 text=$3 status=0 other=out
+	local wanted=$1 stream=$2 text=$3 status=0 other=out said
 	shift 3
 	[ "$stream" = out ] && other=err
 	"$@" >out 2>err || status=$?
 	echo "\$ $*"
-	echo "[$status] stdout: $(cat out)"
-	echo "stderr: $(cat err)"
+	echo "[$status] stdout: $(<out)"
+	echo "stderr: $(<err)"
 	[ "$status" -eq "$wanted" ] || return
 	[ ! -s "$other" ] || return
-	diff <(printf '%s\n' "$text") "$stream"
+	IFS= read -rd '' said <"$stream" || true
+	[ "$said" = "$text"$'\n' ] || diff <(printf '%s\n' "$text") "$stream"
 }
 
 # usage_error "message" COMMAND...

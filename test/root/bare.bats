@@ -30,7 +30,7 @@ make_bare() {
 all_work() {
 	make_bare
 	spin names
-	in_bare "$@" /profile -f --stats -p "$pid" -F 199 0.5 >out 2>err
+	in_bare "$@" /profile -f --stats -p "$pid" -F 499 0.2 >out 2>err
 	grep -Eq '^spin;_start;.*main;outer;middle;spin_leaf [0-9]+$' out
 	grep -q ' seen = ' err
 	in_bare "$@" /stackcount -f -D 0.2 t:sched:sched_switch >out 2>err
@@ -70,7 +70,7 @@ all_work() {
 	start unshare --mount bash -c 'mount -t tmpfs none inner && cp "$SPIN" inner/spin && exec inner/spin names'
 	wait_for is_called "$pid" spin
 	spend "$pid" 10
-	in_bare /profile -f -U -p "$pid" -F 199 0.5 >out
+	in_bare /profile -f -U -p "$pid" -F 499 0.2 >out
 	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
 }
 
@@ -95,7 +95,7 @@ all_work() {
 	chmod 755 "$PWD" bare bare/tracekit
 	spin syscalls
 	caps=-all,+bpf,+perfmon,+syslog,+sys_ptrace,+dac_read_search,+sys_chroot
-	try in_bare_with "$caps" /profile -f -p "$pid" -F 199 1 >out 2>err
+	try in_bare_with "$caps" /profile -f -p "$pid" -F 499 0.2 >out 2>err
 	cat err
 	[ "$status" -eq 0 ] || skip "this kernel asks for CAP_SYS_ADMIN"
 	[ "$(grep -c 'sys is not mounted' err)" -eq 1 ]

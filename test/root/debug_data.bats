@@ -46,7 +46,7 @@ run_program() {
 # sample [OPTION...]: folded stacks of the program, in out.
 sample() {
 	run_program
-	profile -f -U -p "$pid" -F 199 "$@" 0.5 >out 2>err
+	profile -f -U -p "$pid" -F 499 "$@" 0.2 >out 2>err
 	kill -KILL "$pid"
 	cut -c1-200 out
 	cat err
@@ -83,7 +83,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 @test "as text" {
 	make_program
 	run_program
-	profile -U -p "$pid" -F 199 --inline --lines 0.5 >out
+	profile -U -p "$pid" -F 499 --inline --lines 0.2 >out
 	kill -KILL "$pid"
 	awk -v RS= 'END { print }' out | head -4 | sed 's/spin.h:[34]/spin.h:N/' | diff - <(
 		printf '    %s\n' 'spin (inlined) at spin.h:N' 'turn (inlined) at program.c:6' \
@@ -210,10 +210,10 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	run_program
 	rm program
 	cp "$SPIN" program
-	profile -f -U -p "$pid" -F 199 --inline --lines 0.5 >out
+	profile -f -U -p "$pid" -F 499 --inline --lines 0.2 >out
 	mostly "$whole"
 	rm program
-	profile -f -U -p "$pid" -F 199 --inline --lines 0.5 >out
+	profile -f -U -p "$pid" -F 499 --inline --lines 0.2 >out
 	mostly "$whole"
 }
 
@@ -229,7 +229,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 		[ "$(readlink "/proc/$pid/exe")" = "/memfd:hidden (deleted)" ]
 	}
 	wait_for is_in_memory
-	profile -f -U -p "$pid" -F 199 --inline --lines 0.5 >out
+	profile -f -U -p "$pid" -F 499 --inline --lines 0.2 >out
 	mostly "$whole"
 }
 
@@ -244,7 +244,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 		rm program program.debug && exec hidden/program'
 	wait_for is_called "$pid" program
 	[ ! -e hidden/program ]
-	profile -f -U -p "$pid" -F 199 --inline --lines 0.5 >out
+	profile -f -U -p "$pid" -F 499 --inline --lines 0.2 >out
 	mostly "$whole"
 }
 

@@ -62,7 +62,7 @@ one_line() {
 	spin syscalls
 	restrict=$(cat /proc/sys/kernel/kptr_restrict)
 	echo 2 2>/dev/null >/proc/sys/kernel/kptr_restrict || skip "cannot set kernel.kptr_restrict"
-	try profile -f -K -p "$pid" -F 499 0.5 >out 2>err
+	try profile -f -K -p "$pid" -F 499 0.2 >out 2>err
 	echo "$restrict" >/proc/sys/kernel/kptr_restrict
 	[ "$status" -eq 0 ]
 	[ -s out ]
@@ -81,7 +81,7 @@ one_line() {
 	try nobody +bpf "$PWD/tracekit" profile 1 >out 2>err
 	one_line 1 '^profile: cannot load BPF programs: .*; run as root, or with CAP_BPF and CAP_PERFMON, '
 	spin names
-	try nobody +bpf,+perfmon "$PWD/tracekit" profile -f -F 199 0.5 >out 2>err
+	try nobody +bpf,+perfmon "$PWD/tracekit" profile -f -F 499 0.2 >out 2>err
 	if [ "$status" -eq 0 ]; then
 		grep -q '^spin' out
 	else
@@ -99,6 +99,6 @@ one_line() {
 	# The table takes 17 GB.
 	[ "$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)" -lt 16000000 ] ||
 		skip "this machine has the memory"
-	try profile --stack-storage-size 16777216 -F 199 0.5 >out 2>err
+	try profile --stack-storage-size 16777216 -F 499 0.2 >out 2>err
 	one_line 1 '^profile: cannot load BPF programs: .*; try a smaller --stack-storage-size or --hash-storage-size$'
 }

@@ -22,6 +22,8 @@ mount_tracefs() {
 		[ ! -e "$tracefs/events" ] && kill -0 $! 2>/dev/null || break
 		pause
 	done
+	read_traced
+	export traced_before=$traced
 }
 
 setup() {
@@ -69,19 +71,27 @@ show_files() {
 	done
 }
 
-count_programs() {
-	local line count=0
+# None of our BPF programs is loaded that no process holds. Other tests can run meanwhile, which hold
+# theirs.
+no_programs_left() {
+	local line loaded=() held id
 	while read -r line; do
-		[[ ! $line =~ ' name '(profile_sample|probe_) ]] || count=$((count + 1))
+		[[ ! $line =~ ' name '(profile_sample|probe_) ]] || loaded+=("${line%%:*}")
 	done < <(bpftool prog 2>/dev/null)
-	echo "$count"
+	[ ${#loaded[@]} -gt 0 ] || return 0
+	held=$(grep -hs '^prog_id:' /proc/[0-9]*/fdinfo/*)$'\n'
+	for id in "${loaded[@]}"; do
+		[[ $held == *$'\t'$id$'\n'* ]] || return
+	done
 }
 
-# What tracing through tracefs leaves there, which is not for us to change.
-traced_by_files() {
+# What tracing through tracefs leaves there, which is not for us to change,
+# is in $traced.
+read_traced() {
 	local file
+	traced=
 	for file in "$tracefs"/{uprobe,kprobe}_events; do
-		[ ! -r "$file" ] || echo "$(<"$file")"
+		[ ! -r "$file" ] || traced+=$(<"$file")
 	done
 }
 
@@ -92,26 +102,17 @@ in_guest() {
 
 # pause [SECONDS]: a moment, of 20 ms.
 pause() {
-	read -rt "${1:-0.02}" <> <(:) || true
+	# From a pipe that nobody else writes to.
+	[ -n "$nothing" ] || exec {nothing}<> <(:)
+	read -rt "${1:-0.02}" -u "$nothing" || true
 }
 
-# To be called before what no_programs_left is asked about.
-note_programs() {
-	programs_before=$(count_programs)
-	traced_before=$(traced_by_files)
-}
-
-# No more BPF programs of ours are loaded than were noted.
-no_programs_left() {
-	local tries
-	: "${programs_before:?note_programs was not called}"
-	[ "$(traced_by_files)" = "$traced_before" ] || return
-	for tries in {1..50}; do
-		# The kernel frees programs a moment after their last user.
-		[ "$(count_programs)" -gt "$programs_before" ] || return 0
-		pause 0.1
-	done
-	return 1
+# What a trace has loaded and made is gone, a moment after it.
+nothing_left() {
+	local traced
+	WAIT=5 wait_for no_programs_left
+	read_traced
+	[ "$traced" = "$traced_before" ]
 }
 
 # start COMMAND...: in the background; its PID is in $pid.
@@ -196,15 +197,24 @@ needs_registers() {
 
 # CPU time that a process has used, in hundredths of a second.
 cpu_time() {
+	local ticks
+	read_cpu_time "$1"
+	echo "$ticks"
+}
+
+# The same in $ticks.
+read_cpu_time() {
 	local stat
 	stat=$(<"/proc/$1/stat")
 	set -- ${stat##*) }
-	echo $((${12} + ${13}))
+	ticks=$((${12} + ${13}))
 }
 
 # has_used PID HUNDREDTHS of a second of CPU time since it began.
 has_used() {
-	[ "$(cpu_time "$1")" -ge "$2" ]
+	local ticks
+	read_cpu_time "$1"
+	[ "$ticks" -ge "$2" ]
 }
 
 # start_busy PROGRAM...: start one that computes for ever, and wait until it does: to begin takes
@@ -226,16 +236,24 @@ sum() {
 
 # Number NAME of each --stats line of FILE: "NUMBER NAME".
 stat_of() {
+	local stats
+	read_stats "$@"
+	[ ${#stats[@]} -eq 0 ] || printf '%s\n' "${stats[@]}"
+}
+
+# The same in $stats.
+read_stats() {
 	local line
+	stats=()
 	while read -r line; do
-		[[ ! $line =~ [\ :]([0-9]+)\ $1 ]] || echo "${BASH_REMATCH[1]}"
+		[[ ! $line =~ [\ :]([0-9]+)\ $1 ]] || stats+=("${BASH_REMATCH[1]}")
 	done <"$2"
 }
 
 # Start a profile without end and wait until it samples.
 start_profile() {
 	start "$TRACEKIT" profile "$@" >out 2>err
-	until grep -q '^Sampling' out; do
+	until [[ $(<out) == Sampling* ]]; do
 		kill -0 "$pid" || return
 		pause
 	done
@@ -302,7 +320,6 @@ polls() {
 # $pid remains that of what is traced. Its stdout is "$out", a file or FIFO, or out.
 start_tracer() {
 	local pid
-	[ -n "$programs_before" ] || note_programs
 	start "$TRACEKIT" "$@" >"${out:-out}" 2>err
 	tracer=$pid
 	# One that has much to do hardly ever polls.
@@ -331,7 +348,7 @@ stop_stackcount() {
 ends_well() {
 	try wait "$tracer"
 	echo "$(<err)"
-	[ "$status" -eq 0 ] && no_programs_left
+	[ "$status" -eq 0 ] && nothing_left
 }
 
 # The program PID has said that it is.
@@ -375,18 +392,28 @@ go() {
 
 # total NAME: number NAME of all the --stats lines in err, which is 0 where it is not known.
 total() {
-	local number sum=0
-	for number in $(stat_of "$1" err); do
-		sum=$((sum + number))
+	local total
+	read_total "$1"
+	echo "$total"
+}
+
+# The same in $total.
+read_total() {
+	local number stats
+	read_stats "$1" err
+	total=0
+	for number in "${stats[@]}"; do
+		total=$((total + number))
 	done
-	echo "$sum"
 }
 
 # made MADE SEEN: so many were seen of those that were made, or else the kernel missed some, by its
 # own account; not all that it missed need have been meant.
 made() {
+	local total
 	[ "$2" -le "$1" ]
-	[ $(($2 + $(total "missed by the kernel"))) -ge "$1" ]
+	read_total "missed by the kernel"
+	[ $(($2 + total)) -ge "$1" ]
 }
 
 # balanced COUNT: seen = counted + filtered + lost in each line of --stats; all that is in

@@ -11,10 +11,9 @@ spin_on_silent_fs() {
 	mkdir -p silent
 	start "$SILENT_FS" silent "$SPIN"
 	server=$pid
-	for _ in $(seq 50); do
-		[ -x silent/program ] && break
+	until [ -x silent/program ]; do
 		kill -0 "$server" 2>/dev/null || skip "cannot mount a FUSE file system"
-		sleep 0.1
+		pause
 	done
 	start_busy silent/program names
 	kill -USR1 "$server"
@@ -31,7 +30,7 @@ end_silent_fs() {
 	other=$pid
 	spin_on_silent_fs
 	begin=$(date +%s)
-	try timeout 30 "$TRACEKIT" profile -f 1 >out 2>err
+	try timeout 30 "$TRACEKIT" profile -f -F 199 0.3 >out 2>err
 	took=$(($(date +%s) - begin))
 	end_silent_fs
 	cat err; echo "status $status"
@@ -44,7 +43,7 @@ end_silent_fs() {
 
 @test "so it does with -p" {
 	spin_on_silent_fs
-	try timeout 30 "$TRACEKIT" profile -f -p "$pid" 1 >out 2>err
+	try timeout 30 "$TRACEKIT" profile -f -p "$pid" -F 199 0.3 >out 2>err
 	end_silent_fs
 	cat err; echo "status $status"
 	[ "$status" -eq 0 ]
@@ -57,7 +56,7 @@ end_silent_fs() {
 	spin_on_silent_fs
 	silent=$pid
 	spin names
-	try timeout 30 "$TRACEKIT" profile -f -U -p "$silent,$pid" 1 >out 2>err
+	try timeout 30 "$TRACEKIT" profile -f -U -p "$silent,$pid" -F 199 0.3 >out 2>err
 	end_silent_fs
 	cat err; echo "status $status"
 	[ "$status" -eq 0 ]
@@ -67,10 +66,9 @@ end_silent_fs() {
 }
 
 @test "a child that cannot be killed holds nothing of the trace" {
-	note_programs
 	spin_on_silent_fs
-	try timeout 30 "$TRACEKIT" profile -f -p "$pid" 1 >out 2>err
-	try no_programs_left
+	try timeout 30 "$TRACEKIT" profile -f -p "$pid" -F 199 0.3 >out 2>err
+	WAIT=5 try wait_for no_programs_left
 	end_silent_fs
 	[ "$status" -eq 0 ]
 }
@@ -87,11 +85,11 @@ end_silent_fs() {
 	for i in $(seq 10); do
 		start unshare --mount bash -c "mount --bind silent /tmp; exec '$copy' jit"
 		wait_for is_called "$pid" spin
+		wait_for has_used "$pid" 2
 	done
-	sleep 0.5
 	kill -USR1 "$server"
 	begin=$(date +%s)
-	try timeout 60 "$TRACEKIT" profile -f -F 499 1 >out 2>err
+	try timeout 60 "$TRACEKIT" profile -f -F 499 0.5 >out 2>err
 	took=$(($(date +%s) - begin))
 	end_silent_fs
 	cat err; echo "status $status, $took s"
@@ -109,7 +107,7 @@ end_silent_fs() {
 		[ "$(wc -l <"/proc/$pid/maps")" -gt 20000 ]
 	}
 	wait_for has_mapped
-	try timeout 60 "$TRACEKIT" profile -f -U -p "$pid" 1 >out 2>err
+	try timeout 60 "$TRACEKIT" profile -f -U -p "$pid" -F 199 0.3 >out 2>err
 	[ "$status" -eq 0 ]
 	grep -Eq ';main;mappings;spin_leaf [0-9]+$' out
 }

@@ -74,7 +74,7 @@ has_run() {
 
 profile_started() {
 	wait_for has_run "$pid" 20
-	profile -f -U -p "$pid" -F 199 1 >out
+	profile -f -U -p "$pid" -F 499 0.3 >out
 	kill -KILL "$pid"
 }
 

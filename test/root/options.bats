@@ -60,10 +60,10 @@ enter() {
 	spin threads
 	mapfile -t tids < <(ls "/proc/$pid/task" | grep -vx "$pid")
 	[ "${#tids[@]}" -eq 2 ]
-	profile -f -U -L "${tids[0]}" -F 199 --stats 0.5 >out 2>err
+	profile -f -U -L "${tids[0]}" -F 499 --stats 0.2 >out 2>err
 	grep -Eq ';thread;spin_leaf [0-9]+$' out
 	one=$(sum out)
-	profile -f -U -L "${tids[0]},${tids[1]}" -F 199 0.5 >out
+	profile -f -U -L "${tids[0]},${tids[1]}" -F 499 0.2 >out
 	both=$(sum out)
 	profile -L "${tids[1]},${tids[0]}" 0.2 >out
 	head -1 out | grep -Fq "Sampling at 49 Hertz of TID [${tids[1]}, ${tids[0]}] by user + kernel"
@@ -76,7 +76,7 @@ enter() {
 
 @test "-L of a first thread does not show the other threads of the process" {
 	spin brief-thread
-	profile -f -U -L "$pid" -F 199 0.5 >out
+	profile -f -U -L "$pid" -F 499 0.2 >out
 	grep -Eq ';main;brief_thread;spin_leaf [0-9]+$' out
 	refute grep -q 'clock_gettime' out
 }
@@ -86,7 +86,7 @@ enter() {
 	target=$pid
 	thread=$(ls "/proc/$target/task" | grep -vx "$target")
 	start_profile -U -L "$thread"
-	sleep 1
+	spend "$target" 20
 	kill -0 "$pid"
 	kill -USR1 "$target"
 	try wait "$pid"
@@ -105,15 +105,15 @@ enter() {
 @test "-c: a sample every COUNT nanoseconds of a CPU" {
 	spin names
 	before=$(cpu_time "$pid")
-	profile -c 5000000 -p "$pid" 2 >out
+	profile -c 5000000 -p "$pid" 1 >out
 	used=$(($(cpu_time "$pid") - before))
-	head -1 out | grep -Fxq "Sampling at every 5000000 events of PID [$pid] by user + kernel stack for 2 secs."
+	head -1 out | grep -Fxq "Sampling at every 5000000 events of PID [$pid] by user + kernel stack for 1 secs."
 	counted=$(awk '/^        [0-9]+$/ { n += $1 } END { print n + 0 }' out)
 	echo "$counted samples in $used ticks"
 	# 200 a second at most; what ran before and after the trace was in $used, too.
-	[ "$counted" -le 402 ]
+	[ "$counted" -le 202 ]
 	[ "$counted" -ge $((used * 2 * 60 / 100 - 20)) ]
-	[ "$counted" -gt 150 ] || [ "$used" -lt 150 ]
+	[ "$counted" -gt 75 ] || [ "$used" -lt 75 ]
 }
 
 @test "-C shows what runs on that CPU only" {
@@ -124,25 +124,25 @@ enter() {
 	there=$pid
 	spin deep 3
 	taskset -pc 0 "$pid" >/dev/null
-	profile -U -C "$cpu" 0.5 >out
-	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user stack on CPU#$cpu for 0.5 secs."
+	profile -U -C "$cpu" 0.3 >out
+	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user stack on CPU#$cpu for 0.3 secs."
 	grep -q "spin ($there)" out
 	refute grep -q "spin ($pid)" out
-	profile -U -C 0 -F 199 0.5 >out
+	profile -U -C 0 -F 499 0.2 >out
 	head -1 out | grep -Fq " on CPU#0 "
 	grep -q "spin ($pid)" out
 	refute grep -q "spin ($there)" out
 }
 
 @test "-C of a CPU that is not online" {
-	try profile -C 65535 -F 199 0.5 >out 2>err
+	try profile -C 65535 -F 499 0.2 >out 2>err
 	[ "$status" -eq 1 ]
 	[ ! -s out ]
 	grep -Fxq "profile: -C 65535: is not online; /sys/devices/system/cpu/online lists those that are" err
 }
 
 @test "-I includes the idle task; without it there is none" {
-	profile -K -F 999 0.5 >out
+	profile -K -F 999 0.2 >out
 	refute grep -q swapper out
 	profile_idle -I -K -F 999 0.5
 	grep -Eq '^    -                swapper/[0-9]+ \(0\)$' out
@@ -152,22 +152,22 @@ enter() {
 
 @test "-a marks kernel functions, and only those" {
 	spin syscalls
-	profile -a -f -p "$pid" -F 499 0.5 >out
+	profile -a -f -p "$pid" -F 499 0.2 >out
 	grep -Eq ';main;syscalls;.*do_syscall_64_\[k\]' out
 	refute grep -Eq '(main|syscalls)_\[k\]' out
 	# Every kernel function stands behind the user functions, and has its mark.
 	refute grep -Eq '_\[k\];[^;]*[^]][; ]' out
-	profile -a -p "$pid" -F 499 0.5 >out
+	profile -a -p "$pid" -F 499 0.2 >out
 	grep -Eq '^    do_syscall_64_\[k\]$' out
 	grep -Eq '^    syscalls$' out
-	profile -s -a -p "$pid" -F 499 0.5 >out
+	profile -s -a -p "$pid" -F 499 0.2 >out
 	grep -Eq '^    do_syscall_64\+0x[0-9a-f]+_\[k\]$' out
 }
 
 @test "-v shows addresses, and where in which file a function without a name lies" {
 	strip -o stripped "$SPIN"
 	start_busy ./stripped names
-	profile -v -U -p "$pid" -F 199 0.5 >out
+	profile -v -U -p "$pid" -F 499 0.2 >out
 	line=$(grep -E '^    [0-9a-f]+ +\[unknown\] \(stripped\+0x[0-9a-f]+\)$' out | head -1)
 	echo "$line"
 	[ "${#line}" -gt 21 ]
@@ -183,16 +183,16 @@ enter() {
 	[ "${line:0:4}" = "    " ]
 	[ "${line:20:1}" = " " ]
 	# Folded lines have no addresses.
-	profile -f -v -U -p "$pid" -F 199 0.5 >out
+	profile -f -v -U -p "$pid" -F 499 0.2 >out
 	grep -Eq ';\[unknown\] \(stripped\+0x[0-9a-f]+\) [0-9]+$' out
 	refute grep -Eq '(^|;)[0-9a-f]{8,16} ' out
 }
 
 @test "--event: cpu-clock by default; cycles where there are any, else a line that says so" {
 	spin names
-	profile --event cpu-clock -f -U -p "$pid" -F 199 0.5 >out
+	profile --event cpu-clock -f -U -p "$pid" -F 499 0.2 >out
 	grep -q spin_leaf out
-	try profile --event cycles -f -U -p "$pid" --stats -F 199 0.5 >out 2>err
+	try profile --event cycles -f -U -p "$pid" --stats -F 499 0.2 >out 2>err
 	if [ "$status" -eq 0 ]; then
 		grep -q spin_leaf out
 		grep -q 'what the kernel missed is not known' err
@@ -211,12 +211,12 @@ enter() {
 	spin names
 	enter "$inside" "$cgroup"
 	enter "$pid" "$cgroup/below"
-	profile -U --stats --cgroup "$cgroup" -F 199 0.5 >out 2>err
+	profile -U --stats --cgroup "$cgroup" -F 499 0.2 >out 2>err
 	grep -q "spin ($inside)" out
 	grep -q "spin ($pid)" out
 	refute grep -q "spin ($outside)" out
 	[ "$(stat_of filtered err)" -gt 0 ]
-	profile -U --cgroup "$cgroup/below" -F 199 0.5 >out
+	profile -U --cgroup "$cgroup/below" -F 499 0.2 >out
 	refute grep -q "spin ($inside)" out
 	grep -q "spin ($pid)" out
 }
@@ -238,15 +238,15 @@ enter() {
 	spin names
 	enter "$inside" "$cgroup"
 	enter "$pid" "$cgroup/below"
-	profile -U --stats --cgroupmap bpf/groups -F 199 0.5 >out 2>err
+	profile -U --stats --cgroupmap bpf/groups -F 499 0.2 >out 2>err
 	refute grep -q "spin" out
 	[ "$(stat_of filtered err)" -gt 0 ]
 	add_key groups "$(stat -c %i "$cgroup")"
-	profile -U --cgroupmap bpf/groups -F 199 0.5 >out
+	profile -U --cgroupmap bpf/groups -F 499 0.2 >out
 	grep -q "spin ($inside)" out
 	refute grep -q "spin ($pid)" out
 	add_key groups "$(stat -c %i "$cgroup/below")"
-	profile -U --cgroupmap bpf/groups -F 199 0.5 >out
+	profile -U --cgroupmap bpf/groups -F 499 0.2 >out
 	grep -q "spin ($inside)" out
 	grep -q "spin ($pid)" out
 }
@@ -260,12 +260,12 @@ enter() {
 	start unshare --mount "$SPIN" names
 	wait_for is_called "$pid" spin
 	add_key namespaces "$(stat -Lc %i "/proc/$pid/ns/mnt")"
-	profile -U --stats --mntnsmap bpf/namespaces -F 199 0.5 >out 2>err
+	profile -U --stats --mntnsmap bpf/namespaces -F 499 0.2 >out 2>err
 	grep -q "spin ($pid)" out
 	refute grep -q "spin ($outside)" out
 	[ "$(stat_of filtered err)" -gt 0 ]
 	add_key namespaces "$(stat -Lc %i "/proc/$outside/ns/mnt")"
-	profile -U --mntnsmap bpf/namespaces -F 199 0.5 >out
+	profile -U --mntnsmap bpf/namespaces -F 499 0.2 >out
 	grep -q "spin ($pid)" out
 	grep -q "spin ($outside)" out
 }
@@ -314,11 +314,11 @@ enter() {
 	spin names
 	enter "$inside" "$cgroup"
 	enter "$pid" "$cgroup"
-	profile -U --cgroup "$cgroup" -p "$inside" -F 199 0.5 >out
+	profile -U --cgroup "$cgroup" -p "$inside" -F 499 0.2 >out
 	grep -q "spin ($inside)" out
 	refute grep -q "spin ($pid)" out
 	spin names
-	try profile -f -U --cgroup "$cgroup" -p "$pid" -F 199 0.5 >out
+	try profile -f -U --cgroup "$cgroup" -p "$pid" -F 499 0.2 >out
 	[ "$status" -eq 0 ]
 	[ ! -s out ]
 }
@@ -329,9 +329,9 @@ enter() {
 	cat >inside <<-END
 		unshare --fork --pid --mount-proc "$SPIN" names & unshare=\$!
 		for i in \$(seq 600); do pid=\$(pgrep -x spin) && break; sleep 0.05; done
-		"$TRACEKIT" profile -U 1
-		"$TRACEKIT" profile -f -U -p \$pid -F 199 0.5 >by-pid
-		"$TRACEKIT" profile -f -U -L \$pid -F 199 0.5 >by-tid
+		"$TRACEKIT" profile -U -F 199 0.3
+		"$TRACEKIT" profile -f -U -p \$pid -F 499 0.2 >by-pid
+		"$TRACEKIT" profile -f -U -L \$pid -F 499 0.2 >by-tid
 		kill -KILL \$pid
 		echo "pid=\$pid"
 	END
@@ -347,24 +347,24 @@ enter() {
 
 @test "--no-demangle shows names as they stand in the file" {
 	spin mangled
-	profile -f -U -p "$pid" -F 199 0.5 >out
+	profile -f -U -p "$pid" -F 499 0.2 >out
 	grep -Eq ';main;app::Shape<int>::area\(long\);geometry::side;spin_leaf [0-9]+$' out
-	profile -f -U --no-demangle -p "$pid" -F 199 0.5 >out
+	profile -f -U --no-demangle -p "$pid" -F 499 0.2 >out
 	grep -Eq ';main;_ZN3app5ShapeIiE4areaEl;_RNvCs1234_8geometry4side;spin_leaf [0-9]+$' out
 }
 
 @test "-d in text marks the border only where both parts are there" {
 	spin syscalls
-	profile -d -p "$pid" -F 499 0.5 >out
+	profile -d -p "$pid" -F 499 0.2 >out
 	grep -Fxq "    --" out
 	start "$SPIN" names
-	profile -d -U -p "$pid" -F 199 0.5 >out
+	profile -d -U -p "$pid" -F 499 0.2 >out
 	refute grep -Fxq "    --" out
 }
 
 @test "-s shows offsets, counted from the function's start" {
 	spin names
-	profile -f -s -U -p "$pid" -F 199 0.5 >out
+	profile -f -s -U -p "$pid" -F 499 0.2 >out
 	grep -Eq ';main\+0x[0-9a-f]+;outer\+0x[0-9a-f]+;middle\+0x[0-9a-f]+;spin_leaf\+0x[0-9a-f]+ [0-9]+$' out
 	# The return address into outer is where the only call of outer ends.
 	offset=$(grep -oE ';outer\+0x[0-9a-f]+' out | head -1 | sed 's/.*+0x//')
@@ -375,7 +375,7 @@ enter() {
 
 @test "-F: the header and the number of samples follow" {
 	spin names
-	profile -F 7 -p "$pid" 1 >out
+	profile -F 7 -p "$pid" 0.1 >out
 	head -1 out | grep -q '^Sampling at 7 Hertz '
 	profile -f -U -F 7 -p "$pid" 1 >out
 	[ "$(sum out)" -le 8 ]

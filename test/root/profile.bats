@@ -9,13 +9,13 @@ load ../refute
 # bats test_tags=between
 @test "a known stack, root to leaf, with every frame named" {
 	spin names
-	profile -f -U -p "$pid" -F 199 0.5 >out
+	profile -f -U -p "$pid" -F 499 0.2 >out
 	grep -Eq '^spin;.*main;outer;middle;spin_leaf [0-9]+$' out
 }
 
 @test "all samples of a process that does one thing are in its one place" {
 	spin names
-	profile -f -U -p "$pid" -F 199 0.5 >out
+	profile -f -U -p "$pid" -F 499 0.2 >out
 	inside=$(grep -E ';main;outer;middle;spin_leaf ' out | awk '{ n += $NF } END { print n }')
 	[ "$inside" -eq "$(sum out)" ]
 }
@@ -24,14 +24,14 @@ load ../refute
 	spin names
 	begin=$(date +%s%N)
 	before=$(cpu_time "$pid")
-	profile -f -U -p "$pid" -F 199 2 >out
+	profile -f -U -p "$pid" -F 199 1 >out
 	used=$(($(cpu_time "$pid") - before))
 	took=$((($(date +%s%N) - begin) / 10000000))
 	counted=$(sum out)
-	# Of the 2 s that were sampled it ran as large a part as of all the time that passed here.
-	expected=$((199 * 2 * used / took))
+	# Of the second that were sampled it ran as large a part as of all the time that passed here.
+	expected=$((199 * used / took))
 	echo "$counted samples, about $expected expected; $used of $took ticks of CPU time"
-	[ "$counted" -le $((199 * 2 + 2)) ]
+	[ "$counted" -le $((199 + 2)) ]
 	[ "$counted" -ge $((expected * 75 / 100)) ]
 }
 
@@ -52,18 +52,18 @@ load ../refute
 # bats test_tags=between
 @test "a kernel stack lies under its user stack" {
 	spin syscalls
-	profile -f -p "$pid" -F 499 0.5 >out
+	profile -f -p "$pid" -F 499 0.2 >out
 	grep -Eq ';main;syscalls;.*do_syscall_64' out
-	profile -df -p "$pid" -F 499 0.5 >out
+	profile -df -p "$pid" -F 499 0.2 >out
 	grep -Eq ';main;syscalls;-;.*do_syscall_64' out
 }
 
 @test "-K shows no user frames, -U no kernel frames" {
 	spin syscalls
-	profile -f -K -p "$pid" -F 499 0.5 >out
+	profile -f -K -p "$pid" -F 499 0.2 >out
 	refute grep -q 'main' out
 	grep -q 'do_syscall_64' out
-	profile -f -U -p "$pid" -F 499 0.5 >out
+	profile -f -U -p "$pid" -F 499 0.2 >out
 	refute grep -q 'do_syscall_64' out
 	grep -q 'main' out
 }
@@ -72,10 +72,10 @@ load ../refute
 	spin names
 	other=$pid
 	spin deep 3
-	profile -p "$pid" 1 >out
+	profile -p "$pid" -F 199 0.2 >out
 	grep -q "spin ($pid)" out
 	refute grep -q "($other)" out
-	profile -p "$pid,$other" -F 199 0.5 >out
+	profile -p "$pid,$other" -F 499 0.2 >out
 	head -1 out | grep -Fq "of PID [$pid, $other] by"
 	grep -q "spin ($pid)" out
 	grep -q "spin ($other)" out
@@ -84,13 +84,13 @@ load ../refute
 
 @test "-p follows the threads of a process, also when its first thread has ended" {
 	spin threads
-	profile -f -U -p "$pid" -F 199 0.5 >out
+	profile -f -U -p "$pid" -F 499 0.2 >out
 	grep -Eq ';thread;spin_leaf [0-9]+$' out
 }
 
 @test "a system-wide profile shows the process that spins, and no idle task" {
 	spin names
-	profile -f -F 199 0.5 >out
+	profile -f -F 499 0.2 >out
 	grep -Eq '^spin;.*spin_leaf [0-9]+$' out
 	refute grep -q '^swapper' out
 }
@@ -99,7 +99,7 @@ load ../refute
 cut_at() {
 	local number=$1
 	shift
-	profile -f -U -p "$pid" -F 199 "$@" 0.5 >out
+	profile -f -U -p "$pid" -F 499 "$@" 0.2 >out
 	grep -Eq "^spin;\[cut at $number frames\];deep;.*deep;spin_leaf [0-9]+$" out
 	# the frames and the marker, behind the comm
 	[ "$(tail -1 out | sed 's/ [0-9]*$//' | tr ';' '\n' | wc -l)" -eq $((number + 2)) ]
@@ -120,14 +120,14 @@ cut_at() {
 
 @test "a stack of fewer frames is whole" {
 	spin deep 500
-	profile -f -U -p "$pid" -F 199 0.5 >out 2>err
+	profile -f -U -p "$pid" -F 499 0.2 >out 2>err
 	says_nothing
 	# What is sampled in a kernel that does not tell the registers is walked by frame pointers.
 	tells_registers || sed -i '/;\[cut at 127 frames\];/d' out
 	refute grep -Eq 'cut at|unwind stopped: [^r]' out
 	grep -Eq '^spin;(_start;[^;]*;([^;]*;)?)?main(;deep){501};spin_leaf [0-9]+$' out
 	spin deep 100
-	profile -f -U -p "$pid" -F 199 --unwind=fp 0.5 >out
+	profile -f -U -p "$pid" -F 499 --unwind=fp 0.2 >out
 	refute grep -q 'cut at' out
 	grep -q ';main;deep;' out
 }
@@ -137,7 +137,7 @@ cut_at() {
 	cat >inside <<-END
 		"$SPIN" names & pid=\$!
 		until [ "\$(</proc/\$pid/comm)" = spin ]; do sleep 0.02; done
-		"$TRACEKIT" profile -U -p \$pid 1
+		"$TRACEKIT" profile -U -p \$pid -F 199 0.3
 		kill \$pid
 		echo "pid=\$pid"
 	END
@@ -158,7 +158,7 @@ cut_at() {
 @test "in a PID namespace: the rest of the machine is filtered, and that is said once" {
 	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
 	spin names
-	unshare --fork --pid --mount-proc "$TRACEKIT" profile -f --stats -F 199 0.5 >out 2>err
+	unshare --fork --pid --mount-proc "$TRACEKIT" profile -f --stats -F 499 0.2 >out 2>err
 	refute grep -q '^spin' out
 	[ "$(grep -Ec '^profile: [0-9]+ events are of processes that this PID namespace does not see, ' err)" -eq 1 ]
 	[ "$(stat_of filtered err)" -gt 0 ]
@@ -172,11 +172,11 @@ cut_at() {
 		for pid in \$one \$two; do
 			until [ "\$(</proc/\$pid/comm)" = spin ]; do sleep 0.02; done
 		done
-		"$TRACEKIT" profile -f -U -p \$one,\$two 3 >out & profile=\$!
-		sleep 1
+		"$TRACEKIT" profile -f -U -F 199 -p \$one,\$two 1.5 >out & profile=\$!
+		$(declare -f wait_for pause cpu_time read_cpu_time has_used spend)
+		spend \$one 20
 		kill -KILL \$one
 		wait \$one
-		sleep 0.2
 		echo \$((one - 1)) >/proc/sys/kernel/ns_last_pid
 		"$SPIN" deep 5 & again=\$!
 		echo "\$one \$again" >pids

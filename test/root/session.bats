@@ -29,7 +29,6 @@ load ../refute
 }
 
 @test "a signal at any moment of the start ends it well, and nothing stays behind" {
-	note_programs
 	spin names
 	target=$pid
 	for delay in 0.000 0.002 0.004 0.006 0.008 0.010 0.012 0.015 0.020 0.025 0.030 0.040; do
@@ -37,7 +36,7 @@ load ../refute
 		[ ! -s err ]
 	done
 	[ "$status" -eq 0 ]
-	no_programs_left
+	nothing_left
 }
 
 # timeout(1) signals a program, and then its process group.
@@ -57,7 +56,6 @@ load ../refute
 }
 
 @test "a second signal kills, also while the output cannot be written" {
-	note_programs
 	spin paths
 	mkfifo pipe
 	exec 4<>pipe
@@ -65,7 +63,7 @@ load ../refute
 	# The pipe holds 64 KiB and nobody reads.
 	until grep -q pipe_write "/proc/$pid/wchan" "/proc/$pid/stack" 2>/dev/null; do
 		kill -0 "$pid"
-		sleep 0.1
+		pause
 	done
 	kill -INT "$pid"
 	sleep 0.2
@@ -74,7 +72,7 @@ load ../refute
 	try wait "$pid"
 	[ "$status" -eq 130 ]
 	exec 4>&-
-	no_programs_left
+	nothing_left
 }
 
 @test "when all processes of -p have ended the trace ends" {
@@ -105,11 +103,10 @@ load ../refute
 }
 
 @test "killed, it leaves nothing behind" {
-	note_programs
 	start_profile
 	kill -KILL "$pid"
 	try wait "$pid"
-	no_programs_left
+	nothing_left
 }
 
 @test "a reader that goes ends the trace, without a message" {

@@ -309,7 +309,7 @@ trace_all_calls() {
 	kill -KILL "$first"
 	try wait "$first"
 	wait_for eval 'go "$pid"; [ "$answer" -eq 0 ]'
-	no_programs_left
+	nothing_left
 }
 
 # ---- tracepoints ----
@@ -434,7 +434,7 @@ getppid='__*sys_getppid'
 		start_stackcount "$pattern"
 		kill -KILL "$tracer"
 		try wait "$tracer"
-		no_programs_left
+		nothing_left
 	done
 	go "$pid"
 }

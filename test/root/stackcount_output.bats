@@ -77,16 +77,16 @@ fails() {
 
 @test "-d: a border, also where one of the stacks is empty" {
 	calls names 10
-	start_stackcount -d "$CALLS:counted"
+	start_stackcount -d -p "$pid" "$CALLS:counted"
 	go "$pid"
 	stop_stackcount
 	[ "$(stackcount_text out)" -eq 30 ]
 	sed -n 3,5p out | diff - <(printf '%s\n' '    --' '  counted' '  one')
-	start_stackcount -df "$CALLS:counted"
+	start_stackcount -df -p "$pid" "$CALLS:counted"
 	go "$pid"
 	stop_stackcount
 	grep -Eq '^calls;.*;names;one;counted;- 10$' out
-	start_stackcount -dU "$CALLS:counted"
+	start_stackcount -dU -p "$pid" "$CALLS:counted"
 	go "$pid"
 	stop_stackcount
 	refute grep -Fxq '    --' out
@@ -300,27 +300,24 @@ fails() {
 }
 
 @test "a signal at any moment of the start ends it well" {
-	note_programs
 	for delay in 0.000 0.002 0.005 0.010 0.020 0.030; do
 		stop_after "$delay" stackcount "$CALLS:*"
 		refute grep -Ev 'IFUNC|1 cannot be probed' err
 	done
-	no_programs_left
+	nothing_left
 }
 
 @test "a full disk is said" {
-	note_programs
 	try stackcount -D 0.1 "$CALLS:counted" 2>err >/dev/full
 	[ "$status" -eq 1 ]
 	diff err <(echo "stackcount: cannot write the output: No space left on device")
 	try stackcount -l "$CALLS:*" 2>err >/dev/full
 	[ "$status" -eq 1 ]
 	diff err <(echo "stackcount: cannot write the output: No space left on device")
-	no_programs_left
+	nothing_left
 }
 
 @test "a closed stdout, or a reader that goes, ends the trace without a message" {
-	note_programs
 	try timeout 20 "$TRACEKIT" stackcount "$CALLS:counted" 2>err >&-
 	[ "$status" -eq 1 ]
 	[ ! -s err ]
@@ -328,7 +325,7 @@ fails() {
 		"$TRACEKIT" "$CALLS"
 	[ "$status" -eq 1 ]
 	[ ! -s err ]
-	no_programs_left
+	nothing_left
 }
 
 # ---- files ----
@@ -441,7 +438,6 @@ fails() {
 }
 
 @test "ELF files that were cut or changed: an end, and nothing attached" {
-	note_programs
 	size=$(stat -c %s "$CALLS")
 	for kept in 4 16 63 64 100 1000 5000 $((size / 2)) $((size - 100)); do
 		head -c "$kept" "$CALLS" >cut
@@ -454,7 +450,7 @@ fails() {
 		[ "$status" -le 1 ]
 		[ "$(wc -l <err)" -le 1 ] || grep -q IFUNC err
 	done
-	no_programs_left
+	nothing_left
 }
 
 @test "processes that are none" {

@@ -256,7 +256,7 @@ load ../refute
 		start_stacksnoop -d "$pattern"
 		kill -KILL "$tracer"
 		try wait "$tracer"
-		no_programs_left
+		nothing_left
 	done
 	go "$pid"
 }

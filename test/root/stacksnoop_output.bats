@@ -53,7 +53,7 @@ load ../refute
 
 @test "the time is that of CLOCK_MONOTONIC, and of the event" {
 	now() {
-		python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))'
+		/usr/bin/python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))'
 	}
 	calls names 1
 	start_stacksnoop -K -n 3 "$CALLS:counted"
@@ -217,16 +217,14 @@ load ../refute
 }
 
 @test "a signal at any moment of the start ends it well" {
-	note_programs
 	for delay in 0.000 0.002 0.005 0.010 0.020 0.030; do
 		stop_after "$delay" stacksnoop -d "$CALLS:counted"
 		[ ! -s err ]
 	done
-	no_programs_left
+	nothing_left
 }
 
 @test "a reader that goes ends the trace quietly, with or without further events" {
-	note_programs
 	calls fast 1
 	go "$pid"
 	for options in -U -f --json; do
@@ -242,11 +240,10 @@ load ../refute
 	[ "$status" -eq 1 ]
 	[ ! -s err ]
 	grep -q '^TIME(s)' first
-	no_programs_left
+	nothing_left
 }
 
 @test "a second signal kills, while the output cannot be written" {
-	note_programs
 	calls fast 1
 	mkfifo fifo
 	exec 5<>fifo
@@ -260,11 +257,10 @@ load ../refute
 	try wait "$tracer"
 	exec 5>&-
 	[ "$status" -eq 130 ]
-	no_programs_left
+	nothing_left
 }
 
 @test "a closed stdout ends it quietly, a full disk is said" {
-	note_programs
 	try timeout 20 "$TRACEKIT" stacksnoop "$CALLS:counted" 2>err >&-
 	[ "$status" -eq 1 ]
 	[ ! -s err ]
@@ -275,7 +271,7 @@ load ../refute
 		[ "$status" -eq 1 ]
 		diff err <(echo "stacksnoop: cannot write the output: No space left on device")
 	done
-	no_programs_left
+	nothing_left
 }
 
 # ---- every event ----
@@ -605,7 +601,7 @@ hostile() {
 	go "$pid"
 	stop_tracer
 	json_exact 3 user
-	python3 - "$evil" <<-'END'
+	/usr/bin/python3 - "$evil" <<-'END'
 		import json, os, sys
 
 		evil = os.fsencode(sys.argv[1]).decode(errors="replace")

@@ -14,7 +14,7 @@ walked() {
 
 # sample [OPTION...]: its stacks, in out.
 sample() {
-	profile -f -U -p "$pid" -F 199 "$@" 0.5 >out 2>err
+	profile -f -U -p "$pid" -F 499 "$@" 0.2 >out 2>err
 	cut -c1-200 out
 	cat err
 }
@@ -59,7 +59,7 @@ mostly() {
 @test "vfork(), which has its return address in no place of the stack" {
 	needs_registers
 	walked vfork
-	stackcount -f -U -p "$pid" -D 1 t:syscalls:sys_enter_vfork >out
+	stackcount -f -U -p "$pid" -D 0.2 t:syscalls:sys_enter_vfork >out
 	cat out
 	grep -Eq '^walked;_start;.*;main;[^ ]*vfork [0-9]+$' out
 	mostly 100 walked
@@ -218,7 +218,7 @@ is_loaded_whole() {
 	cat >inside <<-END
 		"$WALKED" callback & pid=\$!
 		until [ "\$(</proc/\$pid/comm)" = walked ]; do sleep 0.02; done
-		"$TRACEKIT" profile -f -U -p \$pid -F 199 0.5 >out 2>err
+		"$TRACEKIT" profile -f -U -p \$pid -F 499 0.2 >out 2>err
 		"$TRACEKIT" stackcount -f -U -i 0.3 -D 2 "$WALKED:spend" >counted 2>>err
 		kill -KILL \$pid
 	END
