@@ -128,8 +128,7 @@ int cpu_list__choose(struct cpu_list *list, uint64_t wanted, const char *option,
 		found = online.cpus[i] == wanted;
 	if (!found)
 		return error__set(error, -ENODEV,
-				  "%s %ju: is not online; /sys/devices/system/cpu/online lists "
-				  "those that are",
+				  "%s %ju: is not online; /proc/cpuinfo lists those that are",
 				  option, (uintmax_t)wanted);
 	if (wanted != EVERY_CPU) {
 		online.cpus[0] = (unsigned int)wanted;

@@ -36,19 +36,22 @@ static int open_mounted(const char *place, long magic)
 }
 
 /* Who may not mount, or has a kernel without fsopen(), has only what is mounted. */
+static int why_not_mounted(void)
+{
+	return errno == EPERM || errno == ENOSYS ? -ENOENT : -errno;
+}
+
 static int mount_without_place(const char *type)
 {
 	CLEANUP_CLOSE int context = fsopen(type, FSOPEN_CLOEXEC);
 	int mounted;
 
-	if (context < 0)
-		return errno == ENODEV ? -ENODEV : -ENOENT;
-	if (fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
-		return -ENOENT;
+	if (context < 0 || fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		return why_not_mounted();
 	mounted = fsmount(context, FSMOUNT_CLOEXEC,
 			  MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 				  MOUNT_ATTR_NOEXEC);
-	return mounted < 0 ? -ENOENT : mounted;
+	return mounted < 0 ? why_not_mounted() : mounted;
 }
 
 int kernel_fs__open(enum kernel_fs fs)

@@ -21,7 +21,7 @@ enum kernel_fs {
 /*
  * Open the root folder of fs, for openat(). Returns a descriptor, which is the caller's to
  * close, or a negative errno: -ENOENT: it is not mounted, and we may not mount it (that takes
- * CAP_SYS_ADMIN); -ENODEV: the kernel does not have it; else why its root cannot be opened.
+ * CAP_SYS_ADMIN); -ENODEV: the kernel does not have it; else why it cannot be opened or mounted.
  */
 int kernel_fs__open(enum kernel_fs fs);
 

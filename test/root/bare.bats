@@ -6,15 +6,22 @@
 load helpers
 load ../refute
 
-# in_bare [SYS] COMMAND...: in such a root; with /sys, if it is named first.
+# in_bare [SYS] [CAPABILITIES LIST] COMMAND...: in such a root; with /sys, or no more than these
+# capabilities, if they are named first.
 in_bare() {
 	local script='mount -t proc proc bare/proc'
 	if [ "$1" = SYS ]; then
 		script+=' && mkdir -p bare/sys && mount -t sysfs sysfs bare/sys'
 		shift
 	fi
+	if [ "$1" = CAPABILITIES ]; then
+		script+=" && exec setpriv --inh-caps $2 --bounding-set $2"
+		shift 2
+	else
+		script+=' && exec'
+	fi
 	# shellcheck disable=SC2016
-	timeout 120 unshare --mount bash -c "$script"' && exec chroot bare "$@"' - "$@"
+	timeout 120 unshare --mount bash -c "$script"' chroot bare "$@"' - "$@"
 }
 
 make_bare() {
@@ -95,20 +102,12 @@ all_work() {
 	chmod 755 "$PWD" bare bare/tracekit
 	spin syscalls
 	caps=-all,+bpf,+perfmon,+syslog,+sys_ptrace,+dac_read_search,+sys_chroot
-	try in_bare_with "$caps" /profile -f -p "$pid" -F 499 0.2 >out 2>err
+	try in_bare CAPABILITIES "$caps" /profile -f -p "$pid" -F 499 0.2 >out 2>err
 	cat err
 	[ "$status" -eq 0 ] || skip "this kernel asks for CAP_SYS_ADMIN"
 	[ "$(grep -c 'sys is not mounted' err)" -eq 1 ]
 	[ -s out ]
-	try in_bare_with "$caps" /stackcount -D 0.1 t:sched:sched_switch >out 2>err
+	try in_bare CAPABILITIES "$caps" /stackcount -D 0.1 t:sched:sched_switch >out 2>err
 	[ "$status" -eq 1 ]
 	grep -Fxq "stackcount: cannot list tracepoints: tracefs is not mounted; run as root, or 'mount -t tracefs nodev /sys/kernel/tracing'" err
-}
-
-# in_bare_with CAPABILITIES COMMAND...
-in_bare_with() {
-	local caps=$1
-	shift
-	unshare --mount bash -c 'mount -t proc proc bare/proc && exec setpriv --inh-caps "$1" \
-		--bounding-set "$1" chroot bare "${@:2}"' - "$caps" "$@"
 }

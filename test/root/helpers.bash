@@ -2,8 +2,10 @@
 # What the root tests share. Processes are ended by the PIDs that were started. The shell does
 # what it can by itself: guests (test/vm) take some 50 ms to start a program, even grep.
 
+load ../slowness
+
 setup_file() {
-	measure_slowness
+	[ -n "$TRACEKIT_SLOWNESS" ] || measure_slowness
 	[ "$EUID" != 0 ] || mount_tracefs
 }
 
@@ -125,18 +127,6 @@ start() {
 # spin MODE...: start one of the known programs.
 spin() {
 	start_busy "$SPIN" "$@"
-}
-
-# How slow is this machine, in guests or beside others? The limits of waiting grow by that.
-# Starting five programs takes some 10 ms.
-measure_slowness() {
-	local begin=${EPOCHREALTIME/[.,]/} slowness
-	[ -z "$TRACEKIT_SLOWNESS" ] || return 0
-	for _ in {1..5}; do
-		env true
-	done
-	slowness=$((1 + (${EPOCHREALTIME/[.,]/} - begin) / 100000))
-	export TRACEKIT_SLOWNESS=$((slowness < 4 ? slowness : 4))
 }
 
 # wait_for COMMAND...: until it succeeds, but not for ever.

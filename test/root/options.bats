@@ -138,7 +138,7 @@ enter() {
 	try profile -C 65535 -F 499 0.2 >out 2>err
 	[ "$status" -eq 1 ]
 	[ ! -s out ]
-	grep -Fxq "profile: -C 65535: is not online; /sys/devices/system/cpu/online lists those that are" err
+	grep -Fxq "profile: -C 65535: is not online; /proc/cpuinfo lists those that are" err
 }
 
 @test "-I includes the idle task; without it there is none" {
