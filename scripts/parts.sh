@@ -77,12 +77,13 @@ set_limit() {
 # tracefs, debugfs nor bpffs is mounted. In a container that may not have a mount namespace of its
 # own it is as it is.
 unmounted() {
+	set -- env TRACEKIT_SLOWNESS="$TRACEKIT_SLOWNESS" "$@"
 	if ! as_root unshare --mount true; then
-		as_root env TRACEKIT_SLOWNESS="$TRACEKIT_SLOWNESS" "$@"
+		as_root "$@"
 		return
 	fi
 	# shellcheck disable=SC2016
-	as_root env TRACEKIT_SLOWNESS="$TRACEKIT_SLOWNESS" unshare --mount --propagation private bash -c '
+	as_root unshare --mount --propagation private bash -c '
 		for folder in debug/tracing tracing debug ../fs/bpf; do
 			while mountpoint -q "/sys/kernel/$folder"; do
 				umount -l "/sys/kernel/$folder" || exit

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # run_bats.sh FILE: run the cases of a file of bats, speak TAP. They are a session of their own, by
-# which they know their processes.
+# which they know what their processes hold (no_programs_left in root/helpers.bash).
 #
 # TEST_TAGS: only those with this tag. TEST_CASES: only those whose names match this regular
 # expression. TEST_TIMING: how long each takes is behind its name.

@@ -127,7 +127,7 @@ interrupt() {
 	counted=$(text out)
 	echo "$counted samples in $used ticks"
 	[ "$counted" -le 100 ]
-	[ "$counted" -ge $((used * 49 / 100 * 70 / 100 - 10)) ]
+	[ "$counted" -ge $((used * 49 / 100 * 70 / 100 - 4)) ]
 	# func_b does twice as much as func_a.
 	profile -f -U -p "$func_ab" -F 499 1 >out
 	a=$(grep -E ';func_a [0-9]+$' out | awk '{ n += $NF } END { print n + 0 }')

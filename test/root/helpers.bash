@@ -73,17 +73,31 @@ show_files() {
 	done
 }
 
-# None of our BPF programs is loaded that no process holds. Other tests can run meanwhile, which hold
-# theirs.
+# The session that PID is in, in $session; none if it has ended.
+read_session() {
+	local stat
+	session=
+	read -r stat 2>/dev/null <"/proc/$1/stat" || return 0
+	set -- ${stat##*) }
+	session=$4
+}
+
+# None of our BPF programs is loaded, but for those that processes of other sessions hold: other
+# tests can run meanwhile. See run_bats.sh.
 no_programs_left() {
-	local line loaded=() held id
+	local line loaded=() held=' ' id holder ours session
 	while read -r line; do
 		[[ ! $line =~ ' name '(profile_sample|probe_) ]] || loaded+=("${line%%:*}")
 	done < <(bpftool prog 2>/dev/null)
 	[ ${#loaded[@]} -gt 0 ] || return 0
-	held=$(grep -hs '^prog_id:' /proc/[0-9]*/fdinfo/*)$'\n'
+	read_session $$
+	ours=$session
+	while IFS=$'/:\t' read -r _ _ holder _ _ _ id; do
+		read_session "$holder"
+		[ -z "$session" ] || [ "$session" = "$ours" ] || held+="$id "
+	done < <(grep -Hs '^prog_id:' /proc/[0-9]*/fdinfo/*)
 	for id in "${loaded[@]}"; do
-		[[ $held == *$'\t'$id$'\n'* ]] || return
+		[[ $held == *" $id "* ]] || return
 	done
 }
 
