@@ -14,16 +14,34 @@
 #include "sym/work.h"
 #include "test/unit/tap.h"
 
-/* The form of a symbol, until the next call; NULL if it stays as it is. */
+/*
+ * The form of a symbol, until the next call; NULL if it stays as it is. One that ran out of its
+ * CPU time is asked for again: a virtual machine counts time that others have had.
+ */
 static const char *form_of(const char *symbol)
 {
 	static char text[DEMANGLED_SIZE];
 
-	memset(text, '#', sizeof(text));
-	if (!demangle(symbol, text, &(unsigned int){1}))
-		return NULL;
-	CHECK(memchr(text, '\0', sizeof(text)));
-	return text;
+	for (int tries = 0; tries < 5; tries++) {
+		unsigned int patience = 1;
+
+		memset(text, '#', sizeof(text));
+		if (demangle(symbol, text, &patience)) {
+			CHECK(memchr(text, '\0', sizeof(text)));
+			return text;
+		}
+		if (patience)
+			return NULL;
+	}
+	return NULL;
+}
+
+/* How long the form of a symbol is; 0 if it has none. */
+static size_t form_length(const char *symbol)
+{
+	const char *form = form_of(symbol);
+
+	return form ? strlen(form) : 0;
 }
 
 /* Pairs of a symbol and its form; NULL: it has none. */
@@ -293,12 +311,8 @@ static void forms_that_just_fit(void)
 {
 	for (size_t size = DEMANGLED_SIZE - 3; size < DEMANGLED_SIZE + 3; size++) {
 		CLEANUP_FREE char *symbol = make_symbol(size);
-		const char *form = form_of(symbol);
 
-		if (size < DEMANGLED_SIZE)
-			CHECK_INT(form ? strlen(form) : 0, size);
-		else
-			CHECK(!form);
+		CHECK_INT(form_length(symbol), size < DEMANGLED_SIZE ? size : 0);
 	}
 }
 
@@ -559,7 +573,7 @@ static void long_forms_of_punycode(void)
 	CLEANUP_FREE char *much_too_long = make_punycode(8, 254);
 	size_t before;
 
-	CHECK_INT(strlen(form_of(fits)), 8 * (503 + 2) + 3 + 2 * 26);
+	CHECK_INT(form_length(fits), 8 * (503 + 2) + 3 + 2 * 26);
 	CHECK(!form_of(too_long));
 	before = used_memory();
 	for (int i = 0; i < 20; i++)
@@ -574,7 +588,7 @@ static void endless_punycode(void)
 	CLEANUP_FREE char *too_long = make_punycode(0, 256);
 	char symbol[512];
 
-	CHECK_INT(strlen(form_of(fits)), 3 + 2 * 251);
+	CHECK_INT(form_length(fits), 3 + 2 * 251);
 	CHECK(!form_of(too_long));
 	/* 2^64 + 256, which libiberty takes for 256 */
 	snprintf(symbol, sizeof(symbol), "_RCu18446744073709551872_%s",
