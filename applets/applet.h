@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/options.h"
+#include "core/options/options.h"
 
 struct error;
 

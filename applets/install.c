@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "applets/applet.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 
 /* A link of either kind leads to the program itself. */
 static bool leads_to(int directory, const char *name, const struct stat *program)

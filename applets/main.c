@@ -13,11 +13,11 @@
 #include "applets/install.h"
 #include "applets/list.h"
 #include "applets/version.h"
-#include "core/output.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
-#include "core/util/message.h"
+#include "core/report/output.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/message.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNKNOWN_APPLET = 127 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The programs that probes of all kinds run, for applets that trace events. An
- * applet defines on_event() before it includes this. core/attach.c finds the
+ * applet defines on_event() before it includes this. core/probe/attach.c finds the
  * programs by their names, has those loaded that are needed, and attaches them.
  */
 #ifndef TRACEKIT_BPF_PROBES_H
@@ -55,7 +55,7 @@ int probe_raw_tracepoint(void *ctx)
 
 /*
  * Of perf: slow to detach, but for what is no tracepoint in the kernel's code, and for
- * kernels that preempt raw tracepoints (core/links.h).
+ * kernels that preempt raw tracepoints (core/probe/links.h).
  */
 SEC("?tp")
 int probe_perf_tracepoint(void *ctx)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The tables by which user stacks are walked, and how they are searched; abi.h says what is in
- * them. User space fills them (core/unwind_tables.h), also while programs read them: what one
+ * them. User space fills them (core/unwind/tables.h), also while programs read them: what one
  * of them refers to is there before, and stays as long as a program can have seen it.
  */
 #ifndef TRACEKIT_BPF_TABLES_H

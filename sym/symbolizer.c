@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/arena.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
-#include "sym/debuginfod.h"
-#include "sym/demangle.h"
-#include "sym/kernel.h"
-#include "sym/worker.h"
+#include "sym/elf/demangle.h"
+#include "sym/kallsyms/kernel.h"
+#include "sym/symfile/debuginfod.h"
+#include "sym/util/arena.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/worker/worker.h"
 
 struct symbolizer {
 	struct sym_settings settings;

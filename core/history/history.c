@@ -11,20 +11,20 @@
  * put in again. If all that runs is too much, what has the most mapped is left with nothing that
  * is known of it.
  */
-#include "core/process_history.h"
+#include "core/history/history.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/process_parts.h"
-#include "core/process_records.h"
-#include "core/util/array.h"
+#include "core/history/parts.h"
+#include "core/history/records.h"
+#include "sym/util/array.h"
 
 /* PID_MAX_LIMIT of the kernel. Of the table only the pages of PIDs that are used take memory. */
 #define PIDS ((uint32_t)1 << 22)
 
-/* Of one program, as in sym/image.h: a real one has a hundred. */
+/* Of one program, as in sym/process/image.h: a real one has a hundred. */
 #define MAPPINGS_MAX 1000
 
 /* A program that maps so often in the place of something is not looked after any more. */

@@ -7,8 +7,8 @@
  * took the place of another, to the next. What is known of one is in records alone, so nothing
  * here reads, opens or waits for anything. Memory is bounded.
  */
-#ifndef TRACEKIT_CORE_PROCESS_HISTORY_H
-#define TRACEKIT_CORE_PROCESS_HISTORY_H
+#ifndef TRACEKIT_CORE_HISTORY_HISTORY_H
+#define TRACEKIT_CORE_HISTORY_HISTORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/process_images.h"
+#include "core/history/images.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 
 #define IMAGES_MAX 512
 

@@ -4,8 +4,8 @@
  * anybody can read it in /proc. Known is what happens while this is told of it: a process
  * that was there before is known by those that it forks only.
  */
-#ifndef TRACEKIT_CORE_PROCESS_IMAGES_H
-#define TRACEKIT_CORE_PROCESS_IMAGES_H
+#ifndef TRACEKIT_CORE_HISTORY_IMAGES_H
+#define TRACEKIT_CORE_HISTORY_IMAGES_H
 
 #include <stddef.h>
 #include <stdint.h>

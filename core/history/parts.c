@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/process_parts.h"
+#include "core/history/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "core/process_history.h"
-#include "core/process_records.h"
-#include "core/util/array.h"
+#include "core/history/history.h"
+#include "core/history/records.h"
+#include "sym/util/array.h"
 
 int process_parts__init(struct process_parts *parts)
 {

@@ -3,8 +3,8 @@
  * Parts of files that processes have mapped, each once for all of them, and by a number: a
  * long build runs 100,000 programs, each with some ten mappings, nearly all of the same files.
  */
-#ifndef TRACEKIT_CORE_PROCESS_PARTS_H
-#define TRACEKIT_CORE_PROCESS_PARTS_H
+#ifndef TRACEKIT_CORE_HISTORY_PARTS_H
+#define TRACEKIT_CORE_HISTORY_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/process_records.h"
+#include "core/history/records.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -12,14 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/cpus.h"
-#include "core/options.h"
-#include "core/util/array.h"
-#include "core/util/circular.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/error.h"
-#include "core/util/page.h"
+#include "core/kernel/circular.h"
+#include "core/kernel/cpus.h"
+#include "core/options/options.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/error.h"
+#include "sym/util/page.h"
 
 /* Of each CPU, a power of two: some hundred program starts. */
 #define BUFFER_SIZE ((size_t)4 * PROCESS_RECORDS_MUCH)

@@ -4,8 +4,8 @@
  * perf events of every CPU that count nothing. Format: perf_event_open(2), PERF_RECORD_FORK,
  * _COMM with PERF_RECORD_MISC_COMM_EXEC, and _MMAP2.
  */
-#ifndef TRACEKIT_CORE_PROCESS_RECORDS_H
-#define TRACEKIT_CORE_PROCESS_RECORDS_H
+#ifndef TRACEKIT_CORE_HISTORY_RECORDS_H
+#define TRACEKIT_CORE_HISTORY_RECORDS_H
 
 #include <poll.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/bpf_error.h"
+#include "core/kernel/bpf_error.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 
 /* libbpf's print function has no context argument: one text for the process. */
 static char first_warning[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What libbpf says, and what that means to a user. */
-#ifndef TRACEKIT_CORE_BPF_ERROR_H
-#define TRACEKIT_CORE_BPF_ERROR_H
+#ifndef TRACEKIT_CORE_KERNEL_BPF_ERROR_H
+#define TRACEKIT_CORE_KERNEL_BPF_ERROR_H
 
 struct error;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TRACEKIT_CORE_UTIL_CIRCULAR_H
-#define TRACEKIT_CORE_UTIL_CIRCULAR_H
+#ifndef TRACEKIT_CORE_KERNEL_CIRCULAR_H
+#define TRACEKIT_CORE_KERNEL_CIRCULAR_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/cpus.h"
+#include "core/kernel/cpus.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
-#include "core/util/kernel_fs.h"
-#include "core/util/number.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/kernel_fs.h"
+#include "sym/util/number.h"
 
 #define CPU_MAX 65535 /* far above NR_CPUS of any kernel */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which CPUs there are. */
-#ifndef TRACEKIT_CORE_CPUS_H
-#define TRACEKIT_CORE_CPUS_H
+#ifndef TRACEKIT_CORE_KERNEL_CPUS_H
+#define TRACEKIT_CORE_KERNEL_CPUS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/grace.h"
+#include "core/kernel/grace.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 
 int grace__open(struct grace *grace)
 {

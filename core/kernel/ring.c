@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/ring.h"
+#include "core/kernel/ring.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/util/circular.h"
-#include "core/util/error.h"
-#include "core/util/page.h"
+#include "core/kernel/circular.h"
+#include "sym/util/error.h"
+#include "sym/util/page.h"
 
 /* Each record has a header of this form, and begins at a multiple of its size. */
 struct ring_header {

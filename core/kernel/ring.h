@@ -7,8 +7,8 @@
  * steady load is never. This one takes as many as its caller has room for, knows how far
  * the kernel has written, and maps the data once, not twice.
  */
-#ifndef TRACEKIT_CORE_RING_H
-#define TRACEKIT_CORE_RING_H
+#ifndef TRACEKIT_CORE_KERNEL_RING_H
+#define TRACEKIT_CORE_KERNEL_RING_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/kernel_types.h"
+#include "core/kernel/types.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/kernel_fs.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/kernel_fs.h"
 
 static void free_btf(struct btf *const *btf)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/verifier_log.h"
+#include "core/kernel/verifier_log.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "core/util/array.h"
-#include "core/util/error.h"
+#include "sym/util/array.h"
+#include "sym/util/error.h"
 
 /* All steps, and statistics. */
 #define LOG_LEVEL (2 | 4)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the kernel's verifier says about BPF programs, the good ones too: --debug. */
-#ifndef TRACEKIT_CORE_VERIFIER_LOG_H
-#define TRACEKIT_CORE_VERIFIER_LOG_H
+#ifndef TRACEKIT_CORE_KERNEL_VERIFIER_LOG_H
+#define TRACEKIT_CORE_KERNEL_VERIFIER_LOG_H
 
 #include <stdio.h>
 

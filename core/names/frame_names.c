@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/frame_names.h"
+#include "core/names/frame_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/program_names.h"
-#include "core/stacks.h"
-#include "core/unwind_modules.h"
-#include "core/util/array.h"
+#include "core/names/program_names.h"
+#include "core/trace/stacks.h"
+#include "core/unwind/modules.h"
 #include "sym/sym.h"
+#include "sym/util/array.h"
 
 static struct frame_place place_of(const struct counted_stack *stack, uint64_t frame,
 				   bool return_address)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The names of all frames of a report: each distinct one asked for once. */
-#ifndef TRACEKIT_CORE_FRAME_NAMES_H
-#define TRACEKIT_CORE_FRAME_NAMES_H
+#ifndef TRACEKIT_CORE_NAMES_FRAME_NAMES_H
+#define TRACEKIT_CORE_NAMES_FRAME_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/util/arena.h"
+#include "sym/util/arena.h"
 
 struct counted_stack;
 struct stack_counts;
@@ -53,7 +53,8 @@ int frame_names__find_all(struct frame_names *names, const struct stack_counts *
 			  const struct frame_sources *sources);
 void frame_names__release(struct frame_names *names);
 
-/* The answer for one frame of a stack that was in counts; stack may be NULL if it is the kernel's.
+/*
+ * The answer for one frame of a stack that was in counts; stack may be NULL if it is the kernel's.
  */
 const struct sym_query *frame_names__get(const struct frame_names *names,
 					 const struct counted_stack *stack, uint64_t frame,

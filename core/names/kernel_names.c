@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/kernel_names.h"
+#include "core/names/kernel_names.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 
 #include "bpf/abi.h"
-#include "core/util/cleanup.h"
-#include "core/util/page.h"
 #include "kernel_names.skel.h"
 #include "sym/sym.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/page.h"
 
 _Static_assert(SYM_KERNEL_BATCH <= KERNEL_NAME_BATCH, "a batch fits the map");
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel names from the kernel, by a BPF program: see bpf/kernel_names.bpf.c. */
-#ifndef TRACEKIT_CORE_KERNEL_NAMES_H
-#define TRACEKIT_CORE_KERNEL_NAMES_H
+#ifndef TRACEKIT_CORE_NAMES_KERNEL_NAMES_H
+#define TRACEKIT_CORE_NAMES_KERNEL_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

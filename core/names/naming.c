@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/naming.h"
+#include "core/names/naming.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/kernel_names.h"
-#include "core/trace_options.h"
-#include "core/trace_processes.h"
-#include "core/unwinding.h"
-#include "core/util/error.h"
+#include "core/names/kernel_names.h"
+#include "core/names/trace_processes.h"
+#include "core/options/trace_options.h"
+#include "core/unwind/unwinding.h"
 #include "sym/sym.h"
+#include "sym/util/error.h"
 
 struct naming {
 	struct kernel_namer *namer; /* NULL: names come from kallsyms */

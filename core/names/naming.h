@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The symbolizer of a trace, with the best source of kernel names that there is. */
-#ifndef TRACEKIT_CORE_NAMING_H
-#define TRACEKIT_CORE_NAMING_H
+#ifndef TRACEKIT_CORE_NAMES_NAMING_H
+#define TRACEKIT_CORE_NAMES_NAMING_H
 
 #include <stdint.h>
 
-#include "core/session.h"
+#include "core/trace/session.h"
 
 struct error;
 struct naming;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/program_names.h"
+#include "core/names/program_names.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/frame_names.h"
-#include "core/process_history.h"
-#include "core/trace_processes.h"
-#include "core/unwind_modules.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
+#include "core/history/history.h"
+#include "core/names/frame_names.h"
+#include "core/names/trace_processes.h"
+#include "core/unwind/modules.h"
 #include "sym/sym.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 /* Parts and processes that are remembered for one question: far less than stay so. */
 #define REMEMBERED_AT_ONCE 512

@@ -6,8 +6,8 @@
  * and however many programs had it, it is asked for once. What nobody knows any more of a
  * program does not matter where it is known which file a frame is in.
  */
-#ifndef TRACEKIT_CORE_PROGRAM_NAMES_H
-#define TRACEKIT_CORE_PROGRAM_NAMES_H
+#ifndef TRACEKIT_CORE_NAMES_PROGRAM_NAMES_H
+#define TRACEKIT_CORE_NAMES_PROGRAM_NAMES_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/trace_processes.h"
+#include "core/names/trace_processes.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "core/process_history.h"
-#include "core/process_records.h"
-#include "core/stacks.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/error.h"
+#include "core/history/history.h"
+#include "core/history/records.h"
+#include "core/trace/stacks.h"
 #include "sym/sym.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/error.h"
 
 /*
  * A program that is started wakes us at once, as its file may be gone soon; while others

@@ -8,15 +8,15 @@
  * the kernel says; files that are mapped for the first time are opened at once, since some are
  * deleted as soon as they have run.
  */
-#ifndef TRACEKIT_CORE_TRACE_PROCESSES_H
-#define TRACEKIT_CORE_TRACE_PROCESSES_H
+#ifndef TRACEKIT_CORE_NAMES_TRACE_PROCESSES_H
+#define TRACEKIT_CORE_NAMES_TRACE_PROCESSES_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/options.h"
-#include "core/session.h"
+#include "core/options/options.h"
+#include "core/trace/session.h"
 
 struct error;
 struct process_history;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/options.h"
+#include "core/options/options.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
-#include "core/util/number.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/number.h"
 
 /* More rows than any applet has; checked, not assumed. */
 #define MAX_OPTIONS 60

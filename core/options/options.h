@@ -6,8 +6,8 @@
  * Parsing never acts: it fills a struct, and nothing is opened, loaded or
  * looked up until the whole command line is known to be valid.
  */
-#ifndef TRACEKIT_CORE_OPTIONS_H
-#define TRACEKIT_CORE_OPTIONS_H
+#ifndef TRACEKIT_CORE_OPTIONS_OPTIONS_H
+#define TRACEKIT_CORE_OPTIONS_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

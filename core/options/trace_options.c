@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/trace_options.h"
+#include "core/options/trace_options.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 
 const char *const unwind_methods[] = {[UNWIND_AUTO] = "auto",
 				      [UNWIND_DWARF] = "dwarf",

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The options that all applets share, as fields and as rows for their tables. */
-#ifndef TRACEKIT_CORE_TRACE_OPTIONS_H
-#define TRACEKIT_CORE_TRACE_OPTIONS_H
+#ifndef TRACEKIT_CORE_OPTIONS_TRACE_OPTIONS_H
+#define TRACEKIT_CORE_OPTIONS_TRACE_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "core/options.h"
+#include "core/options/options.h"
 #include "sym/sym.h"
 
 struct error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/attach.h"
+#include "core/probe/attach.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -11,17 +11,17 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "core/kernel_types.h"
-#include "core/links.h"
-#include "core/options.h"
-#include "core/session.h"
-#include "core/syscall_numbers.h"
-#include "core/targets.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/error.h"
-#include "core/util/kernel_fs.h"
+#include "core/kernel/types.h"
+#include "core/options/options.h"
+#include "core/probe/links.h"
+#include "core/probe/syscall_numbers.h"
+#include "core/probe/targets.h"
+#include "core/trace/session.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/error.h"
+#include "sym/util/kernel_fs.h"
 
 /*
  * A program on every function of the kernel slows all down so much that a machine seems

@@ -10,8 +10,8 @@
  *   system calls      one link to sys_enter or sys_exit, with a set of numbers
  *   tracepoints       a raw tracepoint each, else a perf event
  */
-#ifndef TRACEKIT_CORE_ATTACH_H
-#define TRACEKIT_CORE_ATTACH_H
+#ifndef TRACEKIT_CORE_PROBE_ATTACH_H
+#define TRACEKIT_CORE_PROBE_ATTACH_H
 
 #include <stdbool.h>
 #include <stddef.h>

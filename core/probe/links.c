@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/links.h"
+#include "core/probe/links.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 /* BPF_LINK_CREATE as of 6.6 (89ae89f53d20); Debian 12 has the headers of 6.1. */
 struct uprobe_multi_attr {

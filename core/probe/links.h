@@ -3,8 +3,8 @@
  * What keeps a BPF program attached, and what the kernel can do in that respect: asked
  * of it, not guessed from its version.
  */
-#ifndef TRACEKIT_CORE_LINKS_H
-#define TRACEKIT_CORE_LINKS_H
+#ifndef TRACEKIT_CORE_PROBE_LINKS_H
+#define TRACEKIT_CORE_PROBE_LINKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/near_names.h"
+#include "core/probe/near_names.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "core/util/array.h"
-#include "core/util/text.h"
+#include "sym/util/array.h"
+#include "sym/util/text.h"
 
 /* What begins with the name that was wanted stands behind all that edits lead to. */
 #define PREFIX_DISTANCE NEAR_NAME_SIZE

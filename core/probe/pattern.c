@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/pattern.h"
+#include "core/probe/pattern.h"
 
 #include <errno.h>
 #include <regex.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <wctype.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 
 /*
  * A state of libc's automaton takes some KB: 16 KB of names can cost 50 MB, if the

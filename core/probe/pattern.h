@@ -12,8 +12,8 @@
  * Longer names than PATTERN_NAME_MAX match nothing. What an expression costs to compile is
  * not bounded: (a{99}){99} takes what it takes, at the expense of who typed it.
  */
-#ifndef TRACEKIT_CORE_PATTERN_H
-#define TRACEKIT_CORE_PATTERN_H
+#ifndef TRACEKIT_CORE_PROBE_PATTERN_H
+#define TRACEKIT_CORE_PROBE_PATTERN_H
 
 #include <stdbool.h>
 

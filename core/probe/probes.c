@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/probes.h"
+#include "core/probe/probes.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "core/session.h"
-#include "core/util/cleanup.h"
-#include "core/util/message.h"
-#include "core/util/text.h"
+#include "core/trace/session.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/message.h"
+#include "sym/util/text.h"
 
 int probe_options__check(const struct probe_options *options, struct error *error)
 {

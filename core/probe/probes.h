@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From a pattern to attached programs: what applets that trace events share. */
-#ifndef TRACEKIT_CORE_PROBES_H
-#define TRACEKIT_CORE_PROBES_H
+#ifndef TRACEKIT_CORE_PROBE_PROBES_H
+#define TRACEKIT_CORE_PROBE_PROBES_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "core/attach.h"
-#include "core/options.h"
-#include "core/probespec.h"
-#include "core/targets.h"
+#include "core/options/options.h"
+#include "core/probe/attach.h"
+#include "core/probe/probespec.h"
+#include "core/probe/targets.h"
 
 struct bpf_object;
 struct error;

@@ -15,8 +15,8 @@
  * instead: for t: all that is behind CATEGORY. For u: a ':' behind FILE ends a PROVIDER all
  * the same: write u:FILE:*:PROBE where the expression holds one.
  */
-#ifndef TRACEKIT_CORE_PROBESPEC_H
-#define TRACEKIT_CORE_PROBESPEC_H
+#ifndef TRACEKIT_CORE_PROBE_PROBESPEC_H
+#define TRACEKIT_CORE_PROBE_PROBESPEC_H
 
 #include <stdbool.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/syscall_numbers.h"
+#include "core/probe/syscall_numbers.h"
 
 #include <asm/unistd.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 
 struct syscall_row {
 	const char *name;
@@ -15,7 +15,7 @@ struct syscall_row {
 
 /* What the headers know that this was built with, sorted by name. */
 static const struct syscall_row known[] = {
-#include "core/syscall_rows.h"
+#include "core/probe/syscall_rows.h"
 };
 
 /*

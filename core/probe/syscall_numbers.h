@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which system call a tracepoint of the category syscalls belongs to. */
-#ifndef TRACEKIT_CORE_SYSCALL_NUMBERS_H
-#define TRACEKIT_CORE_SYSCALL_NUMBERS_H
+#ifndef TRACEKIT_CORE_PROBE_SYSCALL_NUMBERS_H
+#define TRACEKIT_CORE_PROBE_SYSCALL_NUMBERS_H
 
 /*
  * The number of the native system call whose tracepoints are sys_enter_NAME and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/targets.h"
+#include "core/probe/targets.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,18 +9,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/near_names.h"
-#include "core/options.h"
-#include "core/pattern.h"
-#include "core/tracepoints.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
-#include "core/util/kernel_fs.h"
-#include "core/util/text.h"
-#include "sym/binary.h"
-#include "sym/kernel_functions.h"
-#include "sym/probe_sites.h"
+#include "core/options/options.h"
+#include "core/probe/near_names.h"
+#include "core/probe/pattern.h"
+#include "core/probe/tracepoints.h"
+#include "sym/find/binary.h"
+#include "sym/find/probe_sites.h"
+#include "sym/kallsyms/functions.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/kernel_fs.h"
+#include "sym/util/text.h"
 
 /* What passes by while a list is searched. */
 struct search {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From a probe spec to what it means on this machine: the list of what is to be probed. */
-#ifndef TRACEKIT_CORE_TARGETS_H
-#define TRACEKIT_CORE_TARGETS_H
+#ifndef TRACEKIT_CORE_PROBE_TARGETS_H
+#define TRACEKIT_CORE_PROBE_TARGETS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "core/probespec.h"
-#include "core/tracepoints.h"
-#include "core/util/arena.h"
+#include "core/probe/probespec.h"
+#include "core/probe/tracepoints.h"
+#include "sym/util/arena.h"
 
 struct error;
 struct pid_list;

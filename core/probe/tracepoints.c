@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/tracepoints.h"
+#include "core/probe/tracepoints.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/near_names.h"
-#include "core/pattern.h"
-#include "core/probespec.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
-#include "core/util/number.h"
+#include "core/probe/near_names.h"
+#include "core/probe/pattern.h"
+#include "core/probe/probespec.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/number.h"
 
 /*
  * tracefs makes its entries as they are looked up, which costs more than all else here:

@@ -3,14 +3,14 @@
  * The kernel's tracepoints, as tracefs shows them: events/CATEGORY/EVENT is a folder
  * with a file enable. Source of the format: the kernel's Documentation/trace/events.rst.
  */
-#ifndef TRACEKIT_CORE_TRACEPOINTS_H
-#define TRACEKIT_CORE_TRACEPOINTS_H
+#ifndef TRACEKIT_CORE_PROBE_TRACEPOINTS_H
+#define TRACEKIT_CORE_PROBE_TRACEPOINTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/util/arena.h"
+#include "sym/util/arena.h"
 
 struct error;
 struct probespec;

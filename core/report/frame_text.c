@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/frame_text.h"
+#include "core/report/frame_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "core/unwind_end.h"
-#include "core/util/text.h"
+#include "core/unwind/end.h"
 #include "sym/sym.h"
+#include "sym/util/text.h"
 
 /* What -a puts behind kernel and inlined functions: flamegraph.pl looks for it. */
 #define KERNEL_MARK	    "_[k]"

@@ -4,8 +4,8 @@
  * address can be in several functions, of which all but the last were inlined: each is shown as
  * a frame of its own.
  */
-#ifndef TRACEKIT_CORE_FRAME_TEXT_H
-#define TRACEKIT_CORE_FRAME_TEXT_H
+#ifndef TRACEKIT_CORE_REPORT_FRAME_TEXT_H
+#define TRACEKIT_CORE_REPORT_FRAME_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

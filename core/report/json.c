@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/json.h"
+#include "core/report/json.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/util/text.h"
+#include "sym/util/text.h"
 
 static size_t escape(uint32_t code, char piece[16])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text from anywhere as JSON (RFC 8259), for programs that read it and terminals that show it. */
-#ifndef TRACEKIT_CORE_UTIL_JSON_H
-#define TRACEKIT_CORE_UTIL_JSON_H
+#ifndef TRACEKIT_CORE_REPORT_JSON_H
+#define TRACEKIT_CORE_REPORT_JSON_H
 
 #include <stddef.h>
 

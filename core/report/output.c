@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/output.h"
+#include "core/report/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/frame_names.h"
-#include "core/stacks.h"
-#include "core/util/error.h"
-#include "core/util/text.h"
+#include "core/names/frame_names.h"
+#include "core/trace/stacks.h"
 #include "sym/sym.h"
+#include "sym/util/error.h"
+#include "sym/util/text.h"
 
 int output__check(FILE *out)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Counted stacks as text: stacks in lines, or folded for flame graphs. */
-#ifndef TRACEKIT_CORE_OUTPUT_H
-#define TRACEKIT_CORE_OUTPUT_H
+#ifndef TRACEKIT_CORE_REPORT_OUTPUT_H
+#define TRACEKIT_CORE_REPORT_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/frame_text.h"
+#include "core/report/frame_text.h"
 
 struct counted_stack;
 struct error;

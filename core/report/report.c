@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/report.h"
+#include "core/report/report.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/naming.h"
-#include "core/session.h"
-#include "core/trace_options.h"
-#include "core/trace_processes.h"
-#include "core/tracing_frames.h"
-#include "core/unwinding.h"
-#include "core/util/error.h"
-#include "core/util/message.h"
+#include "core/names/naming.h"
+#include "core/names/trace_processes.h"
+#include "core/options/trace_options.h"
+#include "core/report/tracing_frames.h"
+#include "core/trace/session.h"
+#include "core/unwind/unwinding.h"
 #include "sym/sym.h"
+#include "sym/util/error.h"
+#include "sym/util/message.h"
 
 void report__watch_processes(struct naming *naming)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All that a trace has to say: counted stacks, their names, and what is missing. */
-#ifndef TRACEKIT_CORE_REPORT_H
-#define TRACEKIT_CORE_REPORT_H
+#ifndef TRACEKIT_CORE_REPORT_REPORT_H
+#define TRACEKIT_CORE_REPORT_REPORT_H
 
 #include <stdbool.h>
 
-#include "core/accounting.h"
-#include "core/frame_names.h"
-#include "core/stacks.h"
+#include "core/names/frame_names.h"
+#include "core/trace/accounting.h"
+#include "core/trace/stacks.h"
 
 struct error;
 struct naming;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/tracing_frames.h"
+#include "core/report/tracing_frames.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 
 bool tracing_frame__is(const char *name)
 {

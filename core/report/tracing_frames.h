@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a tracepoint puts on top of the stack of the place where it is. */
-#ifndef TRACEKIT_CORE_TRACING_FRAMES_H
-#define TRACEKIT_CORE_TRACING_FRAMES_H
+#ifndef TRACEKIT_CORE_REPORT_TRACING_FRAMES_H
+#define TRACEKIT_CORE_REPORT_TRACING_FRAMES_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/event_queue.h"
+#include "core/stream/event_queue.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Single events in the order of their times. */
-#ifndef TRACEKIT_CORE_EVENT_QUEUE_H
-#define TRACEKIT_CORE_EVENT_QUEUE_H
+#ifndef TRACEKIT_CORE_STREAM_EVENT_QUEUE_H
+#define TRACEKIT_CORE_STREAM_EVENT_QUEUE_H
 
 #include <stddef.h>
 #include <stdint.h>

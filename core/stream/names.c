@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/stream_names.h"
+#include "core/stream/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "core/event_queue.h"
-#include "core/sent_stacks.h"
-#include "core/stacks.h"
-#include "core/stream_processes.h"
-#include "core/stream_writer.h"
-#include "core/tracing_frames.h"
-#include "core/unwind_modules.h"
-#include "core/util/arena.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
+#include "core/report/tracing_frames.h"
+#include "core/stream/event_queue.h"
+#include "core/stream/processes.h"
+#include "core/stream/sent_stacks.h"
+#include "core/stream/writer.h"
+#include "core/trace/stacks.h"
+#include "core/unwind/modules.h"
 #include "sym/sym.h"
+#include "sym/util/arena.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
 
 #define FRAME_BUCKETS 16384
 
@@ -467,7 +467,8 @@ static int ask(struct stream_names *names, struct stream_processes *processes)
 	return nr ? symbolizer__ask_user(names->symbolizer, names->queries, nr) : 0;
 }
 
-/* Where the file is mapped elsewhere is not where the process had it; and it is no generated code.
+/*
+ * Where the file is mapped elsewhere is not where the process had it; and it is no generated code.
  */
 static void leave_place(const struct shown_frame *frame, struct sym_query *query)
 {

@@ -39,7 +39,7 @@ struct shown_frame {
 	bool generated;	     /* as in struct sym_query: asked for again from time to time */
 	unsigned int missed; /* how often there was no name */
 	uint64_t due;	     /* when that is to be done, of monotonic_now() */
-	bool tracing;	     /* the probe's own: see core/tracing_frames.h */
+	bool tracing;	     /* the probe's own: see core/report/tracing_frames.h */
 };
 
 /*
@@ -50,7 +50,8 @@ int stream_names__new(struct stream_names **names, struct symbolizer *symbolizer
 		      const struct unwind_module_list *modules, const struct stream_writer *writer);
 void stream_names__free(struct stream_names *names);
 
-/* An event has come: have what its frames are shown as made ready. Returns 0 or a negative errno.
+/*
+ * An event has come: have what its frames are shown as made ready. Returns 0 or a negative errno.
  */
 int stream_names__prepare(struct stream_names *names, const struct stream_event *event);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/stream_processes.h"
+#include "core/stream/processes.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/process_images.h"
-#include "core/process_records.h"
+#include "core/history/images.h"
+#include "core/history/records.h"
 #include "sym/sym.h"
 
 /*

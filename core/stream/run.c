@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/stream_run.h"
+#include "core/stream/run.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/event_queue.h"
-#include "core/output.h"
-#include "core/schedule.h"
-#include "core/sent_stacks.h"
-#include "core/session.h"
-#include "core/stream.h"
-#include "core/stream_names.h"
-#include "core/stream_processes.h"
-#include "core/stream_writer.h"
-#include "core/util/clock.h"
-#include "core/util/error.h"
+#include "core/report/output.h"
+#include "core/stream/event_queue.h"
+#include "core/stream/names.h"
+#include "core/stream/processes.h"
+#include "core/stream/sent_stacks.h"
+#include "core/stream/stream.h"
+#include "core/stream/writer.h"
+#include "core/trace/schedule.h"
+#include "core/trace/session.h"
+#include "sym/util/clock.h"
+#include "sym/util/error.h"
 
 /* The longest that lines wait to be flushed. */
 #define FLUSH_INTERVAL (20 * 1000000ULL)

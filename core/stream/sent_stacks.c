@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/sent_stacks.h"
+#include "core/stream/sent_stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The stacks of a stream, by the ids that its events name them by. */
-#ifndef TRACEKIT_CORE_SENT_STACKS_H
-#define TRACEKIT_CORE_SENT_STACKS_H
+#ifndef TRACEKIT_CORE_STREAM_SENT_STACKS_H
+#define TRACEKIT_CORE_STREAM_SENT_STACKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "core/util/arena.h"
+#include "sym/util/arena.h"
 
 struct shown_frame;
 
-/* A stack that was sent; and how it is shown, see core/stream_names.h. */
+/* A stack that was sent; and how it is shown, see core/stream/names.h. */
 struct sent_stack {
 	struct stack_id id;
 	struct sent_stack *next; /* in its bucket */

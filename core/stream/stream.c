@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/stream.h"
+#include "core/stream/stream.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -7,15 +7,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/accounting.h"
-#include "core/epochs.h"
-#include "core/event_queue.h"
-#include "core/ring.h"
-#include "core/sent_stacks.h"
-#include "core/trace_maps.h"
-#include "core/util/clock.h"
-#include "core/util/error.h"
-#include "core/util/page.h"
+#include "core/kernel/ring.h"
+#include "core/stream/event_queue.h"
+#include "core/stream/sent_stacks.h"
+#include "core/trace/accounting.h"
+#include "core/trace/epochs.h"
+#include "core/trace/maps.h"
+#include "sym/util/clock.h"
+#include "sym/util/error.h"
+#include "sym/util/page.h"
 
 /*
  * An epoch ends when its stacks take up so much, however few they are; and nothing is read

@@ -11,8 +11,8 @@
  * buffer, and the stacks of an epoch. When these have become too many a new epoch is
  * begun, in which every stack is sent anew, and the old ones go with their last event.
  */
-#ifndef TRACEKIT_CORE_STREAM_H
-#define TRACEKIT_CORE_STREAM_H
+#ifndef TRACEKIT_CORE_STREAM_STREAM_H
+#define TRACEKIT_CORE_STREAM_STREAM_H
 
 #include <poll.h>
 #include <stdbool.h>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/stream_writer.h"
+#include "core/stream/writer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "core/event_queue.h"
-#include "core/sent_stacks.h"
-#include "core/stream_names.h"
-#include "core/util/clock.h"
-#include "core/util/text.h"
+#include "core/stream/event_queue.h"
+#include "core/stream/names.h"
+#include "core/stream/sent_stacks.h"
 #include "sym/sym.h"
+#include "sym/util/clock.h"
+#include "sym/util/text.h"
 
 /* ---- frames ---- */
 

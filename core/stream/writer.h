@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/frame_text.h"
-#include "core/util/json.h"
+#include "core/report/frame_text.h"
+#include "core/report/json.h"
 
 struct stream_event;
 struct sym_query;
@@ -30,7 +30,7 @@ struct stream_writer {
 #define STREAM_LEVEL_MAX (3 * JSON_STRING_SIZE(FRAME_NAME_MAX) + 192)
 
 /*
- * One of the frames that are shown for an address (core/frame_text.h): what comes behind
+ * One of the frames that are shown for an address (core/report/frame_text.h): what comes behind
  * "r0: ", an object of JSON, or a word of a folded line, with a NUL; the same wherever it is.
  * They stand in the order in which they are shown; between them comes the separator.
  * Returns the length.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/accounting.h"
+#include "core/trace/accounting.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cpus.h"
-#include "core/trace_maps.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "core/kernel/cpus.h"
+#include "core/trace/maps.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 
 static const struct {
 	enum event_counter counter;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* seen = counted + filtered + lost, read from the kernel and said to the user. */
-#ifndef TRACEKIT_CORE_ACCOUNTING_H
-#define TRACEKIT_CORE_ACCOUNTING_H
+#ifndef TRACEKIT_CORE_TRACE_ACCOUNTING_H
+#define TRACEKIT_CORE_TRACE_ACCOUNTING_H
 
 #include <stdbool.h>
 #include <stddef.h>

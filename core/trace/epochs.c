@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/epochs.h"
+#include "core/trace/epochs.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "core/cpus.h"
-#include "core/trace_maps.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "core/kernel/cpus.h"
+#include "core/trace/maps.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 
 int epochs__open(struct epochs *epochs, const struct trace_maps *maps, struct error *error)
 {

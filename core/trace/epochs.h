@@ -5,12 +5,12 @@
  * every program that began in the old one is done. Then its part of the tables is
  * at rest, and can be read and emptied while events go on.
  */
-#ifndef TRACEKIT_CORE_EPOCHS_H
-#define TRACEKIT_CORE_EPOCHS_H
+#ifndef TRACEKIT_CORE_TRACE_EPOCHS_H
+#define TRACEKIT_CORE_TRACE_EPOCHS_H
 
 #include <stdint.h>
 
-#include "core/grace.h"
+#include "core/kernel/grace.h"
 
 struct error;
 struct trace_maps;

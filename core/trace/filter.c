@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/filter.h"
+#include "core/trace/filter.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "core/kernel_types.h"
-#include "core/trace_maps.h"
-#include "core/trace_options.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "core/kernel/types.h"
+#include "core/options/trace_options.h"
+#include "core/trace/maps.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 
 /*
  * The PID namespace to translate to; {0, 0} in the initial one, where the

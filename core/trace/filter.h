@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which processes a trace is about: the user's side of bpf/filter.bpf.h. */
-#ifndef TRACEKIT_CORE_FILTER_H
-#define TRACEKIT_CORE_FILTER_H
+#ifndef TRACEKIT_CORE_TRACE_FILTER_H
+#define TRACEKIT_CORE_TRACE_FILTER_H
 
 #include <stdbool.h>
 
@@ -18,7 +18,8 @@ struct trace_options;
 int filter__configure(const struct trace_options *options, const struct trace_maps *maps,
 		      struct trace_config *config, struct error *error);
 
-/* Once they are created: fill the maps that are the program's own. Returns as filter__configure().
+/*
+ * Once they are created: fill the maps that are the program's own. Returns as filter__configure().
  */
 int filter__fill(const struct trace_options *options, const struct trace_maps *maps,
 		 struct error *error);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/trace_maps.h"
+#include "core/trace/maps.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdbool.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 
 int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/sampler.h"
+#include "core/trace/sampler.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -9,11 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/cpus.h"
-#include "core/session.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
-#include "core/util/number.h"
+#include "core/kernel/cpus.h"
+#include "core/trace/session.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/number.h"
 
 static const struct {
 	const char *name;

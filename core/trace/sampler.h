@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Samples of every CPU: a perf event each, with a BPF program behind it. */
-#ifndef TRACEKIT_CORE_SAMPLER_H
-#define TRACEKIT_CORE_SAMPLER_H
+#ifndef TRACEKIT_CORE_TRACE_SAMPLER_H
+#define TRACEKIT_CORE_TRACE_SAMPLER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/cpus.h"
+#include "core/kernel/cpus.h"
 
 struct error;
 struct session;

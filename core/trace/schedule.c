@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/schedule.h"
+#include "core/trace/schedule.h"
 
 bool schedule__is_over(const struct schedule *schedule, uint64_t now)
 {

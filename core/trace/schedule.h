@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* When a trace reports, and when it ends: -i and -D. */
-#ifndef TRACEKIT_CORE_SCHEDULE_H
-#define TRACEKIT_CORE_SCHEDULE_H
+#ifndef TRACEKIT_CORE_TRACE_SCHEDULE_H
+#define TRACEKIT_CORE_TRACE_SCHEDULE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/session.h"
+#include "core/trace/session.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -17,17 +17,17 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "core/bpf_error.h"
-#include "core/filter.h"
-#include "core/trace_maps.h"
-#include "core/trace_options.h"
-#include "core/unwinding.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/error.h"
-#include "core/util/number.h"
-#include "core/util/page.h"
-#include "core/verifier_log.h"
+#include "core/kernel/bpf_error.h"
+#include "core/kernel/verifier_log.h"
+#include "core/options/trace_options.h"
+#include "core/trace/filter.h"
+#include "core/trace/maps.h"
+#include "core/unwind/unwinding.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/error.h"
+#include "sym/util/number.h"
+#include "sym/util/page.h"
 
 struct session {
 	const struct trace_options *options;

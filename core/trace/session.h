@@ -7,8 +7,8 @@
  * the kernel hangs on file descriptors, so nothing stays behind however the
  * program ends.
  */
-#ifndef TRACEKIT_CORE_SESSION_H
-#define TRACEKIT_CORE_SESSION_H
+#ifndef TRACEKIT_CORE_TRACE_SESSION_H
+#define TRACEKIT_CORE_TRACE_SESSION_H
 
 #include <poll.h>
 #include <stdbool.h>

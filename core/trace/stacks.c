@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/stacks.h"
+#include "core/trace/stacks.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/trace_maps.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "core/trace/maps.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 
 static const struct frames no_frames;
 
@@ -90,7 +90,7 @@ static int append(struct stack_counts *counts, size_t *capacity, const struct st
 
 /*
  * Returns 0 or a negative errno. Keys that programs add in the other epoch hide none
- * of this one: see list_keys() in core/epochs.c.
+ * of this one: see list_keys() in core/trace/epochs.c.
  */
 static int read_keys(struct stack_counts *counts, int fd, uint32_t epoch)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the BPF programs counted, read from their maps. */
-#ifndef TRACEKIT_CORE_STACKS_H
-#define TRACEKIT_CORE_STACKS_H
+#ifndef TRACEKIT_CORE_TRACE_STACKS_H
+#define TRACEKIT_CORE_TRACE_STACKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "core/util/arena.h"
+#include "sym/util/arena.h"
 
 struct trace_maps;
 struct error;

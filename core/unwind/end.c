@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/unwind_end.h"
+#include "core/unwind/end.h"
 
 #include <stddef.h>
 
 #include "bpf/abi.h"
-#include "core/util/array.h"
+#include "sym/util/array.h"
 
 const char *unwind_end__text(uint32_t end)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/unwind_files.h"
+#include "core/unwind/files.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/hash.h"
-#include "core/util/page.h"
+#include "sym/util/array.h"
+#include "sym/util/hash.h"
+#include "sym/util/page.h"
 
 static void end_search(struct unwind_files *files, struct unwind_name *name)
 {

@@ -15,8 +15,8 @@
 #include <sys/types.h>
 
 #include "bpf/abi.h"
-#include "sym/unwind_reader.h"
-#include "sym/unwind_table_reader.h"
+#include "sym/cfi/reader.h"
+#include "sym/cfi/table_reader.h"
 
 struct unwind_known_file {
 	struct unwind_mapped mapped; /* as it was found first; source, identity and watch are its */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/unwind_loader.h"
+#include "core/unwind/loader.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/unwind_tables.h"
-#include "core/util/array.h"
-#include "core/util/child.h"
-#include "core/util/descriptors.h"
+#include "core/unwind/tables.h"
+#include "sym/util/array.h"
+#include "sym/util/child.h"
+#include "sym/util/descriptors.h"
 
 #define NICE (-10)
 

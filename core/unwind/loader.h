@@ -2,7 +2,7 @@
 /*
  * Keeps the tables by which user stacks are walked up to date: a process of its own, so that a
  * trace waits for no file, however large. It hears from the kernel what processes map, and from
- * the programs what their walks lack; it reads that (sym/unwind_table_reader.h), and puts it there.
+ * the programs what their walks lack; it reads that (sym/cfi/table_reader.h), and puts it there.
  */
 #ifndef TRACEKIT_CORE_UNWIND_LOADER_H
 #define TRACEKIT_CORE_UNWIND_LOADER_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/unwind_loading.h"
+#include "core/unwind/loading.h"
 
 struct unwind_loader;
 

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/unwind_loading.h"
+#include "core/unwind/loading.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include "core/options.h"
-#include "core/process_records.h"
-#include "core/ring.h"
-#include "core/unwind_files.h"
-#include "core/unwind_processes.h"
-#include "core/unwind_tables.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/error.h"
-#include "sym/reader_child.h"
-#include "sym/unwind_reader.h"
-#include "sym/unwind_table_reader.h"
+#include "core/history/records.h"
+#include "core/kernel/ring.h"
+#include "core/options/options.h"
+#include "core/unwind/files.h"
+#include "core/unwind/processes.h"
+#include "core/unwind/tables.h"
+#include "sym/cfi/reader.h"
+#include "sym/cfi/table_reader.h"
+#include "sym/child/reader_child.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/error.h"
 
 #define MILLISECONDS 1000000ULL
 
-/* Bytes of the kernel's records that wake it: a mapping has more, a fork or an end somewhat less.
+/*
+ * Bytes of the kernel's records that wake it: a mapping has more, a fork or an end somewhat less.
  */
 #define RECORDS_WAKEUP 64
 

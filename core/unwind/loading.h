@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the process does that loads tables (core/unwind_loader.h): it hears from the kernel what
+ * What the process does that loads tables (core/unwind/loader.h): it hears from the kernel what
  * processes map, and from the programs what their walks lacked, has files read by children, and
  * puts all that into the tables.
  */
@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "core/unwind_modules.h"
+#include "core/unwind/modules.h"
 
 struct pid_list;
 struct unwind_maps;

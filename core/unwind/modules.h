@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The files that user frames are in, by the numbers of their modules: what somebody who names
- * frames has to know. Who walks by tables fills it (core/unwind_loader.h), in memory that
+ * frames has to know. Who walks by tables fills it (core/unwind/loader.h), in memory that
  * processes share; a frame has the number of a module when that is there, and it stays.
  */
 #ifndef TRACEKIT_CORE_UNWIND_MODULES_H
@@ -12,9 +12,9 @@
 #include <sys/types.h>
 
 #include "bpf/abi.h"
-#include "core/util/arena.h"
+#include "sym/cfi/reader.h"
 #include "sym/sym.h"
-#include "sym/unwind_reader.h"
+#include "sym/util/arena.h"
 
 struct unwind_module_file {
 	struct sym_file_id id;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/unwind_tables.h"
+#include "core/unwind/tables.h"
 
 struct process_record;
 struct unwind_files;

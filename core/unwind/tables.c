@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/unwind_tables.h"
+#include "core/unwind/tables.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/util/cleanup.h"
-#include "core/util/page.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/page.h"
 
 /* All of a map, by its elements; NULL on failure. */
 static void *map_all(const struct bpf_map *map)

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "core/grace.h"
-#include "sym/unwind_table.h"
+#include "core/kernel/grace.h"
+#include "sym/cfi/table.h"
 
 struct bpf_map;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/unwinding.h"
+#include "core/unwind/unwinding.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -10,16 +10,16 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "core/kernel_types.h"
-#include "core/trace_options.h"
-#include "core/unwind_end.h"
-#include "core/unwind_loader.h"
-#include "core/unwind_tables.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
-#include "core/util/kernel_fs.h"
-#include "core/util/message.h"
+#include "core/kernel/types.h"
+#include "core/options/trace_options.h"
+#include "core/unwind/end.h"
+#include "core/unwind/loader.h"
+#include "core/unwind/tables.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/kernel_fs.h"
+#include "sym/util/message.h"
 
 /* Tables of the largest programs take some tenths of a second. */
 #define START_MS 2000
@@ -62,7 +62,8 @@ static int find_maps(struct unwinding *unwinding, const struct bpf_object *objec
 	return unwinding->forget_on_exec ? 0 : -ENOENT;
 }
 
-/* They cost some MB; without them the branches that use them are dead. Cannot fail before the load.
+/*
+ * They cost some MB; without them the branches that use them are dead. Cannot fail before the load.
  */
 static void switch_off(const struct unwind_maps *maps)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How the user stacks of a trace are walked: what is switched on for it, and kept going. */
-#ifndef TRACEKIT_CORE_UNWINDING_H
-#define TRACEKIT_CORE_UNWINDING_H
+#ifndef TRACEKIT_CORE_UNWIND_UNWINDING_H
+#define TRACEKIT_CORE_UNWIND_UNWINDING_H
 
 #include <stdbool.h>
 

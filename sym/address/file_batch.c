@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/file_batch.h"
+#include "sym/address/file_batch.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/util/arena.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/file_places.h"
-#include "sym/maps.h"
+#include "sym/address/file_places.h"
+#include "sym/address/user_namer.h"
+#include "sym/process/maps.h"
 #include "sym/sym.h"
-#include "sym/user_namer.h"
+#include "sym/util/arena.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 static void close_files(struct file_batch *batch)
 {

@@ -3,14 +3,14 @@
  * Questions about addresses in files, collected, so that each file is read once for all
  * processes that have mapped it.
  */
-#ifndef TRACEKIT_SYM_FILE_BATCH_H
-#define TRACEKIT_SYM_FILE_BATCH_H
+#ifndef TRACEKIT_SYM_ADDRESS_FILE_BATCH_H
+#define TRACEKIT_SYM_ADDRESS_FILE_BATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/file_names.h"
+#include "sym/address/file_names.h"
 
 struct file_places;
 struct mapping;
@@ -37,7 +37,7 @@ struct file_batch {
 	size_t nr_files, files_capacity;
 	struct file_question *questions;
 	size_t nr_questions, questions_capacity;
-	const struct user_namer_caller *caller; /* see sym/user_namer.h */
+	const struct user_namer_caller *caller; /* see sym/address/user_namer.h */
 };
 
 /*

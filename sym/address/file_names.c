@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/file_names.h"
+#include "sym/address/file_names.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -8,16 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/util/arena.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/demangle.h"
-#include "sym/elf_plt.h"
-#include "sym/go_functions.h"
-#include "sym/mini_symbols.h"
+#include "sym/elf/demangle.h"
+#include "sym/elf/go_functions.h"
+#include "sym/elf/plt.h"
+#include "sym/elf/work.h"
+#include "sym/process/watched.h"
 #include "sym/sym.h"
-#include "sym/watched.h"
-#include "sym/work.h"
+#include "sym/symfile/mini_symbols.h"
+#include "sym/util/arena.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 int sym_file__open(struct sym_file *file)
 {

@@ -4,15 +4,15 @@
  * its symbols and from what stands in for them, in the file itself and in the one that its
  * symbols are kept in.
  */
-#ifndef TRACEKIT_SYM_FILE_NAMES_H
-#define TRACEKIT_SYM_FILE_NAMES_H
+#ifndef TRACEKIT_SYM_ADDRESS_FILE_NAMES_H
+#define TRACEKIT_SYM_ADDRESS_FILE_NAMES_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "sym/debug_file.h"
-#include "sym/elf_symbols.h"
-#include "sym/file_identity.h"
+#include "sym/elf/symbols.h"
+#include "sym/process/file_identity.h"
+#include "sym/symfile/debug_file.h"
 
 struct sym_settings;
 struct watched;
@@ -35,7 +35,7 @@ struct file_names {
 	const struct watched *watched;
 	struct arena *names;
 	struct debug_files debug_files;
-	unsigned int demangle_patience; /* of sym/demangle.h */
+	unsigned int demangle_patience; /* of sym/elf/demangle.h */
 };
 
 /* Reads the headers of the file, of which all else is filled in. Returns 0 or a negative errno. */
@@ -53,7 +53,8 @@ struct debug_search file_names__search(const struct file_names *names, const str
 int file_names__find(struct file_names *names, const struct sym_file *file,
 		     struct elf_lookup *lookups, size_t nr);
 
-/* The form of a symbol as it is wanted, in names->names, or the symbol itself; NULL without memory.
+/*
+ * The form of a symbol as it is wanted, in names->names, or the symbol itself; NULL without memory.
  */
 const char *file_names__demangle(struct file_names *names, const char *symbol);
 

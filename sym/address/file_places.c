@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/file_places.h"
+#include "sym/address/file_places.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/pointer_map.h"
-#include "sym/debug_reader.h"
-#include "sym/file_names.h"
-#include "sym/watched.h"
+#include "sym/address/file_names.h"
+#include "sym/dwarf/reader.h"
+#include "sym/process/watched.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/pointer_map.h"
 
 /*
  * What is known of files, so that whoever asks again does not search again; and the readers of

@@ -3,8 +3,8 @@
  * Where addresses in a file are in its source code, and in which functions that were inlined
  * there: from debug data in the file itself or in another one.
  */
-#ifndef TRACEKIT_SYM_FILE_PLACES_H
-#define TRACEKIT_SYM_FILE_PLACES_H
+#ifndef TRACEKIT_SYM_ADDRESS_FILE_PLACES_H
+#define TRACEKIT_SYM_ADDRESS_FILE_PLACES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/jit_index.h"
+#include "sym/address/jit_index.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 
 /* So many more entries than an eighth of the sorted ones are sorted in: seldom, in the end. */
 #define UNSORTED_MAX 1024

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What has been read of JIT maps (sym/jit_map.h) that are asked again and again: they
+ * What has been read of JIT maps (sym/address/jit_map.h) that are asked again and again: they
  * grow, and only what is new is read then.
  *
  * A file is asked once without an index, since most are. Memory is bounded: a file with
  * too many entries has no index, and is read as a whole at each question.
  */
-#ifndef TRACEKIT_SYM_JIT_INDEX_H
-#define TRACEKIT_SYM_JIT_INDEX_H
+#ifndef TRACEKIT_SYM_ADDRESS_JIT_INDEX_H
+#define TRACEKIT_SYM_ADDRESS_JIT_INDEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/jit_map.h"
+#include "sym/address/jit_map.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/jit_index.h"
-#include "sym/work.h"
+#include "sym/address/jit_index.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 #define BLOCK_SIZE	((size_t)64 * 1024)
 #define NAME_LENGTH_MAX 1024 /* what is longer is cut; generated names can be whole scripts */

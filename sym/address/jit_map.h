@@ -4,13 +4,13 @@
  * "START SIZE NAME", both numbers in hexadecimal, as node, Python, Java agents
  * and others write them (tools/perf/Documentation/jit-interface.txt of Linux).
  */
-#ifndef TRACEKIT_SYM_JIT_MAP_H
-#define TRACEKIT_SYM_JIT_MAP_H
+#ifndef TRACEKIT_SYM_ADDRESS_JIT_MAP_H
+#define TRACEKIT_SYM_ADDRESS_JIT_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/util/arena.h"
+#include "sym/util/arena.h"
 
 struct jit_index_list;
 

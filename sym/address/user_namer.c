@@ -8,7 +8,7 @@
  * process, are found in one pass over its symbols. What lies in no file that is a
  * program may be code that the process has generated: its JIT map is asked.
  */
-#include "sym/user_namer.h"
+#include "sym/address/user_namer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,22 +16,22 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/demangle.h"
-#include "sym/elf_symbols.h"
-#include "sym/file_batch.h"
-#include "sym/file_identity.h"
-#include "sym/file_names.h"
-#include "sym/file_places.h"
-#include "sym/jit_index.h"
-#include "sym/jit_map.h"
-#include "sym/process.h"
-#include "sym/process_view.h"
-#include "sym/remember.h"
-#include "sym/remembered.h"
+#include "sym/address/file_batch.h"
+#include "sym/address/file_names.h"
+#include "sym/address/file_places.h"
+#include "sym/address/jit_index.h"
+#include "sym/address/jit_map.h"
+#include "sym/elf/demangle.h"
+#include "sym/elf/symbols.h"
+#include "sym/process/file_identity.h"
+#include "sym/process/process.h"
+#include "sym/process/remember.h"
+#include "sym/process/remembered.h"
+#include "sym/process/vdso.h"
+#include "sym/process/view.h"
 #include "sym/sym.h"
-#include "sym/vdso.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 /*
  * Descriptors that we hold open at most, whatever a process has mapped: a

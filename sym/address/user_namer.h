@@ -4,19 +4,19 @@
  *
  * Any of these can keep a reader waiting for ever: a file system in user space
  * that does not answer, a process that holds the lock of its own mappings. This
- * runs in a child for that reason (sym/worker.h), and says at every step what
+ * runs in a child for that reason (sym/worker/worker.h), and says at every step what
  * it is about to touch.
  */
-#ifndef TRACEKIT_SYM_USER_NAMER_H
-#define TRACEKIT_SYM_USER_NAMER_H
+#ifndef TRACEKIT_SYM_ADDRESS_USER_NAMER_H
+#define TRACEKIT_SYM_ADDRESS_USER_NAMER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/util/arena.h"
-#include "sym/watched.h"
+#include "sym/process/watched.h"
+#include "sym/util/arena.h"
 
 struct remember;
 struct sym_query;
@@ -31,7 +31,7 @@ int user_namer__new(struct user_namer **namer, struct arena *names,
 		    const struct avoid_list *avoided, struct progress *progress,
 		    const struct sym_settings *settings);
 
-/* As remember__process() in sym/remember.h. */
+/* As remember__process() in sym/process/remember.h. */
 int user_namer__remember(struct user_namer *namer, struct remember *remember);
 
 /* Whom user_namer__name() tells what, while it works. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/cfi_expression.h"
+#include "sym/cfi/expression.h"
 
 #include <dwarf.h>
 
-#include "sym/byte_reader.h"
+#include "sym/elf/byte_reader.h"
 
 static const struct cfi_value unsupported = {.kind = UNWIND_UNSUPPORTED};
 

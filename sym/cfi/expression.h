@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sym/cfi_program.h"
+#include "sym/cfi/program.h"
 
 /* Where the caller's register is. */
 struct cfi_place {

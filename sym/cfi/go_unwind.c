@@ -9,17 +9,17 @@
  * not at all, and up to Go 1.20 the place is not written yet when the stack pointer has moved.
  * Only C would need it that has called Go, and there the stack is switched.
  */
-#include "sym/go_unwind.h"
+#include "sym/cfi/go_unwind.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "sym/byte_reader.h"
-#include "sym/elf_symbols.h"
-#include "sym/go_table.h"
-#include "sym/work.h"
+#include "sym/elf/byte_reader.h"
+#include "sym/elf/go_table.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
 
 #define RETURN_ADDRESS_BYTES 8
 #define STACK_POINTER	     7

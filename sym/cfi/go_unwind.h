@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rows of the functions of a Go program, which has no .eh_frame for them: from the table of
- * sym/go_table.h, which tells for each function where it moves the stack pointer how far.
+ * sym/elf/go_table.h, which tells for each function where it moves the stack pointer how far.
  */
-#ifndef TRACEKIT_SYM_GO_UNWIND_H
-#define TRACEKIT_SYM_GO_UNWIND_H
+#ifndef TRACEKIT_SYM_CFI_GO_UNWIND_H
+#define TRACEKIT_SYM_CFI_GO_UNWIND_H
 
 #include <stdbool.h>
 
-#include "sym/cfi_program.h"
-#include "sym/work.h"
+#include "sym/cfi/program.h"
+#include "sym/elf/work.h"
 
 struct elf_symbols;
 struct go_table;

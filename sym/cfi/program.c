@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/cfi_program.h"
+#include "sym/cfi/program.h"
 
 #include <dwarf.h>
 #include <elf.h>
 
-#include "sym/byte_reader.h"
-#include "sym/cfi_expression.h"
-#include "sym/work.h"
+#include "sym/cfi/expression.h"
+#include "sym/elf/byte_reader.h"
+#include "sym/elf/work.h"
 
 /* Of remembered states: compilers have one at a time. */
 #define REMEMBERED_MAX 16

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/unwind_reader.h"
+#include "sym/cfi/reader.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "core/util/cleanup.h"
-#include "core/util/hash.h"
-#include "sym/file_identity.h"
-#include "sym/process.h"
-#include "sym/reader_child.h"
-#include "sym/vdso.h"
+#include "sym/child/reader_child.h"
+#include "sym/process/file_identity.h"
+#include "sym/process/process.h"
+#include "sym/process/vdso.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/hash.h"
 
 void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What processes have mapped, and which files these are, read by children that can be given up
- * (sym/reader_child.h): a file system may not answer.
+ * (sym/child/reader_child.h): a file system may not answer.
  *
  * Each call waits for its child: a second at most if that waits, some at most in all.
  */
-#ifndef TRACEKIT_SYM_UNWIND_READER_H
-#define TRACEKIT_SYM_UNWIND_READER_H
+#ifndef TRACEKIT_SYM_CFI_READER_H
+#define TRACEKIT_SYM_CFI_READER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/cfi_section.h"
+#include "sym/cfi/section.h"
 
 #include <dwarf.h>
 #include <elf.h>
@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/byte_reader.h"
-#include "sym/work.h"
+#include "sym/elf/byte_reader.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 /* The largest browsers have half a million. */
 #define FUNCTIONS_MAX ((size_t)4 * 1024 * 1024)

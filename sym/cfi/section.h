@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sym/cfi_program.h"
+#include "sym/cfi/program.h"
 
 struct work;
 

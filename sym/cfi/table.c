@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/unwind_table.h"
+#include "sym/cfi/table.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -8,14 +8,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/cfi_section.h"
-#include "sym/elf_symbols.h"
-#include "sym/go_table.h"
-#include "sym/go_unwind.h"
-#include "sym/section_part.h"
-#include "sym/work.h"
+#include "sym/cfi/go_unwind.h"
+#include "sym/cfi/section.h"
+#include "sym/elf/go_table.h"
+#include "sym/elf/section_part.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 #define PAGE_SIZE ((uint64_t)1 << UNWIND_PAGE_BITS)
 

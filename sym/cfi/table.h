@@ -3,8 +3,8 @@
  * The call-frame information of one file in the form that a BPF program searches: for each
  * 64 KB of its addresses, a page, the rows that begin there, sorted, of four bytes each.
  */
-#ifndef TRACEKIT_SYM_UNWIND_TABLE_H
-#define TRACEKIT_SYM_UNWIND_TABLE_H
+#ifndef TRACEKIT_SYM_CFI_TABLE_H
+#define TRACEKIT_SYM_CFI_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -72,8 +72,8 @@ struct unwind_table_head {
  * Read it from what a Go program carries for its tracebacks and .eh_frame, or else from that, or
  * else from .debug_frame, which can be compressed; rules are added to. Of a file without section
  * headers .eh_frame is found all the same.
- * work: as of sym/work.h. Returns 0, -ENOENT if the file has none, -EFBIG if it has too much, or
- * asks for too much work, -EBADMSG if that is not sound as a whole, -ENOTSUP if it is of another
+ * work: as of sym/elf/work.h. Returns 0, -ENOENT if the file has none, -EFBIG if it has too much,
+ * or asks for too much work, -EBADMSG if that is not sound as a whole, -ENOTSUP if it is of another
  * processor, or 32-bit, or another negative errno.
  */
 int unwind_table__read(struct unwind_table *table, struct unwind_rules *rules,

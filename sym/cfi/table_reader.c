@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/unwind_table_reader.h"
+#include "sym/cfi/table_reader.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -7,15 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
-#include "sym/process.h"
-#include "sym/reader_child.h"
-#include "sym/sandbox.h"
-#include "sym/unwind_reader.h"
-#include "sym/unwind_table.h"
-#include "sym/vdso.h"
+#include "sym/cfi/reader.h"
+#include "sym/cfi/table.h"
+#include "sym/child/reader_child.h"
+#include "sym/child/sandbox.h"
+#include "sym/elf/symbols.h"
+#include "sym/process/process.h"
+#include "sym/process/vdso.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 /* For what a child does without privileges. The largest files that there are need a tenth. */
 #define CPU_SECONDS 4

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call-frame information of a file that a process has mapped, made into a table by a child:
- * what a file holds is anyone's. Who opens it can be given up (sym/reader_child.h), and has no
- * privileges any more when it reads it (sym/sandbox.h); what it sends is checked.
+ * what a file holds is anyone's. Who opens it can be given up (sym/child/reader_child.h), and has
+ * no privileges any more when it reads it (sym/child/sandbox.h); what it sends is checked.
  */
-#ifndef TRACEKIT_SYM_UNWIND_TABLE_READER_H
-#define TRACEKIT_SYM_UNWIND_TABLE_READER_H
+#ifndef TRACEKIT_SYM_CFI_TABLE_READER_H
+#define TRACEKIT_SYM_CFI_TABLE_READER_H
 
 #include <poll.h>
 #include <stdbool.h>

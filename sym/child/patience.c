@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/patience.h"
+#include "sym/child/patience.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "sym/process.h"
-#include "sym/watched.h"
+#include "sym/process/process.h"
+#include "sym/process/watched.h"
 
 static uint64_t now_ms(void)
 {

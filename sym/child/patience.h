@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How long a child that reads may go on without an answer, or progress. */
-#ifndef TRACEKIT_SYM_PATIENCE_H
-#define TRACEKIT_SYM_PATIENCE_H
+#ifndef TRACEKIT_SYM_CHILD_PATIENCE_H
+#define TRACEKIT_SYM_CHILD_PATIENCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/reader_child.h"
+#include "sym/child/reader_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/util/child.h"
-#include "core/util/clock.h"
-#include "core/util/descriptors.h"
-#include "sym/patience.h"
-#include "sym/watched.h"
+#include "sym/child/patience.h"
+#include "sym/process/watched.h"
+#include "sym/util/child.h"
+#include "sym/util/clock.h"
+#include "sym/util/descriptors.h"
 
 #define PIPE_SIZE    (1024 * 1024)
 #define ALL_MS	     8000

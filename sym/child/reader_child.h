@@ -4,15 +4,15 @@
  * not answer, and whoever asks it then is not even ended by SIGKILL: so the child can be given up,
  * and the file system is avoided from then on.
  */
-#ifndef TRACEKIT_SYM_READER_CHILD_H
-#define TRACEKIT_SYM_READER_CHILD_H
+#ifndef TRACEKIT_SYM_CHILD_READER_CHILD_H
+#define TRACEKIT_SYM_CHILD_READER_CHILD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sym/patience.h"
+#include "sym/child/patience.h"
 
 struct reader_child {
 	pid_t pid;

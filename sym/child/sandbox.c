@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/sandbox.h"
+#include "sym/child/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +18,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/descriptors.h"
-#include "core/util/page.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/descriptors.h"
+#include "sym/util/page.h"
 
 /* Whoever owns nothing: the user and the group "nobody" of all distributions. */
 #define NOBODY 65534

@@ -4,8 +4,8 @@
  * have written: it computes, reads and writes what it has open, and ends. When memory runs out
  * it is the first that the kernel ends.
  */
-#ifndef TRACEKIT_SYM_SANDBOX_H
-#define TRACEKIT_SYM_SANDBOX_H
+#ifndef TRACEKIT_SYM_CHILD_SANDBOX_H
+#define TRACEKIT_SYM_CHILD_SANDBOX_H
 
 #include <stddef.h>
 #include <stdint.h>

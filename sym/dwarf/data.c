@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/debug_data.h"
+#include "sym/dwarf/data.h"
 
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/debug_image.h"
-#include "sym/debug_lines.h"
-#include "sym/debug_split.h"
-#include "sym/debug_unit.h"
-#include "sym/work.h"
+#include "sym/dwarf/image.h"
+#include "sym/dwarf/lines.h"
+#include "sym/dwarf/split.h"
+#include "sym/dwarf/unit.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 /*
  * What is kept for the next question, of whichever units had it first: that of small programs, as

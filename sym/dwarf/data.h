@@ -6,13 +6,13 @@
  * asked for, and few are kept, as long as memory suffices: that follows the largest unit. The image
  * may be of anyone's making: what it costs is bounded by *work.
  */
-#ifndef TRACEKIT_SYM_DEBUG_DATA_H
-#define TRACEKIT_SYM_DEBUG_DATA_H
+#ifndef TRACEKIT_SYM_DWARF_DATA_H
+#define TRACEKIT_SYM_DWARF_DATA_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/debug_frame.h"
+#include "sym/dwarf/frame.h"
 
 struct debug_data;
 struct debug_image;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A call at an address that was inlined, or the function that all of them were inlined into. */
-#ifndef TRACEKIT_SYM_DEBUG_FRAME_H
-#define TRACEKIT_SYM_DEBUG_FRAME_H
+#ifndef TRACEKIT_SYM_DWARF_FRAME_H
+#define TRACEKIT_SYM_DWARF_FRAME_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,8 @@ struct debug_frame {
 	const char *file; /* with its folders, or NULL */
 	uint32_t line;	  /* 0: unknown */
 	uint64_t start;	  /* of its instructions; 0: unknown */
-	/* If not, a symbol of the function itself says more: of a clone, or what is local in C++.
+	/*
+	 * If not, a symbol of the function itself says more: of a clone, or what is local in C++.
 	 */
 	bool is_linkage_name;
 };

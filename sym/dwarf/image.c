@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/debug_image.h"
+#include "sym/dwarf/image.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "sym/elf_symbols.h"
-#include "sym/work.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
 
 /*
  * What a file can hold: file systems that compress allocate less than they show, but a file that
@@ -30,7 +30,8 @@ static const char *const names[DEBUG_SECTIONS] = {
 	[DEBUG_RNGLISTS] = "rnglists", [DEBUG_TYPES] = "types",
 };
 
-/* The names of the image's sections: ".debug_" and names[i], each with a NUL, behind a first one.
+/*
+ * The names of the image's sections: ".debug_" and names[i], each with a NUL, behind a first one.
  */
 #define NAMES_SIZE 256
 

@@ -4,15 +4,15 @@
  * a small ELF file of its own in anonymous memory. libdw reads that: it has no
  * descriptor, maps no file, and finds no name of another one to open.
  */
-#ifndef TRACEKIT_SYM_DEBUG_IMAGE_H
-#define TRACEKIT_SYM_DEBUG_IMAGE_H
+#ifndef TRACEKIT_SYM_DWARF_IMAGE_H
+#define TRACEKIT_SYM_DWARF_IMAGE_H
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/section_part.h"
+#include "sym/elf/section_part.h"
 
 struct elf_symbols;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The other half of sym/debug_lines.h: the program that makes the rows of the table. */
+/* The other half of sym/dwarf/lines.h: the program that makes the rows of the table. */
 #include <dwarf.h>
 
-#include "core/util/array.h"
-#include "sym/debug_lines.h"
-#include "sym/work.h"
+#include "sym/dwarf/lines.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
 
 /* Instructions that a unit of work pays for. */
 #define INSTRUCTIONS_PER_WORK 16

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/debug_lines.h"
+#include "sym/dwarf/lines.h"
 
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/util/array.h"
-#include "sym/debug_image.h"
-#include "sym/work.h"
+#include "sym/dwarf/image.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
 
 /* Of each of the three parts of a path: what is longer is no path. */
 #define PATH_PART_MAX 4096

@@ -5,15 +5,15 @@
  * allocates and sorts one entry for each row, which takes twenty times as long.
  * Format: DWARF 5, 6.2; versions 2 to 5.
  */
-#ifndef TRACEKIT_SYM_DEBUG_LINES_H
-#define TRACEKIT_SYM_DEBUG_LINES_H
+#ifndef TRACEKIT_SYM_DWARF_LINES_H
+#define TRACEKIT_SYM_DWARF_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/util/arena.h"
-#include "sym/byte_reader.h"
+#include "sym/elf/byte_reader.h"
+#include "sym/util/arena.h"
 
 struct debug_image;
 struct work;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes over the socket between sym/debug_reader.h and its child. The parent sends a
+ * What goes over the socket between sym/dwarf/reader.h and its child. The parent sends a
  * question: how many addresses, then the addresses. The child sends replies until one of
  * kind REPLY_DONE; to REPLY_OPEN the parent sends one byte, with a descriptor or without.
  */
-#ifndef TRACEKIT_SYM_DEBUG_PROTOCOL_H
-#define TRACEKIT_SYM_DEBUG_PROTOCOL_H
+#ifndef TRACEKIT_SYM_DWARF_PROTOCOL_H
+#define TRACEKIT_SYM_DWARF_PROTOCOL_H
 
 #include <stdint.h>
 

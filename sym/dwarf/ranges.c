@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/debug_ranges.h"
+#include "sym/dwarf/ranges.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 
 int debug_ranges__add(struct debug_ranges *ranges, uint64_t start, uint64_t end, uint32_t owner)
 {

@@ -3,8 +3,8 @@
  * Ranges of addresses that have owners, and which range sorted addresses lie in: one pass
  * over both, however the ranges lie in or across each other.
  */
-#ifndef TRACEKIT_SYM_DEBUG_RANGES_H
-#define TRACEKIT_SYM_DEBUG_RANGES_H
+#ifndef TRACEKIT_SYM_DWARF_RANGES_H
+#define TRACEKIT_SYM_DWARF_RANGES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/debug_reader.h"
+#include "sym/dwarf/reader.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,15 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/page.h"
-#include "sym/debug_image.h"
-#include "sym/debug_protocol.h"
-#include "sym/debug_reader_child.h"
-#include "sym/elf_symbols.h"
-#include "sym/patience.h"
+#include "sym/child/patience.h"
+#include "sym/dwarf/image.h"
+#include "sym/dwarf/protocol.h"
+#include "sym/dwarf/reader_child.h"
+#include "sym/elf/symbols.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/page.h"
 
 /* Of a question, in milliseconds: there are slow machines, and busy ones. */
 #define BUDGET_MS	       1000

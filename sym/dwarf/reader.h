@@ -2,19 +2,19 @@
 /*
  * Inlined calls and source lines of one file, read by a child process that can do no harm:
  * DWARF is complex, files are anyone's, and libdw can neither be interrupted nor be
- * trusted with them. The child has no privileges (sym/sandbox.h), and whatever it does, the
+ * trusted with them. The child has no privileges (sym/child/sandbox.h), and whatever it does, the
  * parent goes on in time: it costs the names of this file at most.
  */
-#ifndef TRACEKIT_SYM_DEBUG_READER_H
-#define TRACEKIT_SYM_DEBUG_READER_H
+#ifndef TRACEKIT_SYM_DWARF_READER_H
+#define TRACEKIT_SYM_DWARF_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/util/arena.h"
-#include "sym/debug_frame.h"
+#include "sym/dwarf/frame.h"
+#include "sym/util/arena.h"
 
 struct debug_reader;
 struct elf_symbols;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/debug_reader_child.h"
+#include "sym/dwarf/reader_child.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,14 +8,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/child.h"
-#include "core/util/cleanup.h"
-#include "sym/debug_data.h"
-#include "sym/debug_image.h"
-#include "sym/debug_protocol.h"
-#include "sym/elf_symbols.h"
-#include "sym/sandbox.h"
+#include "sym/child/sandbox.h"
+#include "sym/dwarf/data.h"
+#include "sym/dwarf/image.h"
+#include "sym/dwarf/protocol.h"
+#include "sym/elf/symbols.h"
+#include "sym/util/array.h"
+#include "sym/util/child.h"
+#include "sym/util/cleanup.h"
 
 #define OUT_SIZE ((size_t)64 * 1024)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The other end of sym/debug_reader.h: it answers on a socket until that is closed. */
-#ifndef TRACEKIT_SYM_DEBUG_READER_CHILD_H
-#define TRACEKIT_SYM_DEBUG_READER_CHILD_H
+/* The other end of sym/dwarf/reader.h: it answers on a socket until that is closed. */
+#ifndef TRACEKIT_SYM_DWARF_READER_CHILD_H
+#define TRACEKIT_SYM_DWARF_READER_CHILD_H
 
 #include <stdint.h>
 #include <sys/types.h>

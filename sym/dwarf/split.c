@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/debug_split.h"
+#include "sym/dwarf/split.h"
 
 #include <dwarf.h>
 #include <endian.h>
@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
-#include "sym/work.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/util/cleanup.h"
 
 /* Units in one such file, among which one is looked for: there is one, and types. */
 #define UNITS_MAX 65536

@@ -3,16 +3,16 @@
  * Units that are split: the program has a skeleton, whose own file, with a name that ends in
  * ".dwo", has the rest. Format: DWARF 5, 3.1.2 and 7.3.2; GCC's earlier form of it for 4.
  */
-#ifndef TRACEKIT_SYM_DEBUG_SPLIT_H
-#define TRACEKIT_SYM_DEBUG_SPLIT_H
+#ifndef TRACEKIT_SYM_DWARF_SPLIT_H
+#define TRACEKIT_SYM_DWARF_SPLIT_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/debug_image.h"
-#include "sym/debug_unit.h"
+#include "sym/dwarf/image.h"
+#include "sym/dwarf/unit.h"
 
 /* What a skeleton says of its file. */
 struct debug_split {

@@ -5,16 +5,16 @@
  * the attributes of an entry end. Its dwarf_getscopes() would walk the tree for each
  * address, and to ask for the siblings of entries with children walks all of these.
  */
-#include "sym/debug_unit.h"
+#include "sym/dwarf/unit.h"
 
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/work.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 /* Entries that say what another one is, one of another: there are two or three. */
 #define REFERENCES_MAX 16

@@ -3,16 +3,16 @@
  * The inside of a compilation unit: its functions, and the calls that were inlined into
  * them, as scopes with ranges of addresses.
  */
-#ifndef TRACEKIT_SYM_DEBUG_UNIT_H
-#define TRACEKIT_SYM_DEBUG_UNIT_H
+#ifndef TRACEKIT_SYM_DWARF_UNIT_H
+#define TRACEKIT_SYM_DWARF_UNIT_H
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/debug_frame.h"
-#include "sym/debug_ranges.h"
+#include "sym/dwarf/frame.h"
+#include "sym/dwarf/ranges.h"
 
 struct work;
 

@@ -3,8 +3,8 @@
  * Numbers and strings out of memory that anyone wrote, one behind the other, in the byte
  * order of this machine. Behind the end all are 0 or "", and failed says so.
  */
-#ifndef TRACEKIT_SYM_BYTE_READER_H
-#define TRACEKIT_SYM_BYTE_READER_H
+#ifndef TRACEKIT_SYM_ELF_BYTE_READER_H
+#define TRACEKIT_SYM_ELF_BYTE_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

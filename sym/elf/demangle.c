@@ -11,7 +11,7 @@
  * not left in print then; and such identifiers are so short that decoding them all
  * takes a small part of the time that the timer allows.
  */
-#include "sym/demangle.h"
+#include "sym/elf/demangle.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* C++ and Rust names as their programmers wrote them. */
-#ifndef TRACEKIT_SYM_DEMANGLE_H
-#define TRACEKIT_SYM_DEMANGLE_H
+#ifndef TRACEKIT_SYM_ELF_DEMANGLE_H
+#define TRACEKIT_SYM_ELF_DEMANGLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/file_window.h"
+#include "sym/elf/file_window.h"
 
-#include "sym/elf_symbols.h"
-#include "sym/work.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
 
 /* A unit of work takes as long as the copying of so many bytes. */
 #define BYTES_PER_WORK 64

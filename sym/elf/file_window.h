@@ -3,8 +3,8 @@
  * Many small pieces of a file, read in large ones: what is asked for in ascending
  * order is read once, in memory that does not follow the file.
  */
-#ifndef TRACEKIT_SYM_FILE_WINDOW_H
-#define TRACEKIT_SYM_FILE_WINDOW_H
+#ifndef TRACEKIT_SYM_ELF_FILE_WINDOW_H
+#define TRACEKIT_SYM_ELF_FILE_WINDOW_H
 
 #include <stddef.h>
 #include <stdint.h>

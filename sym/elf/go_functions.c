@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/go_functions.h"
+#include "sym/elf/go_functions.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/util/arena.h"
-#include "sym/elf_symbols.h"
-#include "sym/go_table.h"
-#include "sym/work.h"
+#include "sym/elf/go_table.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/util/arena.h"
 
 /* One file may have the work of eight million symbols. */
 #define WORK_MAX (8 * 1024 * 1024)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of Go functions, from the table of sym/go_table.h: they are there when its symbols
+ * Names of Go functions, from the table of sym/elf/go_table.h: they are there when its symbols
  * have been stripped (-ldflags=-s). It is searched: memory and time follow the question.
  */
-#ifndef TRACEKIT_SYM_GO_FUNCTIONS_H
-#define TRACEKIT_SYM_GO_FUNCTIONS_H
+#ifndef TRACEKIT_SYM_ELF_GO_FUNCTIONS_H
+#define TRACEKIT_SYM_ELF_GO_FUNCTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>

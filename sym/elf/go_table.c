@@ -16,16 +16,16 @@
  * one ends. Since 1.18 both are u32, and code is counted from where it begins. In 1.2
  * there are no parts: all is counted from the header.
  */
-#include "sym/go_table.h"
+#include "sym/elf/go_table.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
-#include "sym/file_window.h"
+#include "sym/elf/file_window.h"
+#include "sym/elf/symbols.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 #define MAGIC_2	 0xfffffffb
 #define MAGIC_16 0xfffffffa

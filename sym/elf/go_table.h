@@ -5,14 +5,14 @@
  * Format: "Go 1.2 Runtime Symbol Information" (golang.org/s/go12symtab), and for Go 1.16,
  * 1.18, 1.20 and 1.26 its source, src/runtime/symtab.go, pcHeader, _func and moduledata.
  */
-#ifndef TRACEKIT_SYM_GO_TABLE_H
-#define TRACEKIT_SYM_GO_TABLE_H
+#ifndef TRACEKIT_SYM_ELF_GO_TABLE_H
+#define TRACEKIT_SYM_ELF_GO_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/work.h"
+#include "sym/elf/work.h"
 
 struct elf_section;
 struct elf_symbols;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/inflate.h"
+#include "sym/elf/inflate.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,9 +7,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
-#include "sym/work.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/util/cleanup.h"
 
 #define PIECE_SIZE ((size_t)256 * 1024)
 /* As much as the format lets a frame ask for is 2 GB; compressors use 8 MB, at most 128. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sections that are compressed, piece by piece into memory of the size that they state. */
-#ifndef TRACEKIT_SYM_INFLATE_H
-#define TRACEKIT_SYM_INFLATE_H
+#ifndef TRACEKIT_SYM_ELF_INFLATE_H
+#define TRACEKIT_SYM_ELF_INFLATE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What this machine is called by those who have something for it. */
-#ifndef TRACEKIT_SYM_MACHINE_H
-#define TRACEKIT_SYM_MACHINE_H
+#ifndef TRACEKIT_SYM_ELF_MACHINE_H
+#define TRACEKIT_SYM_ELF_MACHINE_H
 
 #include <elf.h>
 

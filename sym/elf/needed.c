@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/elf_needed.h"
+#include "sym/elf/needed.h"
 
 #include <elf.h>
 #include <limits.h>
 #include <stddef.h>
 
-#include "sym/elf_symbols.h"
+#include "sym/elf/symbols.h"
 
 /* The largest programs are linked with some hundred libraries. */
 #define ENTRIES_MAX 4096

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/elf_notes.h"
+#include "sym/elf/notes.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
 
-#include "sym/elf_symbols.h"
-#include "sym/file_window.h"
-#include "sym/work.h"
+#include "sym/elf/file_window.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
 
 /* To take a note apart, and have it looked at, takes as much work as so many symbols. */
 #define NOTE_COST 16

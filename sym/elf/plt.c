@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/elf_plt.h"
+#include "sym/elf/plt.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/arena.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
-#include "sym/work.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/util/arena.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 #define ENTRY_SIZE	 16
 #define SMALL_ENTRY_SIZE 8

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/section_part.h"
+#include "sym/elf/section_part.h"
 
 #include <elf.h>
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
 
-#include "sym/elf_symbols.h"
-#include "sym/work.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
 
 /* Read at once: large enough to be quick, small enough to show progress. */
 #define PIECE_SIZE ((size_t)1024 * 1024)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where the bytes of a section lie in its file, which may have compressed them. */
-#ifndef TRACEKIT_SYM_SECTION_PART_H
-#define TRACEKIT_SYM_SECTION_PART_H
+#ifndef TRACEKIT_SYM_ELF_SECTION_PART_H
+#define TRACEKIT_SYM_ELF_SECTION_PART_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sym/inflate.h"
+#include "sym/elf/inflate.h"
 
 struct elf_section;
 struct elf_symbols;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/elf_symbols.h"
+#include "sym/elf/symbols.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/work.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 /*
  * Bounds on what a file can make us do. Programs have some tens of sections and

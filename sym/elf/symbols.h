@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/util/arena.h"
+#include "sym/util/arena.h"
 
 struct stat;
 struct work;
@@ -76,7 +76,9 @@ struct elf_symbols {
 int elf_symbols__open(struct elf_symbols *elf, int fd);
 void elf_symbols__close(struct elf_symbols *elf);
 
-/* As fstat(2) of the file, also in a sandbox (sym/sandbox.h). Returns 0 or a negative errno. */
+/*
+ * As fstat(2) of the file, also in a sandbox (sym/child/sandbox.h). Returns 0 or a negative errno.
+ */
 int elf_symbols__stat(const struct elf_symbols *elf, struct stat *st);
 
 /* Up to size bytes at offset of the file; returns how many it has there (still). */

@@ -4,8 +4,8 @@
  * and comparisons that are made. All files together draw on one number, and each
  * on its share of it.
  */
-#ifndef TRACEKIT_SYM_WORK_H
-#define TRACEKIT_SYM_WORK_H
+#ifndef TRACEKIT_SYM_ELF_WORK_H
+#define TRACEKIT_SYM_ELF_WORK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/binary.h"
+#include "sym/find/binary.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -13,18 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
-#include "sym/debug_file.h"
-#include "sym/elf_needed.h"
-#include "sym/elf_symbols.h"
-#include "sym/ld_cache.h"
-#include "sym/machine.h"
-#include "sym/mini_symbols.h"
-#include "sym/process.h"
-#include "sym/rooted.h"
+#include "sym/elf/machine.h"
+#include "sym/elf/needed.h"
+#include "sym/elf/symbols.h"
+#include "sym/find/ld_cache.h"
+#include "sym/process/process.h"
+#include "sym/process/rooted.h"
 #include "sym/sym.h"
+#include "sym/symfile/debug_file.h"
+#include "sym/symfile/mini_symbols.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 
 /* Systems with thousands of libraries have caches of some 100 KB, and folders of some thousand. */
 #define LD_CACHE	   "/etc/ld.so.cache"

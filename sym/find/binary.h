@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which program or library a user means by a name, of the host or of a process. */
-#ifndef TRACEKIT_SYM_BINARY_H
-#define TRACEKIT_SYM_BINARY_H
+#ifndef TRACEKIT_SYM_FIND_BINARY_H
+#define TRACEKIT_SYM_FIND_BINARY_H
 
 #include <sys/types.h>
 
@@ -32,8 +32,8 @@ struct binary {
 int binary__open(struct binary *binary, const char *name, pid_t pid, struct error *error);
 
 /*
- * The separate file of its symbols, as sym/debug_file.h finds it on the host or in the root
- * of the process; else what sym/mini_symbols.h makes of the symbols in the file itself.
+ * The separate file of its symbols, as sym/symfile/debug_file.h finds it on the host or in the root
+ * of the process; else what sym/symfile/mini_symbols.h makes of the symbols in the file itself.
  * Returns a descriptor, -ENOENT, or another negative errno.
  */
 int binary__open_debug(const struct binary *binary, pid_t pid);

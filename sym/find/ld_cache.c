@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/ld_cache.h"
+#include "sym/find/ld_cache.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-#include "sym/machine.h"
+#include "sym/elf/machine.h"
 
 /* What ldconfig notes of libraries of glibc. */
 #define FLAG_LIBC6 0x0003

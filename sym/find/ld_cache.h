@@ -4,8 +4,8 @@
  * sonames. Format: "glibc-ld.so.cache1.1", alone or behind one of the format before
  * (glibc, sysdeps/generic/dl-cache.h).
  */
-#ifndef TRACEKIT_SYM_LD_CACHE_H
-#define TRACEKIT_SYM_LD_CACHE_H
+#ifndef TRACEKIT_SYM_FIND_LD_CACHE_H
+#define TRACEKIT_SYM_FIND_LD_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  * its names are: the names pass by once for a hundred thousand symbols, in a window
  * of bounded size.
  */
-#include "sym/probe_sites.h"
+#include "sym/find/probe_sites.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -13,13 +13,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/demangle.h"
-#include "sym/elf_notes.h"
-#include "sym/elf_symbols.h"
-#include "sym/file_window.h"
-#include "sym/work.h"
+#include "sym/elf/demangle.h"
+#include "sym/elf/file_window.h"
+#include "sym/elf/notes.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 /*
  * A unit of work is about 10 ns. The largest browsers have a million functions, whose

@@ -7,14 +7,14 @@
  * mapped. USDT probes are notes as SystemTap's <sys/sdt.h> writes them
  * (sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
  */
-#ifndef TRACEKIT_SYM_PROBE_SITES_H
-#define TRACEKIT_SYM_PROBE_SITES_H
+#ifndef TRACEKIT_SYM_FIND_PROBE_SITES_H
+#define TRACEKIT_SYM_FIND_PROBE_SITES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/util/arena.h"
+#include "sym/util/arena.h"
 
 struct probe_site {
 	uint64_t offset;  /* first: the key. In the file: where the breakpoint goes */

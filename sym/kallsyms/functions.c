@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/kernel_functions.h"
+#include "sym/kallsyms/functions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/kernel_fs.h"
-#include "sym/kernel.h"
+#include "sym/kallsyms/kernel.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/kernel_fs.h"
 
 void kernel_function_list__release(struct kernel_function_list *list)
 {

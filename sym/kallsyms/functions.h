@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which functions of the kernel have a name, and can be traced. */
-#ifndef TRACEKIT_SYM_KERNEL_FUNCTIONS_H
-#define TRACEKIT_SYM_KERNEL_FUNCTIONS_H
+#ifndef TRACEKIT_SYM_KALLSYMS_FUNCTIONS_H
+#define TRACEKIT_SYM_KALLSYMS_FUNCTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/util/arena.h"
+#include "sym/util/arena.h"
 
 struct kernel_function {
 	uint64_t address; /* 0: the kernel hides its addresses */

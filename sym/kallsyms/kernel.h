@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel addresses to names, from text that the kernel prints. */
-#ifndef TRACEKIT_SYM_KERNEL_H
-#define TRACEKIT_SYM_KERNEL_H
+#ifndef TRACEKIT_SYM_KALLSYMS_KERNEL_H
+#define TRACEKIT_SYM_KALLSYMS_KERNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/util/arena.h"
+#include "sym/util/arena.h"
 
 /* Where the parts of a printed symbol lie in its text. */
 struct kernel_symbol {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The same file whatever its name, as long as nobody has written to it. */
-#ifndef TRACEKIT_SYM_FILE_IDENTITY_H
-#define TRACEKIT_SYM_FILE_IDENTITY_H
+#ifndef TRACEKIT_SYM_PROCESS_FILE_IDENTITY_H
+#define TRACEKIT_SYM_PROCESS_FILE_IDENTITY_H
 
 #include <errno.h>
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "core/util/clock.h"
 #include "sym/sym.h"
+#include "sym/util/clock.h"
 
 struct file_identity {
 	dev_t device;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/image.h"
+#include "sym/process/image.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sym/maps.h"
+#include "sym/process/maps.h"
 #include "sym/sym.h"
 
 /* Those that are kept: *nr becomes how many. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a process is known to have mapped (struct sym_image), on its way to the child of
- * sym/worker.h.
+ * sym/worker/worker.h.
  */
-#ifndef TRACEKIT_SYM_IMAGE_H
-#define TRACEKIT_SYM_IMAGE_H
+#ifndef TRACEKIT_SYM_PROCESS_IMAGE_H
+#define TRACEKIT_SYM_PROCESS_IMAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/mapped_build_id.h"
+#include "sym/process/mapped_build_id.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "core/util/cleanup.h"
-#include "sym/maps.h"
+#include "sym/process/maps.h"
+#include "sym/util/cleanup.h"
 
 /* struct procmap_query of linux/fs.h, which the headers that we are built with may lack. */
 struct query {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The build ID of what a process has mapped, which the kernel knows without a path. */
-#ifndef TRACEKIT_SYM_MAPPED_BUILD_ID_H
-#define TRACEKIT_SYM_MAPPED_BUILD_ID_H
+#ifndef TRACEKIT_SYM_PROCESS_MAPPED_BUILD_ID_H
+#define TRACEKIT_SYM_PROCESS_MAPPED_BUILD_ID_H
 
 #include <sys/types.h>
 
-#include "sym/elf_notes.h"
+#include "sym/elf/notes.h"
 
 struct mapping;
 

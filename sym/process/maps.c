@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/maps.h"
+#include "sym/process/maps.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
+#include "sym/process/vdso.h"
 #include "sym/sym.h"
-#include "sym/vdso.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 /*
  * vm.max_map_count is 65,530 by default; large programs map some hundreds. A

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The executable mappings of a process, as /proc/PID/maps shows them (proc(5)). */
-#ifndef TRACEKIT_SYM_MAPS_H
-#define TRACEKIT_SYM_MAPS_H
+#ifndef TRACEKIT_SYM_PROCESS_MAPS_H
+#define TRACEKIT_SYM_PROCESS_MAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "core/util/arena.h"
+#include "sym/util/arena.h"
 
 struct mapping {
 	uint64_t start, end; /* addresses; end is behind the last byte */
@@ -50,7 +50,8 @@ int mapping_list__lay(struct mapping_list *list, const struct mapping_list *base
  */
 bool mapping_list__shares(const struct mapping_list *list, const struct mapping *told, size_t nr);
 
-/* The length of a path, or of the end of one, without the " (deleted)" that the kernel puts behind.
+/*
+ * The length of a path, or of the end of one, without the " (deleted)" that the kernel puts behind.
  */
 size_t mapping_path__length(const char *path);
 

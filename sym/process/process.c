@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/process.h"
+#include "sym/process/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,11 +15,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "core/util/cleanup.h"
-#include "core/util/page.h"
-#include "sym/elf_symbols.h"
-#include "sym/mapped_build_id.h"
-#include "sym/rooted.h"
+#include "sym/elf/symbols.h"
+#include "sym/process/mapped_build_id.h"
+#include "sym/process/rooted.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/page.h"
 
 /*
  * A file of /proc, by its path from at. *file: NULL on failure. Returns 0, -ESRCH if the
@@ -183,7 +183,9 @@ static int open_mapped(const struct process *process, const struct mapping *mapp
 	return TAKE_FD(fd);
 }
 
-/* What path names in the root of the process, and nowhere else; flags as in sym/rooted.h. */
+/*
+ * What path names in the root of the process, and nowhere else; flags as in sym/process/rooted.h.
+ */
 static int name_in_root(const struct process *process, const char *path, int flags)
 {
 	CLEANUP_CLOSE int root = rooted__of_process(process->task);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A process: what it has mapped, and how to open the files behind that. */
-#ifndef TRACEKIT_SYM_PROCESS_H
-#define TRACEKIT_SYM_PROCESS_H
+#ifndef TRACEKIT_SYM_PROCESS_PROCESS_H
+#define TRACEKIT_SYM_PROCESS_PROCESS_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sym/maps.h"
+#include "sym/process/maps.h"
 
 struct process {
 	pid_t pid;
@@ -56,7 +56,7 @@ int process__open_directory(const struct process *process, const char *path);
 int process__open_own_path(const char *path);
 
 /*
- * Open for reading /tmp/perf-PID.map (sym/jit_map.h) as the process sees it: in its
+ * Open for reading /tmp/perf-PID.map (sym/address/jit_map.h) as the process sees it: in its
  * root, with its PID in its innermost PID namespace. Not waited for, only if it is
  * a regular file and no symbolic link to one, and only if it belongs to the user
  * that the process runs as, or to root and is readable for all. Of process only

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/remember.h"
+#include "sym/process/remember.h"
 
 #include <errno.h>
 
-#include "core/util/cleanup.h"
-#include "sym/image.h"
-#include "sym/process_view.h"
-#include "sym/remembered.h"
-#include "sym/watched.h"
+#include "sym/process/image.h"
+#include "sym/process/remembered.h"
+#include "sym/process/view.h"
+#include "sym/process/watched.h"
+#include "sym/util/cleanup.h"
 
 /* ---- a process that is there ---- */
 

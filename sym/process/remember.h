@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Have a process remembered: as it is, or else by what is known of it. */
-#ifndef TRACEKIT_SYM_REMEMBER_H
-#define TRACEKIT_SYM_REMEMBER_H
+#ifndef TRACEKIT_SYM_PROCESS_REMEMBER_H
+#define TRACEKIT_SYM_PROCESS_REMEMBER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/remembered.h"
+#include "sym/process/remembered.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/file_identity.h"
+#include "sym/process/file_identity.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 struct held_file {
 	struct file_identity identity;

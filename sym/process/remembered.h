@@ -7,16 +7,16 @@
  * has named to be kept are limited, in number, in memory and in files: the least
  * recently used one goes first.
  */
-#ifndef TRACEKIT_SYM_REMEMBERED_H
-#define TRACEKIT_SYM_REMEMBERED_H
+#ifndef TRACEKIT_SYM_PROCESS_REMEMBERED_H
+#define TRACEKIT_SYM_PROCESS_REMEMBERED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sym/process.h"
-#include "sym/watched.h"
+#include "sym/process/process.h"
+#include "sym/process/watched.h"
 
 /* Processes that are not to be kept: most, and the bytes of all their mappings. */
 #define REMEMBERED_MAX	     2048

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/rooted.h"
+#include "sym/process/rooted.h"
 
 #include <errno.h>
 #include <linux/magic.h>
@@ -11,8 +11,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 /* Of fs/configfs and fs/fuse, which linux/magic.h has not. */
 #define CONFIGFS_MAGIC	   0x62656570

@@ -3,8 +3,8 @@
  * Files by their paths below a directory that is taken for the root: what a process, or
  * the image of another system, has there is read without being led out of it.
  */
-#ifndef TRACEKIT_SYM_ROOTED_H
-#define TRACEKIT_SYM_ROOTED_H
+#ifndef TRACEKIT_SYM_PROCESS_ROOTED_H
+#define TRACEKIT_SYM_PROCESS_ROOTED_H
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/vdso.h"
+#include "sym/process/vdso.h"
 
 #include <errno.h>
 #include <link.h>
@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/util/cleanup.h"
-#include "sym/maps.h"
+#include "sym/process/maps.h"
+#include "sym/util/cleanup.h"
 
 bool vdso__is_ours(const struct mapping *mapping)
 {

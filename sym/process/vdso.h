@@ -6,8 +6,8 @@
  * program serves for theirs: nothing is read from a process, which could have
  * written another one over it.
  */
-#ifndef TRACEKIT_SYM_VDSO_H
-#define TRACEKIT_SYM_VDSO_H
+#ifndef TRACEKIT_SYM_PROCESS_VDSO_H
+#define TRACEKIT_SYM_PROCESS_VDSO_H
 
 #include <stdbool.h>
 

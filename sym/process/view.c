@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/process_view.h"
+#include "sym/process/view.h"
 
 #include <errno.h>
 
-#include "sym/remembered.h"
-#include "sym/watched.h"
+#include "sym/process/remembered.h"
+#include "sym/process/watched.h"
 
 /* Whoever tells of images tells of another one after exec(), which may be under way. */
 static bool is_another_program(const struct remembered *remembered, const struct process *current)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "sym/process.h"
+#include "sym/process/process.h"
 
 struct remembered;
 struct remembered_list;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/watched.h"
+#include "sym/process/watched.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "sym/maps.h"
-#include "sym/process.h"
+#include "sym/process/maps.h"
+#include "sym/process/process.h"
 
 int progress__note_left_out(struct progress *progress, int err)
 {

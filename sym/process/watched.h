@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Processes and their files, read under the eyes of a parent that can give up
- * (sym/worker.h): what is touched next is said before, and what did not answer
+ * (sym/worker/worker.h): what is touched next is said before, and what did not answer
  * earlier is left alone.
  */
-#ifndef TRACEKIT_SYM_WATCHED_H
-#define TRACEKIT_SYM_WATCHED_H
+#ifndef TRACEKIT_SYM_PROCESS_WATCHED_H
+#define TRACEKIT_SYM_PROCESS_WATCHED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,8 @@ struct progress {
 	uint64_t work; /* left for this call: see elf_symbols__find() */
 	bool left_out; /* something was too large to be read to its end, or not opened */
 	bool incomplete_debug; /* a file that debug data is also in was not had, in this run */
-	/* How long a server has been waited for in this run (sym/debuginfod.h). Never goes back. */
+	/* How long a server has been waited for in this run (sym/symfile/debuginfod.h). Never goes
+	 * back. */
 	uint64_t server_ms;
 };
 
@@ -76,7 +77,7 @@ void watched__tick(const struct watched *watched);
 /* device: 0 for what has none of its own, as the mappings. */
 bool watched__avoids(const struct watched *watched, pid_t pid, dev_t device);
 
-/* As those of sym/process.h; -ECANCELED for what is avoided. */
+/* As those of sym/process/process.h; -ECANCELED for what is avoided. */
 int watched__read_process(const struct watched *watched, struct process *process, pid_t pid);
 int watched__open_file(const struct watched *watched, const struct process *process,
 		       const struct mapping *mapping);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/debug_file.h"
+#include "sym/symfile/debug_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -9,12 +9,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
-#include "sym/maps.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/process/maps.h"
+#include "sym/process/watched.h"
 #include "sym/sym.h"
-#include "sym/watched.h"
-#include "sym/work.h"
+#include "sym/util/cleanup.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug"
 

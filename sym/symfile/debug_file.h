@@ -23,15 +23,15 @@
  * A build ID is no secret and no proof: a process that shows the one of another program gets
  * the names of that, for its own frames. It is not led to anything else.
  */
-#ifndef TRACEKIT_SYM_DEBUG_FILE_H
-#define TRACEKIT_SYM_DEBUG_FILE_H
+#ifndef TRACEKIT_SYM_SYMFILE_DEBUG_FILE_H
+#define TRACEKIT_SYM_SYMFILE_DEBUG_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sym/debuginfod.h"
-#include "sym/rooted.h"
+#include "sym/process/rooted.h"
+#include "sym/symfile/debuginfod.h"
 
 struct elf_symbols;
 struct sym_settings;
@@ -75,7 +75,7 @@ struct debug_search {
 	int root;  /* of that process: see rooted__root_of() */
 	unsigned int places; /* enum debug_place */
 	enum debug_content wanted;
-	uint64_t *work; /* what is read for a CRC is taken from it, see sym/work.h */
+	uint64_t *work; /* what is read for a CRC is taken from it, see sym/elf/work.h */
 };
 
 struct debug_file {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/debug_link.h"
+#include "sym/symfile/debug_link.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "sym/elf_symbols.h"
+#include "sym/elf/symbols.h"
 
 /*
  * Up to size bytes of a section that begins with a string: returns how many bytes it has,

@@ -4,13 +4,13 @@
  * Formats: "Debugging Information in Separate Files" in the manual of gdb, and that of
  * dwz(1) for the alternate file. All of it is only a claim.
  */
-#ifndef TRACEKIT_SYM_DEBUG_LINK_H
-#define TRACEKIT_SYM_DEBUG_LINK_H
+#ifndef TRACEKIT_SYM_SYMFILE_DEBUG_LINK_H
+#define TRACEKIT_SYM_SYMFILE_DEBUG_LINK_H
 
 #include <limits.h>
 #include <stdint.h>
 
-#include "sym/elf_notes.h"
+#include "sym/elf/notes.h"
 
 struct elf_symbols;
 

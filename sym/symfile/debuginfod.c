@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/debuginfod.h"
+#include "sym/symfile/debuginfod.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/error.h"
-#include "sym/patience.h"
-#include "sym/watched.h"
+#include "sym/child/patience.h"
+#include "sym/process/watched.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/error.h"
 
 #define COMMAND "debuginfod-find"
 

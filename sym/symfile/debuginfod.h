@@ -4,15 +4,15 @@
  * fetched in the user's cache. It is run only when the user has asked for that: it tells a
  * server which programs are there, and a process can make it ask for any build ID.
  */
-#ifndef TRACEKIT_SYM_DEBUGINFOD_H
-#define TRACEKIT_SYM_DEBUGINFOD_H
+#ifndef TRACEKIT_SYM_SYMFILE_DEBUGINFOD_H
+#define TRACEKIT_SYM_SYMFILE_DEBUGINFOD_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/debug_link.h"
+#include "sym/symfile/debug_link.h"
 
 struct error;
 struct watched;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/mini_symbols.h"
+#include "sym/symfile/mini_symbols.h"
 
 #include <errno.h>
 #include <lzma.h>
@@ -13,13 +13,13 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "core/util/child.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "sym/elf_symbols.h"
-#include "sym/patience.h"
-#include "sym/sandbox.h"
-#include "sym/work.h"
+#include "sym/child/patience.h"
+#include "sym/child/sandbox.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/util/child.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
 
 /*
  * The symbols of the largest browsers have some 40 MB, a quarter of that compressed. The

@@ -3,8 +3,8 @@
  * .gnu_debugdata: an ELF file with the symbols that a stripped program lacks, in the
  * program itself, compressed by xz. Format: "MiniDebugInfo" in the manual of gdb.
  */
-#ifndef TRACEKIT_SYM_MINI_SYMBOLS_H
-#define TRACEKIT_SYM_MINI_SYMBOLS_H
+#ifndef TRACEKIT_SYM_SYMFILE_MINI_SYMBOLS_H
+#define TRACEKIT_SYM_SYMFILE_MINI_SYMBOLS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@ struct elf_symbols;
 
 /*
  * A file in memory that holds it: it goes with the descriptor, which is the caller's. It is
- * inflated by a child that can do no harm (sym/sandbox.h), in two seconds at most. What
+ * inflated by a child that can do no harm (sym/child/sandbox.h), in two seconds at most. What
  * is done is taken from *work. Returns the descriptor, -ENOENT if there is none, -EBADMSG
  * if it is no xz stream that ends, or holds no ELF file of the same machine and class, -EFBIG if it
  * asks for more memory, time or work than any program's, -EPIPE if the child has died, -EPERM if

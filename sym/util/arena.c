@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/arena.h"
+#include "sym/util/arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Memory that is allocated piece by piece and freed as a whole. */
-#ifndef TRACEKIT_CORE_UTIL_ARENA_H
-#define TRACEKIT_CORE_UTIL_ARENA_H
+#ifndef TRACEKIT_SYM_UTIL_ARENA_H
+#define TRACEKIT_SYM_UTIL_ARENA_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/array.h"
+#include "sym/util/array.h"
 
 #include <errno.h>
 #include <stdlib.h>

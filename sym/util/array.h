@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Arrays that grow, and lookups in sorted ones. */
-#ifndef TRACEKIT_CORE_UTIL_ARRAY_H
-#define TRACEKIT_CORE_UTIL_ARRAY_H
+#ifndef TRACEKIT_SYM_UTIL_ARRAY_H
+#define TRACEKIT_SYM_UTIL_ARRAY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/child.h"
+#include "sym/util/child.h"
 
 #include <signal.h>
 #include <sys/prctl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Resources that release themselves at the end of the scope that declares them. */
-#ifndef TRACEKIT_CORE_UTIL_CLEANUP_H
-#define TRACEKIT_CORE_UTIL_CLEANUP_H
+#ifndef TRACEKIT_SYM_UTIL_CLEANUP_H
+#define TRACEKIT_SYM_UTIL_CLEANUP_H
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TRACEKIT_CORE_UTIL_CLOCK_H
-#define TRACEKIT_CORE_UTIL_CLOCK_H
+#ifndef TRACEKIT_SYM_UTIL_CLOCK_H
+#define TRACEKIT_SYM_UTIL_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
-#include "core/util/number.h"
+#include "sym/util/number.h"
 
 /* Nanoseconds of CLOCK_MONOTONIC. */
 static inline uint64_t monotonic_now(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/descriptors.h"
+#include "sym/util/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 
 static int close_range_of(unsigned int first, unsigned int last)
 {

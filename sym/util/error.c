@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/error.h"
+#include "sym/util/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * Libraries return 0 or a negative errno and, where the caller cannot know the
  * circumstances, fill a struct error; only the top prints it.
  */
-#ifndef TRACEKIT_CORE_UTIL_ERROR_H
-#define TRACEKIT_CORE_UTIL_ERROR_H
+#ifndef TRACEKIT_SYM_UTIL_ERROR_H
+#define TRACEKIT_SYM_UTIL_ERROR_H
 
 struct error {
 	char text[512]; /* "what failed: why; what to do", without the program's name */

@@ -7,8 +7,8 @@
  * 5.2): only who holds a descriptor of it can see it, it stands in no list of mounts, and it
  * goes with the last descriptor, however the process ends.
  */
-#ifndef TRACEKIT_CORE_UTIL_KERNEL_FS_H
-#define TRACEKIT_CORE_UTIL_KERNEL_FS_H
+#ifndef TRACEKIT_SYM_UTIL_KERNEL_FS_H
+#define TRACEKIT_SYM_UTIL_KERNEL_FS_H
 
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/message.h"
+#include "sym/util/message.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/util/text.h"
+#include "sym/util/text.h"
 
 static const char *program = "tracekit";
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lines for the user on stderr. Only applets and main call these. */
-#ifndef TRACEKIT_CORE_UTIL_MESSAGE_H
-#define TRACEKIT_CORE_UTIL_MESSAGE_H
+#ifndef TRACEKIT_SYM_UTIL_MESSAGE_H
+#define TRACEKIT_SYM_UTIL_MESSAGE_H
 
 /* The name that message() lines begin with. Kept by reference. */
 void message__set_program(const char *name);

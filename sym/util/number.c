@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/number.h"
+#include "sym/util/number.h"
 
 #include <errno.h>
 #include <stdbool.h>

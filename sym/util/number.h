@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers as users write them: the whole word, or an error. */
-#ifndef TRACEKIT_CORE_UTIL_NUMBER_H
-#define TRACEKIT_CORE_UTIL_NUMBER_H
+#ifndef TRACEKIT_SYM_UTIL_NUMBER_H
+#define TRACEKIT_SYM_UTIL_NUMBER_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TRACEKIT_CORE_UTIL_PAGE_H
-#define TRACEKIT_CORE_UTIL_PAGE_H
+#ifndef TRACEKIT_SYM_UTIL_PAGE_H
+#define TRACEKIT_SYM_UTIL_PAGE_H
 
 #include <stddef.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/pointer_map.h"
+#include "sym/util/pointer_map.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A hash map from pointers, told apart by where they point to, to a number or a pointer. */
-#ifndef TRACEKIT_CORE_UTIL_POINTER_MAP_H
-#define TRACEKIT_CORE_UTIL_POINTER_MAP_H
+#ifndef TRACEKIT_SYM_UTIL_POINTER_MAP_H
+#define TRACEKIT_SYM_UTIL_POINTER_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/text.h"
+#include "sym/util/text.h"
 
 #include <string.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 
 /* The first and the last of some characters that follow each other. */
 struct range {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text from anywhere, on its way to a terminal. */
-#ifndef TRACEKIT_CORE_UTIL_TEXT_H
-#define TRACEKIT_CORE_UTIL_TEXT_H
+#ifndef TRACEKIT_SYM_UTIL_TEXT_H
+#define TRACEKIT_SYM_UTIL_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/worker_child.h"
+#include "sym/worker/child.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,19 +10,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/util/arena.h"
-#include "core/util/array.h"
-#include "core/util/child.h"
-#include "core/util/cleanup.h"
-#include "core/util/descriptors.h"
-#include "core/util/pointer_map.h"
-#include "sym/elf_symbols.h"
-#include "sym/image.h"
-#include "sym/maps.h"
-#include "sym/remember.h"
+#include "sym/address/user_namer.h"
+#include "sym/elf/symbols.h"
+#include "sym/process/image.h"
+#include "sym/process/maps.h"
+#include "sym/process/remember.h"
 #include "sym/sym.h"
-#include "sym/user_namer.h"
-#include "sym/worker_protocol.h"
+#include "sym/util/arena.h"
+#include "sym/util/array.h"
+#include "sym/util/child.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/descriptors.h"
+#include "sym/util/pointer_map.h"
+#include "sym/worker/protocol.h"
 
 /*
  * How many processes are remembered in one pause of a question: someone who starts

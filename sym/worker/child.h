@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The child of sym/worker.h. */
+/* The child of sym/worker/worker.h. */
 #ifndef TRACEKIT_SYM_WORKER_CHILD_H
 #define TRACEKIT_SYM_WORKER_CHILD_H
 

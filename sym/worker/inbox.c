@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/worker_inbox.h"
+#include "sym/worker/inbox.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "sym/worker_protocol.h"
+#include "sym/worker/protocol.h"
 
 void worker_inbox__clear(struct worker_inbox *inbox)
 {

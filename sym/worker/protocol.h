@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What sym/worker.c and its child say to each other, through a socket that keeps
+ * What sym/worker/worker.c and its child say to each other, through a socket that keeps
  * messages whole (SOCK_SEQPACKET). The child is a copy of the parent: both sides
  * know these structs as they are.
  *

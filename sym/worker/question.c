@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/worker_question.h"
+#include "sym/worker/question.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/arena.h"
-#include "core/util/array.h"
 #include "sym/sym.h"
-#include "sym/worker_protocol.h"
+#include "sym/util/arena.h"
+#include "sym/util/array.h"
+#include "sym/worker/protocol.h"
 
 int worker_question__open(struct worker_question *question, struct sym_query *queries, size_t nr,
 			  struct arena *names)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/told.h"
+#include "sym/worker/told.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "sym/image.h"
-#include "sym/maps.h"
-#include "sym/remembered.h"
+#include "sym/process/image.h"
+#include "sym/process/maps.h"
+#include "sym/process/remembered.h"
 #include "sym/sym.h"
-#include "sym/worker_protocol.h"
+#include "sym/util/array.h"
+#include "sym/worker/protocol.h"
 
 static struct told *find(const struct told_list *list, pid_t pid)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The processes that a child of sym/worker.h is told to remember, and every one that
- * comes after it. As in sym/remembered.h, those that are not to be kept are limited,
+ * The processes that a child of sym/worker/worker.h is told to remember, and every one that
+ * comes after it. As in sym/process/remembered.h, those that are not to be kept are limited,
  * and the least recently used one goes first.
  */
-#ifndef TRACEKIT_SYM_TOLD_H
-#define TRACEKIT_SYM_TOLD_H
+#ifndef TRACEKIT_SYM_WORKER_TOLD_H
+#define TRACEKIT_SYM_WORKER_TOLD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  * yet, as far as its socket takes it; one that is given up leaves nothing behind
  * that the next one would not be sent again.
  */
-#include "sym/worker.h"
+#include "sym/worker/worker.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,14 +18,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sym/patience.h"
+#include "sym/child/patience.h"
+#include "sym/process/watched.h"
 #include "sym/sym.h"
-#include "sym/told.h"
-#include "sym/watched.h"
-#include "sym/worker_child.h"
-#include "sym/worker_inbox.h"
-#include "sym/worker_protocol.h"
-#include "sym/worker_question.h"
+#include "sym/worker/child.h"
+#include "sym/worker/inbox.h"
+#include "sym/worker/protocol.h"
+#include "sym/worker/question.h"
+#include "sym/worker/told.h"
 
 /* Messages that are sent, or received, before the caller gets its turn again. */
 #define MESSAGES_AT_ONCE 64

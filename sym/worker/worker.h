@@ -13,8 +13,8 @@
  * Nothing here waits for the child but worker__name() and worker__remember(), which
  * do nothing else than to attend, and worker__free(), which waits for a second at most.
  */
-#ifndef TRACEKIT_SYM_WORKER_H
-#define TRACEKIT_SYM_WORKER_H
+#ifndef TRACEKIT_SYM_WORKER_WORKER_H
+#define TRACEKIT_SYM_WORKER_WORKER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/links.h"
-#include "core/util/array.h"
+#include "core/probe/links.h"
+#include "sym/util/array.h"
 
 #define ADDRESSES_MAX 100000
 

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/debug_reader.h"
-#include "sym/elf_symbols.h"
+#include "sym/dwarf/reader.h"
+#include "sym/elf/symbols.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 struct wanted {
 	uint64_t *addresses; /* as they were asked for */

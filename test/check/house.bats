@@ -29,24 +29,41 @@ only() {
 	sources | xargs clang-format --dry-run --Werror
 }
 
-@test "core/util includes nothing of ours but itself" {
-	includes core/util | only ':core/util/'
+@test "sym/util includes nothing of ours but itself" {
+	includes sym/util | only ':sym/util/'
 }
 
-@test "sym includes core/util, itself, and what it makes for BPF programs" {
-	includes sym | only ':((core/util|sym)/|bpf/(abi|unwind_rule)\.h$)'
+@test "sym includes itself, and what it makes for BPF programs" {
+	includes sym | only ':(sym/|bpf/(abi|unwind_rule)\.h$)'
 }
 
-@test "core includes core, sym's headers for it, bpf/abi.h and skeletons" {
-	includes core | only ':(core/|sym/(sym|binary|probe_sites|kernel_functions|reader_child|unwind_reader|unwind_table|unwind_table_reader)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
+@test "core includes core, sym/util, sym's headers for it, bpf/abi.h and skeletons" {
+	includes core | only ':(core/|sym/util/|sym/(sym|find/binary|find/probe_sites|kallsyms/functions|child/reader_child|cfi/reader|cfi/table|cfi/table_reader)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
+}
+
+# The rooms of core and sym, from the ground up.
+core_rooms='kernel options history unwind trace probe names report stream'
+sym_rooms='util elf kallsyms process child symfile dwarf cfi address find worker'
+
+@test "a room includes only itself, rooms listed before it, and sym/sym.h" {
+	for folder in core sym; do
+		rooms=${folder}_rooms
+		below=
+		for room in ${!rooms}; do
+			below="$below$room/|"
+			includes "$folder/$room" | grep ":$folder/" | only ":$folder/(${below}(sym\.h)$)"
+		done
+		diff <(printf '%s\n' ${!rooms} | sort) <(sources | sed -n "s|^$folder/\(.*\)/.*|\1|p" | sort -u)
+	done
+	find core sym -maxdepth 1 -name '*.[ch]' | only '^(sym/sym\.h|sym/symbolizer\.c)$'
 }
 
 @test "bpf includes only bpf" {
 	includes bpf | only ':[a-z_]+(\.bpf)?\.h$'
 }
 
-@test "applets include core, sym's one header, bpf/abi.h, their own skeleton, and applets" {
-	includes applets | only ':(core/|applets/|sym/sym\.h$|bpf/abi\.h$|revision\.h$|[a-z_]+\.skel\.h$)'
+@test "applets include core, sym/util, sym's one header, bpf/abi.h, their own skeleton, and applets" {
+	includes applets | only ':(core/|applets/|sym/util/|sym/sym\.h$|bpf/abi\.h$|revision\.h$|[a-z_]+\.skel\.h$)'
 	includes applets | grep '\.skel\.h$' | while IFS=: read -r file skeleton; do
 		[ "$(basename "$file" .c)" = "$(basename "$skeleton" .skel.h)" ]
 	done

@@ -204,7 +204,7 @@ sub best_of
 }
 
 # symbol_at($symbols, $sections, $address): the symbols that may name it, by the rules of
-# sym/elf_symbols.h; all that cover it; and those at the last start before it.
+# sym/elf/symbols.h; all that cover it; and those at the last start before it.
 sub symbol_at
 {
 	my ($symbols, $sections, $address) = @_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * frames FILE...: the rules that sym/unwind_table.h has for each file, row by row, compared with
+ * frames FILE...: the rules that sym/cfi/table.h has for each file, row by row, compared with
  * what dwarf_cfi_addrframe() of libdw says of the first and the last address of each row. Files
  * without call-frame information are left out. Prints what differs, and a line with the sums. Exit
  * status: 1 if anything differs.
@@ -19,11 +19,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sym/cfi_program.h"
-#include "sym/elf_symbols.h"
-#include "sym/go_table.h"
-#include "sym/go_unwind.h"
-#include "sym/unwind_table.h"
+#include "sym/cfi/go_unwind.h"
+#include "sym/cfi/program.h"
+#include "sym/cfi/table.h"
+#include "sym/elf/go_table.h"
+#include "sym/elf/symbols.h"
 
 #define SHOWN_MAX 10 /* differences of one file */
 

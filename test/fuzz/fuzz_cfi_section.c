@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sym/cfi_section.h"
-#include "sym/work.h"
+#include "sym/cfi/section.h"
+#include "sym/elf/work.h"
 #include "test/fuzz/fuzz.h"
 #include "test/unit/cfi_bytes.h"
 

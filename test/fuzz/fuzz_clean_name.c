@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/output.h"
-#include "core/util/text.h"
+#include "core/report/output.h"
+#include "sym/util/text.h"
 #include "test/fuzz/fuzz.h"
 
 /* The length of the character at text, which ends with a NUL; its number in *code. */

@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "sym/debug_data.h"
-#include "sym/debug_image.h"
-#include "sym/elf_symbols.h"
+#include "sym/dwarf/data.h"
+#include "sym/dwarf/image.h"
+#include "sym/elf/symbols.h"
 #include "test/fuzz/fuzz.h"
 
 #define ADDRESSES  256

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sym/debug_link.h"
-#include "sym/elf_symbols.h"
-#include "sym/mini_symbols.h"
+#include "sym/elf/symbols.h"
+#include "sym/symfile/debug_link.h"
+#include "sym/symfile/mini_symbols.h"
 #include "test/fuzz/fuzz.h"
 
 static const char names[] = "\0.gnu_debuglink\0.gnu_debugaltlink";

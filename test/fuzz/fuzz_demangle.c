@@ -2,7 +2,7 @@
 /* Input: a symbol. What would take long has to be given up: if not, -timeout shows it. */
 #include <string.h>
 
-#include "sym/demangle.h"
+#include "sym/elf/demangle.h"
 #include "test/fuzz/fuzz.h"
 
 /*

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "sym/elf_plt.h"
-#include "sym/elf_symbols.h"
+#include "sym/elf/plt.h"
+#include "sym/elf/symbols.h"
+#include "sym/util/array.h"
 #include "test/fuzz/fuzz.h"
 #include "test/unit/elf_image.h"
 

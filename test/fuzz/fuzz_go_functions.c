@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/util/arena.h"
-#include "core/util/array.h"
-#include "sym/elf_symbols.h"
-#include "sym/go_functions.h"
+#include "sym/elf/go_functions.h"
+#include "sym/elf/symbols.h"
+#include "sym/util/arena.h"
+#include "sym/util/array.h"
 #include "test/fuzz/fuzz.h"
 #include "test/unit/go_image.h"
 

@@ -2,9 +2,9 @@
 /* Input: the text of a /tmp/perf-PID.map. */
 #include <string.h>
 
-#include "core/util/array.h"
-#include "sym/jit_index.h"
-#include "sym/jit_map.h"
+#include "sym/address/jit_index.h"
+#include "sym/address/jit_map.h"
+#include "sym/util/array.h"
 #include "test/fuzz/fuzz.h"
 
 #define WORK ((uint64_t)1024 * 1024)

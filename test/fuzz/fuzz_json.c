@@ -2,7 +2,7 @@
 /* Input: two bytes for the size, the text. */
 #include <string.h>
 
-#include "core/util/json.h"
+#include "core/report/json.h"
 #include "test/fuzz/fuzz.h"
 
 #define INVALID UINT32_MAX

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "sym/kernel.h"
+#include "sym/kallsyms/kernel.h"
+#include "sym/util/array.h"
 #include "test/fuzz/fuzz.h"
 
 static void fuzz_printed(const uint8_t *data, size_t size)

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "sym/ld_cache.h"
+#include "sym/find/ld_cache.h"
 #include "test/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

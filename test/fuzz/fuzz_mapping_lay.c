@@ -2,7 +2,7 @@
 /* Input: a byte, then mappings of three bytes: where they begin and end, and which file. */
 #include <string.h>
 
-#include "sym/maps.h"
+#include "sym/process/maps.h"
 #include "test/fuzz/fuzz.h"
 
 /* Addresses are multiples of it: as low as can be, or as high. */

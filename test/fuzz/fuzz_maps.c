@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Input: the text of a /proc/PID/maps. */
-#include "sym/maps.h"
+#include "sym/process/maps.h"
 #include "test/fuzz/fuzz.h"
 
 static void check_list(const struct mapping_list *list)

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/options.h"
-#include "core/trace_options.h"
-#include "core/util/error.h"
-#include "core/util/number.h"
+#include "core/options/options.h"
+#include "core/options/trace_options.h"
+#include "sym/util/error.h"
+#include "sym/util/number.h"
 #include "test/fuzz/fuzz.h"
 
 struct settings {

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/pattern.h"
-#include "core/util/error.h"
+#include "core/probe/pattern.h"
+#include "sym/util/error.h"
 #include "test/fuzz/fuzz.h"
 
 /* So short that libc's way, which can be exponential, ends in time. */

@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sym/demangle.h"
-#include "sym/elf_needed.h"
-#include "sym/elf_notes.h"
-#include "sym/elf_symbols.h"
-#include "sym/probe_sites.h"
+#include "sym/elf/demangle.h"
+#include "sym/elf/needed.h"
+#include "sym/elf/notes.h"
+#include "sym/elf/symbols.h"
+#include "sym/find/probe_sites.h"
 #include "test/fuzz/fuzz.h"
 
 static bool wants(void *context, const char *provider, const char *name)

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/pattern.h"
-#include "core/probespec.h"
-#include "core/util/error.h"
+#include "core/probe/pattern.h"
+#include "core/probe/probespec.h"
+#include "sym/util/error.h"
 #include "test/fuzz/fuzz.h"
 
 /* The probe as its parts would be typed, with the kind spelled out. */

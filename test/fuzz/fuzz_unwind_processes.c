@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/process_records.h"
-#include "core/unwind_files.h"
-#include "core/unwind_modules.h"
-#include "core/unwind_processes.h"
-#include "sym/reader_child.h"
+#include "core/history/records.h"
+#include "core/unwind/files.h"
+#include "core/unwind/modules.h"
+#include "core/unwind/processes.h"
+#include "sym/child/reader_child.h"
 #include "test/fuzz/fuzz.h"
 #include "test/unit/kept_tables.h"
 
@@ -29,7 +29,7 @@ static struct {
 	struct place places[PLACES];
 } expected[PIDS];
 
-/* In the place of sym/unwind_reader.h: see "--wrap" in ld(1). */
+/* In the place of sym/cfi/reader.h: see "--wrap" in ld(1). */
 int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided,
 				   int watches);
 

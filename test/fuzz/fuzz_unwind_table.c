@@ -2,8 +2,8 @@
 /* Input: an ELF file. Each row of its table is found again. */
 #include <errno.h>
 
-#include "sym/elf_symbols.h"
-#include "sym/unwind_table.h"
+#include "sym/cfi/table.h"
+#include "sym/elf/symbols.h"
 #include "test/fuzz/fuzz.h"
 
 #define WORK ((uint64_t)64 * 1024)

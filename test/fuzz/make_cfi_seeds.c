@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "sym/elf_symbols.h"
+#include "sym/elf/symbols.h"
 #include "test/fuzz/seed.h"
 #include "test/unit/cfi_bytes.h"
 

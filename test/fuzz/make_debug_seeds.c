@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/cleanup.h"
-#include "sym/debug_image.h"
-#include "sym/elf_symbols.h"
+#include "sym/dwarf/image.h"
+#include "sym/elf/symbols.h"
+#include "sym/util/cleanup.h"
 #include "test/fuzz/seed.h"
 
 static int write_image(const char *directory, const char *name, const struct elf_symbols *elf)

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 #include "test/fuzz/seed.h"
 #include "test/unit/elf_image.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* make_go_seeds DIRECTORY: write seeds of fuzz_go_functions and fuzz_unwind_table. */
-#include "core/util/array.h"
+#include "sym/util/array.h"
 #include "test/fuzz/seed.h"
 #include "test/unit/cfi_bytes.h"
 #include "test/unit/go_image.h"

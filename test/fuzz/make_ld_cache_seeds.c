@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sym/machine.h"
+#include "sym/elf/machine.h"
 #include "test/fuzz/seed.h"
 
 struct entry {

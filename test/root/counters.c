@@ -15,14 +15,14 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "core/accounting.h"
-#include "core/sampler.h"
-#include "core/session.h"
-#include "core/trace_options.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
-#include "core/util/number.h"
+#include "core/options/trace_options.h"
+#include "core/trace/accounting.h"
+#include "core/trace/sampler.h"
+#include "core/trace/session.h"
 #include "profile.skel.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/number.h"
 #include "test/unit/tap.h"
 
 static const struct trace_options options = TRACE_OPTIONS_DEFAULTS;

@@ -41,20 +41,20 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "core/sampler.h"
-#include "core/session.h"
-#include "core/trace_options.h"
-#include "core/unwind_end.h"
-#include "core/unwind_modules.h"
-#include "core/unwinding.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/error.h"
-#include "core/util/number.h"
-#include "core/util/page.h"
+#include "core/options/trace_options.h"
+#include "core/trace/sampler.h"
+#include "core/trace/session.h"
+#include "core/unwind/end.h"
+#include "core/unwind/modules.h"
+#include "core/unwind/unwinding.h"
 #include "frozen.skel.h"
-#include "sym/process.h"
+#include "sym/process/process.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/error.h"
+#include "sym/util/number.h"
+#include "sym/util/page.h"
 
 /* One that stays asleep so long is not sampled. */
 #define PATIENCE (20 * NANOSECONDS)

@@ -16,14 +16,14 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "core/session.h"
-#include "core/trace_options.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "core/options/trace_options.h"
+#include "core/trace/session.h"
 #include "profile.skel.h"
 #include "stackcount.skel.h"
 #include "stacksnoop.skel.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 
 /* Statistics, and no steps. */
 #define LOG_STATISTICS 4

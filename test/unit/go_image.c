@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 #include "test/unit/cfi_bytes.h"
 
 #define TABLE_ADDRESS  0x500000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In the place of the tables of core/unwind_tables.h, for whoever links this: what processes have
+ * In the place of the tables of core/unwind/tables.h, for whoever links this: what processes have
  * there is kept, and must be as the programs need it. See "--wrap" in ld(1).
  */
 #ifndef TRACEKIT_TEST_KEPT_TABLES_H
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "core/unwind_tables.h"
+#include "core/unwind/tables.h"
 
 /* Of others nothing may be put there. */
 #define KEPT_PROCESSES 16

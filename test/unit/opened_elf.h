@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "core/util/arena.h"
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
+#include "sym/elf/symbols.h"
+#include "sym/util/arena.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/elf_image.h"
 #include "test/unit/go_image.h"
 #include "test/unit/open_bytes.h"

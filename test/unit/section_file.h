@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/elf_symbols.h"
+#include "sym/elf/symbols.h"
 
 struct file_section {
 	const char *name; /* up to 31 bytes of it */

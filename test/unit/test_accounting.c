@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/accounting.h"
+#include "core/trace/accounting.h"
 
 #include <stdlib.h>
 #include <string.h>

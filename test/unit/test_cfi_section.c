@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/cfi_section.h"
+#include "sym/cfi/section.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "core/util/array.h"
-#include "sym/work.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
 #include "test/unit/cfi_bytes.h"
 #include "test/unit/tap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A child of a child says by a pipe when it begins, and by the end of that when it has ended. */
-#include "core/util/child.h"
+#include "sym/util/child.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Entries of DWARF 4, byte by byte: above all those that no compiler makes. */
-#include "sym/debug_data.h"
+#include "sym/dwarf/data.h"
 
 #include <dwarf.h>
 #include <endian.h>
@@ -12,13 +12,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/page.h"
-#include "sym/debug_image.h"
-#include "sym/debug_reader.h"
-#include "sym/debug_unit.h"
+#include "sym/dwarf/image.h"
+#include "sym/dwarf/reader.h"
+#include "sym/dwarf/unit.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/page.h"
 #include "test/unit/section_file.h"
 #include "test/unit/tap.h"
 

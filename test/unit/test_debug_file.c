@@ -4,7 +4,7 @@
  * wants: this program goes there (in namespaces of its own) when make_debug_files.sh has made
  * the files, which then lie in /made.
  */
-#include "sym/debug_file.h"
+#include "sym/symfile/debug_file.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -21,14 +21,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "sym/elf_symbols.h"
-#include "sym/mini_symbols.h"
-#include "sym/rooted.h"
+#include "sym/elf/symbols.h"
+#include "sym/process/rooted.h"
+#include "sym/process/watched.h"
 #include "sym/sym.h"
-#include "sym/watched.h"
+#include "sym/symfile/mini_symbols.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
 #include "test/unit/tap.h"
 
 #define BUILD_IDS "/usr/lib/debug/.build-id/"

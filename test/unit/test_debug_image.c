@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/debug_image.h"
+#include "sym/dwarf/image.h"
 
 #include <elf.h>
 #include <endian.h>
@@ -11,9 +11,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
+#include "sym/elf/symbols.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/section_file.h"
 #include "test/unit/tap.h"
 

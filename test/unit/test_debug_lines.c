@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Line tables, byte by byte. */
-#include "sym/debug_lines.h"
+#include "sym/dwarf/lines.h"
 
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/debug_image.h"
-#include "sym/work.h"
+#include "sym/dwarf/image.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 #define LINE_BASE   (-3)

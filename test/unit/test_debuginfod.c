@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* With scripts in the place of the command. */
-#include "sym/debuginfod.h"
+#include "sym/symfile/debuginfod.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -14,14 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/error.h"
-#include "sym/debug_file.h"
-#include "sym/elf_symbols.h"
-#include "sym/patience.h"
+#include "sym/child/patience.h"
+#include "sym/elf/symbols.h"
+#include "sym/process/watched.h"
 #include "sym/sym.h"
-#include "sym/watched.h"
+#include "sym/symfile/debug_file.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/error.h"
 #include "test/unit/elf_image.h"
 #include "test/unit/tap.h"
 
@@ -245,7 +245,7 @@ static void killed_with_us(void)
 	unlink(in_folder("debuginfod-find.pid"));
 }
 
-/* As the child of sym/worker.h does. */
+/* As the child of sym/worker/worker.h does. */
 static void while_we_ignore_signals(void)
 {
 	char path[PATH_MAX];
@@ -278,7 +278,7 @@ static void while_we_ignore_children(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-/* What has none of the three standard descriptors, as the child of sym/worker.h. */
+/* What has none of the three standard descriptors, as the child of sym/worker/worker.h. */
 static void without_standard_descriptors(void)
 {
 	pid_t pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/demangle.h"
+#include "sym/elf/demangle.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
-#include "sym/work.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 /*
@@ -456,7 +456,8 @@ static void rust_form_that_doubles(void)
 		size_t here = (size_t)(end - symbol) - 2;
 		char backref[8];
 
-		/* A base-62 number is one less than what it stands for; all here have two digits.
+		/*
+		 * A base-62 number is one less than what it stands for; all here have two digits.
 		 */
 		if (previous > 62)
 			snprintf(backref, sizeof(backref), "B%c%c_", digits[(previous - 1) / 62],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Descriptors are closed in a child, which says by its status which are left. */
-#include "core/util/descriptors.h"
+#include "sym/util/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* FIXTURES: where the files are that CMakeLists.txt has linked; only on x86-64. */
-#include "sym/elf_plt.h"
+#include "sym/elf/plt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
+#include "sym/elf/symbols.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/elf_image.h"
 #include "test/unit/opened_elf.h"
 #include "test/unit/tap.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/elf_symbols.h"
+#include "sym/elf/symbols.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/elf_image.h"
 #include "test/unit/open_bytes.h"
 #include "test/unit/tap.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/event_queue.h"
+#include "core/stream/event_queue.h"
 
 #include <errno.h>
 
 #include <stdlib.h>
 
-#include "core/sent_stacks.h"
+#include "core/stream/sent_stacks.h"
 #include "test/unit/tap.h"
 
 static void put(struct event_queue *queue, uint64_t time, uint32_t tid)

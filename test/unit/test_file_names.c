@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is said of a file whose names cannot be had. */
-#include "sym/file_names.h"
+#include "sym/address/file_names.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/util/arena.h"
-#include "core/util/cleanup.h"
-#include "sym/rooted.h"
+#include "sym/process/rooted.h"
+#include "sym/process/watched.h"
 #include "sym/sym.h"
-#include "sym/watched.h"
+#include "sym/util/arena.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/section_file.h"
 #include "test/unit/tap.h"
 

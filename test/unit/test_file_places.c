@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* When debug data is asked for, and for how long: by a clock that the tests put forward. */
-#include "sym/file_places.h"
+#include "sym/address/file_places.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,13 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/util/arena.h"
-#include "core/util/cleanup.h"
-#include "sym/file_names.h"
-#include "sym/rooted.h"
+#include "sym/address/file_names.h"
+#include "sym/elf/work.h"
+#include "sym/process/rooted.h"
+#include "sym/process/watched.h"
 #include "sym/sym.h"
-#include "sym/watched.h"
-#include "sym/work.h"
+#include "sym/util/arena.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 /* How far the clock has been put forward: see "--wrap" in ld(1). */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/frame_names.h"
+#include "core/names/frame_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/stacks.h"
-#include "core/unwind_modules.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/file_identity.h"
-#include "sym/process.h"
+#include "core/trace/stacks.h"
+#include "core/unwind/modules.h"
+#include "sym/process/file_identity.h"
+#include "sym/process/process.h"
 #include "sym/sym.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 #define KERNEL(n) (0xffffffff81000000 + (n))

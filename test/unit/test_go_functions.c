@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* FIXTURES: where the Go programs are that CMakeLists.txt has built, if Go is there. */
-#include "sym/go_functions.h"
+#include "sym/elf/go_functions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
-#include "sym/work.h"
+#include "sym/elf/symbols.h"
+#include "sym/elf/work.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/elf_image.h"
 #include "test/unit/go_image.h"
 #include "test/unit/opened_elf.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/go_unwind.h"
+#include "sym/cfi/go_unwind.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "sym/go_table.h"
+#include "sym/elf/go_table.h"
+#include "sym/util/array.h"
 #include "test/unit/go_image.h"
 #include "test/unit/opened_elf.h"
 #include "test/unit/tap.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/hash.h"
+#include "sym/util/hash.h"
 
 #include "test/unit/tap.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/jit_map.h"
+#include "sym/address/jit_map.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/jit_index.h"
+#include "sym/address/jit_index.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/open_bytes.h"
 #include "test/unit/tap.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/json.h"
+#include "core/report/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 #include "test/unit/tap.h"
 
 #define REPLACED "\xEF\xBF\xBD" /* U+FFFD */

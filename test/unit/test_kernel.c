@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/kernel.h"
+#include "sym/kallsyms/kernel.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 /* "name module offset" of a printed symbol, "-" for the kernel itself; or "refused". */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Each case runs in a child with a mount namespace of its own, whose /sys it covers. */
-#include "core/util/kernel_fs.h"
+#include "sym/util/kernel_fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 #define NO_NAMESPACE 77

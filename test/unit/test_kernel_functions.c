@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/kernel_functions.h"
+#include "sym/kallsyms/functions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 /* The four files in a folder of this test's own, which stands in for tracefs; those that no test
@@ -49,7 +49,8 @@ static int find(struct kernel_function_list *list, const char *prefix)
 	return err;
 }
 
-/* "name@address ..." of what begins with prefix in the files that have been written, or the error.
+/*
+ * "name@address ..." of what begins with prefix in the files that have been written, or the error.
  */
 static const char *found(const char *prefix)
 {

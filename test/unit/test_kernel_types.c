@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* That the offsets are right shows where they are followed: test/root/. */
-#include "core/kernel_types.h"
+#include "core/kernel/types.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/maps.h"
+#include "sym/process/maps.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
 #include "sym/sym.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 static struct mapping_list read_text(const char *text)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/near_names.h"
+#include "core/probe/near_names.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 #include "test/unit/tap.h"
 
 /* The hint for wanted among names, separated by spaces, offered forwards or backwards. */

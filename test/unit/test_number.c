@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/util/number.h"
+#include "sym/util/number.h"
 
 #include <errno.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 #include "test/unit/tap.h"
 
 #define UNTOUCHED 77

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/output.h"
-#include "core/util/text.h"
+#include "core/report/output.h"
+#include "sym/util/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/frame_names.h"
-#include "core/stacks.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "core/names/frame_names.h"
+#include "core/trace/stacks.h"
 #include "sym/sym.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 #include "test/unit/tap.h"
 
 /* ---- text__clean() ---- */
@@ -537,7 +537,8 @@ static void unknown_frames(void)
 	CHECK_STR(print_stack(stack, "fs"), "cat;[unknown];leaf+0x0 7\n");
 }
 
-/* Kernel frames: plain, of a module, unknown; user frames: plain, without a name, without a file.
+/*
+ * Kernel frames: plain, of a module, unknown; user frames: plain, without a name, without a file.
  */
 static struct counted_stack all_kinds(void)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/pattern.h"
+#include "core/probe/pattern.h"
 
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 #include "test/unit/tap.h"
 
 struct match_case {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/probe_sites.h"
+#include "sym/find/probe_sites.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/demangle.h"
+#include "sym/elf/demangle.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/elf_image.h"
 #include "test/unit/tap.h"
 

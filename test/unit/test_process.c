@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/process.h"
+#include "sym/process/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,10 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/mapped_build_id.h"
-#include "sym/rooted.h"
+#include "sym/process/mapped_build_id.h"
+#include "sym/process/rooted.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 /* As on some file systems: see "--wrap" in ld(1). */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/process_history.h"
+#include "core/history/history.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/process_parts.h"
-#include "core/process_records.h"
+#include "core/history/parts.h"
+#include "core/history/records.h"
 #include "test/unit/tap.h"
 
 #define BYTES ((size_t)1024 * 1024)
@@ -77,7 +77,8 @@ static uint32_t map_at(uint64_t time, pid_t pid, uint64_t start, const char *pat
 	return map_from(time, pid, start, 0x3000, path);
 }
 
-/* Where address was of pid at a time: "PATH+OFFSET", "snapshot N" or "nothing", "*" if it is now.
+/*
+ * Where address was of pid at a time: "PATH+OFFSET", "snapshot N" or "nothing", "*" if it is now.
  */
 static const char *show(pid_t pid, uint64_t time, uint64_t address)
 {

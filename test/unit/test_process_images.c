@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/process_images.h"
+#include "core/history/images.h"
 
 #include <stdio.h>
 #include <stdlib.h>

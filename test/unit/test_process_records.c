@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/process_records.h"
+#include "core/history/records.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/util/clock.h"
-#include "core/util/error.h"
-#include "core/util/page.h"
+#include "sym/util/clock.h"
+#include "sym/util/error.h"
+#include "sym/util/page.h"
 #include "test/unit/tap.h"
 
 /* Far more than find room in the buffer of one CPU; and some that do. */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Whom frames of programs are asked of: a symbolizer and processes are played here. */
-#include "core/program_names.h"
+#include "core/names/program_names.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "core/frame_names.h"
-#include "core/process_history.h"
-#include "core/trace_processes.h"
-#include "core/unwind_modules.h"
-#include "core/util/array.h"
+#include "core/history/history.h"
+#include "core/names/frame_names.h"
+#include "core/names/trace_processes.h"
+#include "core/unwind/modules.h"
 #include "sym/sym.h"
+#include "sym/util/array.h"
 #include "test/unit/tap.h"
 
 /* By which the symbolizer knows them. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Each case is a child that enters the sandbox, tries, and says by its status how it went. */
-#include "sym/sandbox.h"
+#include "sym/child/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 #define MEMORY	     ((uint64_t)256 * 1024 * 1024)

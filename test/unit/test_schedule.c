@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/schedule.h"
+#include "core/trace/schedule.h"
 
 #include "test/unit/tap.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bpf/siphash.bpf.h"
-#include "core/util/array.h"
+#include "sym/util/array.h"
 #include "test/unit/tap.h"
 
 /* ---- the reference: bytes in, any number of rounds, 64 or 128 bits out ---- */

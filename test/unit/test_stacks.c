@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is read from maps is tested by traces; here: what is made of it. */
-#include "core/stacks.h"
+#include "core/trace/stacks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/array.h"
+#include "sym/util/array.h"
 #include "test/unit/tap.h"
 
 #define KERNEL(n) (0xffffffff81000000 + (n))

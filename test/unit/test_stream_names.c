@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names of the frames of events, from a symbolizer that is played here. */
-#include "core/stream_names.h"
+#include "core/stream/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "core/event_queue.h"
-#include "core/sent_stacks.h"
-#include "core/stream_processes.h"
-#include "core/stream_writer.h"
-#include "core/unwind_modules.h"
+#include "core/stream/event_queue.h"
+#include "core/stream/processes.h"
+#include "core/stream/sent_stacks.h"
+#include "core/stream/writer.h"
+#include "core/unwind/modules.h"
 #include "sym/sym.h"
 #include "test/unit/tap.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which program an event is of, with records and a symbolizer that are played here. */
-#include "core/stream_processes.h"
+#include "core/stream/processes.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/process_records.h"
+#include "core/history/records.h"
 #include "sym/sym.h"
 #include "test/unit/tap.h"
 

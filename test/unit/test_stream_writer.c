@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/stream_writer.h"
+#include "core/stream/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "core/event_queue.h"
-#include "core/sent_stacks.h"
-#include "core/stream_names.h"
-#include "core/util/array.h"
+#include "core/stream/event_queue.h"
+#include "core/stream/names.h"
+#include "core/stream/sent_stacks.h"
 #include "sym/sym.h"
+#include "sym/util/array.h"
 #include "test/unit/tap.h"
 
 #define KERNEL 0xffffffff81000000
@@ -22,7 +22,7 @@ struct shown_stack {
 	struct sent_stack stack;
 };
 
-/* As core/stream_names.c makes it; allocated. */
+/* As core/stream/names.c makes it; allocated. */
 static char *make_text(const struct stream_writer *writer, uint64_t address,
 		       const struct sym_query *query)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/syscall_numbers.h"
+#include "core/probe/syscall_numbers.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "core/util/cleanup.h"
-#include "core/util/kernel_fs.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/kernel_fs.h"
 #include "test/unit/tap.h"
 
 static void known_names(void)

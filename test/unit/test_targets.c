@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* In a program whose probes are known, and in this one. */
-#include "core/targets.h"
+#include "core/probe/targets.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/options.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "core/options/options.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 #include "test/unit/tap.h"
 
 #define PROGRAM FIXTURES "/usdt_program"

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Whom a child is told of, in which order, and what is kept of that. */
-#include "sym/told.h"
+#include "sym/worker/told.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/image.h"
-#include "sym/maps.h"
-#include "sym/remembered.h"
+#include "sym/process/image.h"
+#include "sym/process/maps.h"
+#include "sym/process/remembered.h"
 #include "sym/sym.h"
-#include "sym/worker_protocol.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/worker/protocol.h"
 #include "test/unit/tap.h"
 
 #define CLEANUP_LIST CLEANUP(told_list__release)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/tracepoints.h"
+#include "core/probe/tracepoints.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/probespec.h"
-#include "core/syscall_numbers.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
-#include "core/util/kernel_fs.h"
+#include "core/probe/probespec.h"
+#include "core/probe/syscall_numbers.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/kernel_fs.h"
 #include "test/unit/tap.h"
 
 /* A folder that looks like tracefs. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/unwind_files.h"
+#include "core/unwind/files.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/cleanup.h"
-#include "core/util/page.h"
-#include "sym/reader_child.h"
+#include "sym/child/reader_child.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/page.h"
 #include "test/unit/tap.h"
 
 #define CLEANUP_FILES CLEANUP(unwind_files__release)
@@ -250,7 +250,8 @@ static void sought_in_vain_test(void)
 	CHECK_INT(seek(&files, -ESTALE), 1);
 }
 
-/* What somebody finds meanwhile is not sought any more; what is not sought when it ends is freed.
+/*
+ * What somebody finds meanwhile is not sought any more; what is not sought when it ends is freed.
  */
 static void found_while_sought_test(void)
 {

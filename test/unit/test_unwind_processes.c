@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/unwind_processes.h"
+#include "core/unwind/processes.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/process_records.h"
-#include "core/unwind_files.h"
-#include "core/unwind_modules.h"
-#include "core/util/array.h"
+#include "core/history/records.h"
+#include "core/unwind/files.h"
+#include "core/unwind/modules.h"
+#include "sym/util/array.h"
 #include "test/unit/kept_tables.h"
 #include "test/unit/tap.h"
 

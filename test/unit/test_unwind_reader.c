@@ -4,7 +4,7 @@
  * should be: what one does when it has entered the sandbox is a test's own, and so is which file
  * system does not answer (see "--wrap" in ld(1)).
  */
-#include "sym/unwind_reader.h"
+#include "sym/cfi/reader.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -20,17 +20,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "core/util/clock.h"
-#include "core/util/page.h"
-#include "sym/elf_symbols.h"
-#include "sym/process.h"
-#include "sym/reader_child.h"
-#include "sym/sandbox.h"
-#include "sym/unwind_table.h"
-#include "sym/unwind_table_reader.h"
-#include "sym/vdso.h"
+#include "sym/cfi/table.h"
+#include "sym/cfi/table_reader.h"
+#include "sym/child/reader_child.h"
+#include "sym/child/sandbox.h"
+#include "sym/elf/symbols.h"
+#include "sym/process/process.h"
+#include "sym/process/vdso.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/page.h"
 #include "test/unit/tap.h"
 
 /* In the child; NULL: nothing. It writes to descriptor 0. */
@@ -294,7 +294,8 @@ static void write_file(const char *text)
 	CHECK_INT(ftruncate(fd, (off_t)page_size()), 0);
 }
 
-/* Of the file that is there: executable memory, which *at becomes, as it is found in this program.
+/*
+ * Of the file that is there: executable memory, which *at becomes, as it is found in this program.
  */
 static struct unwind_mapped map_file(void **at)
 {
@@ -571,7 +572,8 @@ static void no_answer_of_file(void)
 	hanging = 0;
 }
 
-/* A child that is stopped where nothing is of a file says nothing about the vDSO, which has none.
+/*
+ * A child that is stopped where nothing is of a file says nothing about the vDSO, which has none.
  */
 static void no_answer_of_memory(void)
 {

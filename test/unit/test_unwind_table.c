@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/unwind_table.h"
+#include "sym/cfi/table.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/cfi_bytes.h"
 #include "test/unit/go_image.h"
 #include "test/unit/opened_elf.h"

@@ -3,7 +3,7 @@
  * What is put into the tables, and what the programs find there: maps are arrays of this program
  * (see "--wrap" in ld(1)), and the searches those of the programs.
  */
-#include "core/unwind_tables.h"
+#include "core/unwind/tables.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "bpf/unwind_search.h"
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 /* ---- maps ---- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/vdso.h"
+#include "sym/process/vdso.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/elf_symbols.h"
-#include "sym/process.h"
+#include "sym/elf/symbols.h"
+#include "sym/process/process.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 static bool has_vdso(void)

@@ -16,11 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/util/array.h"
-#include "core/util/cleanup.h"
-#include "sym/process.h"
-#include "sym/remembered.h"
+#include "sym/process/process.h"
+#include "sym/process/remembered.h"
 #include "sym/sym.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 #define CLEANUP_SYMBOLIZER CLEANUP(symbolizer__freep)

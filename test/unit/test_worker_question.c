@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/worker_question.h"
+#include "sym/worker/question.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/frame_text.h"
-#include "core/util/arena.h"
-#include "core/util/array.h"
+#include "core/report/frame_text.h"
 #include "sym/sym.h"
-#include "sym/worker_protocol.h"
+#include "sym/util/arena.h"
+#include "sym/util/array.h"
+#include "sym/worker/protocol.h"
 #include "test/unit/tap.h"
 
 #define NR_QUERIES 3
