@@ -14,7 +14,7 @@
 
 #include "core/kernel/circular.h"
 #include "core/kernel/cpus.h"
-#include "core/options/options.h"
+#include "core/options/pid_list.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"

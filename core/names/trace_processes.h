@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/options/options.h"
+#include "core/options/pid_list.h"
 #include "core/trace/session.h"
 
 struct error;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/options/pid_list.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"

@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/types.h>
 
 struct error;
 
@@ -26,11 +25,6 @@ enum option_type {
 	OPTION_PATH,	/* const char *, the word itself, which argv keeps */
 	OPTION_TEXT,	/* likewise */
 	OPTION_CHOICE,	/* size_t, index into choices */
-};
-
-struct pid_list {
-	pid_t *pids; /* allocated, or NULL */
-	size_t nr;
 };
 
 struct option_spec {

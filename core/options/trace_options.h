@@ -8,6 +8,7 @@
 
 #include "bpf/abi.h"
 #include "core/options/options.h"
+#include "core/options/pid_list.h"
 #include "sym/sym.h"
 
 struct error;

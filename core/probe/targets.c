@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/options/options.h"
+#include "core/options/pid_list.h"
 #include "core/probe/near_names.h"
 #include "core/probe/pattern.h"
 #include "core/probe/tracepoints.h"

@@ -8,7 +8,7 @@
 
 #include "core/history/records.h"
 #include "core/kernel/ring.h"
-#include "core/options/options.h"
+#include "core/options/pid_list.h"
 #include "core/unwind/files.h"
 #include "core/unwind/processes.h"
 #include "core/unwind/tables.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/options/options.h"
+#include "core/options/pid_list.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The processes, or threads, that a command line names. */
+#ifndef TRACEKIT_CORE_OPTIONS_PID_LIST_H
+#define TRACEKIT_CORE_OPTIONS_PID_LIST_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct pid_list {
+	pid_t *pids; /* allocated, or NULL */
+	size_t nr;
+};
+
+#endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which way targets are attached to, and which programs that needs. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf/abi.h"
+#include "core/kernel/types.h"
+#include "core/options/pid_list.h"
+#include "core/probe/attachment.h"
+#include "core/probe/links.h"
+#include "core/probe/syscall_numbers.h"
+#include "core/probe/targets.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/kernel_fs.h"
+
+/*
+ * A program on every function of the kernel slows all down so much that a machine seems
+ * to have stopped (an emulated one was not seen to come back).
+ */
+#define FUNCTIONS_MAX 10000
+
+/*
+ * Where each function is a perf event of its own, attaching to this many takes half
+ * a minute, and detaching more. Who asks for more has most likely not meant it.
+ */
+#define ONE_BY_ONE_MAX 2000
+
+/* As many perf events as a user would wait for in the end, each taking a tenth of a second. */
+#define PERF_TRACEPOINTS_MAX 8
+
+static const char *const program_names[NR_PROBE_PROGRAMS] = {
+	[KERNEL_FUNCTION] = "probe_kernel_function",
+	[USER_CODE] = "probe_user_code",
+	[RAW_TRACEPOINT] = "probe_raw_tracepoint",
+	[PERF_TRACEPOINT] = "probe_perf_tracepoint",
+	[SYS_ENTER] = "probe_sys_enter",
+	[SYS_EXIT] = "probe_sys_exit",
+	[PERF_SYS_ENTER] = "probe_perf_sys_enter",
+	[PERF_SYS_EXIT] = "probe_perf_sys_exit",
+};
+
+/* The type of perf events that probe, or a negative errno if the kernel has none. */
+static int read_perf_type(const char *kind)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char path[64];
+	int type;
+
+	snprintf(path, sizeof(path), "bus/event_source/devices/%s/type", kind);
+	file = kernel_fs__open_file(KERNEL_FS_SYS, path);
+	if (!file)
+		return -errno;
+	return fscanf(file, "%d", &type) == 1 ? type : -EIO;
+}
+
+static int too_many(const struct attachment *attachment, struct error *error)
+{
+	return error__set(error, -E2BIG,
+			  "the pattern matches %zu functions; more than %d at once would slow down "
+			  "the machine so much that it seems to stand still; give a narrower one",
+			  attachment->targets->nr, FUNCTIONS_MAX);
+}
+
+static int choose_for_kernel_functions(struct attachment *attachment, struct error *error)
+{
+	int multi = link__has_kernel_functions();
+
+	if (multi < 0)
+		return attachment__refused(attachment, multi, error);
+	/* Without addresses, which the kernel can hide, they are known by name. */
+	attachment->multi = multi && attachment->targets->targets[0].address;
+	if (attachment->multi)
+		return attachment->targets->nr > FUNCTIONS_MAX ? too_many(attachment, error) : 0;
+	attachment->perf_type = read_perf_type("kprobe");
+	if (attachment->perf_type < 0)
+		return error__set(error, -EOPNOTSUPP,
+				  "cannot probe kernel functions: this kernel is built without "
+				  "kprobes (CONFIG_KPROBES), or /sys is not mounted; tracepoints "
+				  "may do: -l 't:*:*' lists them");
+	if (attachment->targets->nr > ONE_BY_ONE_MAX)
+		return error__set(error, -E2BIG,
+				  "the pattern matches %zu functions, and this kernel attaches to "
+				  "them one by one (it lacks kprobe.multi), to %d at most; give a "
+				  "narrower one",
+				  attachment->targets->nr, ONE_BY_ONE_MAX);
+	return 0;
+}
+
+static int choose_for_user_code(struct attachment *attachment, struct error *error)
+{
+	size_t events = attachment->targets->nr * (attachment->pids->nr ? attachment->pids->nr : 1);
+	int multi;
+
+	if (attachment->targets->nr > FUNCTIONS_MAX)
+		return too_many(attachment, error);
+	multi = link__has_user_code();
+	if (multi < 0)
+		return attachment__refused(attachment, multi, error);
+	attachment->multi = multi;
+	if (attachment->multi) {
+		attachment->multi_pid = attachment->pids->nr && link__has_user_pid();
+		return 0;
+	}
+	attachment->perf_type = read_perf_type("uprobe");
+	if (attachment->perf_type < 0)
+		return error__set(error, -EOPNOTSUPP,
+				  "cannot probe programs: this kernel is built without uprobes "
+				  "(CONFIG_UPROBE_EVENTS), or /sys is not mounted");
+	if (events > ONE_BY_ONE_MAX)
+		return error__set(error, -E2BIG,
+				  "the pattern and -p make %zu probes, and this kernel attaches "
+				  "them one by one (it lacks uprobe.multi), %d at most; give a "
+				  "narrower one",
+				  events, ONE_BY_ONE_MAX);
+	return 0;
+}
+
+int target__system_call(const struct target *target, bool *entry)
+{
+	static const char enter[] = "syscalls:sys_enter_", leave[] = "syscalls:sys_exit_";
+
+	*entry = !strncmp(target->name, enter, strlen(enter));
+	if (*entry)
+		return syscall_number(target->name + strlen(enter));
+	if (!strncmp(target->name, leave, strlen(leave)))
+		return syscall_number(target->name + strlen(leave));
+	return -1;
+}
+
+static void choose_for_tracepoints(struct attachment *attachment)
+{
+	bool perf = link__raw_tracepoints_miss(), entry;
+	size_t others = 0;
+
+	for (size_t i = 0; i < attachment->targets->nr; i++)
+		others += target__system_call(&attachment->targets->targets[i], &entry) < 0;
+	attachment->perf_calls = perf && attachment->task_pt_regs;
+	attachment->perf_tracepoints = perf && others <= PERF_TRACEPOINTS_MAX;
+}
+
+int attachment__choose(struct attachment *attachment, struct error *error)
+{
+	const struct target_list *targets = attachment->targets;
+
+	attachment->task_pt_regs =
+		!target_list__is_user_code(targets) && task_registers__can_be_had();
+	if (targets->kind == PROBE_KERNEL_FUNCTION)
+		return choose_for_kernel_functions(attachment, error);
+	if (target_list__is_user_code(targets))
+		return choose_for_user_code(attachment, error);
+	choose_for_tracepoints(attachment);
+	return 0;
+}
+
+enum probe_program attachment__call_program(const struct attachment *attachment, bool entry)
+{
+	if (attachment->perf_calls)
+		return entry ? PERF_SYS_ENTER : PERF_SYS_EXIT;
+	return entry ? SYS_ENTER : SYS_EXIT;
+}
+
+static void need(struct attachment *attachment, enum probe_program program)
+{
+	bpf_program__set_autoload(attachment->programs[program], true);
+}
+
+static void configure_tracepoints(struct attachment *attachment, struct trace_config *config)
+{
+	for (size_t i = 0; i < attachment->targets->nr; i++) {
+		bool entry;
+		int number = target__system_call(&attachment->targets->targets[i], &entry);
+		struct system_call_set *set = entry ? &config->entered_calls : &config->left_calls;
+
+		if (number >= 0) {
+			need(attachment, attachment__call_program(attachment, entry));
+			set->bits[number / 64] |= 1ULL << number % 64;
+			continue;
+		}
+		/* What has a program of which type is known only when it is tried. */
+		need(attachment, PERF_TRACEPOINT);
+		if (attachment->targets->tracepoints.tracepoints[i].dynamic)
+			need(attachment, KERNEL_FUNCTION);
+		if (!attachment->perf_tracepoints)
+			need(attachment, RAW_TRACEPOINT);
+	}
+}
+
+int attachment__configure(struct attachment *attachment, struct bpf_object *object,
+			  struct trace_config *config, struct error *error)
+{
+	struct bpf_map *slots = bpf_object__find_map_by_name(object, "scratch_slots");
+
+	if (!slots)
+		return error__set(error, -ENOENT, "cannot find the map of scratch slots");
+	bpf_map__set_max_entries(slots, SCRATCH_SLOTS_PREEMPTED);
+	config->has_task_pt_regs |= attachment->task_pt_regs;
+	for (size_t i = 0; i < NR_PROBE_PROGRAMS; i++) {
+		attachment->programs[i] =
+			bpf_object__find_program_by_name(object, program_names[i]);
+		if (!attachment->programs[i])
+			return error__set(error, -ENOENT, "cannot find the BPF program %s",
+					  program_names[i]);
+	}
+	switch (attachment->targets->kind) {
+	case PROBE_KERNEL_FUNCTION:
+		need(attachment, KERNEL_FUNCTION);
+		if (attachment->multi)
+			bpf_program__set_expected_attach_type(
+				attachment->programs[KERNEL_FUNCTION],
+				(enum bpf_attach_type)ATTACH_TYPE_KPROBE_MULTI);
+		break;
+	case PROBE_USER_FUNCTION:
+	case PROBE_USDT:
+		need(attachment, USER_CODE);
+		config->at_function_entry = attachment->targets->kind == PROBE_USER_FUNCTION;
+		config->kernel_stacks = false; /* there is none: the thread is in user space */
+		if (attachment->multi)
+			bpf_program__set_expected_attach_type(
+				attachment->programs[USER_CODE],
+				(enum bpf_attach_type)ATTACH_TYPE_UPROBE_MULTI);
+		break;
+	case PROBE_TRACEPOINT:
+		configure_tracepoints(attachment, config);
+		break;
+	}
+	return 0;
+}
