@@ -19,7 +19,7 @@
 #include "core/stream/writer.h"
 #include "core/trace/session.h"
 #include "stacksnoop.skel.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"

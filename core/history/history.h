@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sym/sym.h"
+#include "sym/types.h"
 
 struct process_history;
 struct process_record;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sym/sym.h"
+#include "sym/types.h"
 
 struct process_record;
 

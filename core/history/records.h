@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sym/sym.h"
+#include "sym/types.h"
 
 struct error;
 struct pid_list;

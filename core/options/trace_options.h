@@ -9,7 +9,7 @@
 #include "bpf/abi.h"
 #include "core/options/options.h"
 #include "core/options/pid_list.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 
 struct error;
 

@@ -7,7 +7,7 @@
 
 #include "bpf/abi.h"
 #include "core/unwind/end.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/text.h"
 
 /* What -a puts behind kernel and inlined functions: flamegraph.pl looks for it. */

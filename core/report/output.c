@@ -8,7 +8,7 @@
 
 #include "core/names/frame_names.h"
 #include "core/trace/stacks.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/error.h"
 #include "sym/util/text.h"
 

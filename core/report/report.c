@@ -12,7 +12,7 @@
 #include "core/report/tracing_frames.h"
 #include "core/trace/session.h"
 #include "core/unwind/unwinding.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/error.h"
 #include "sym/util/message.h"
 

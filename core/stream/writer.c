@@ -9,7 +9,7 @@
 #include "core/stream/event_queue.h"
 #include "core/stream/names.h"
 #include "core/stream/sent_stacks.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/clock.h"
 #include "sym/util/text.h"
 

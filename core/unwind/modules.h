@@ -13,7 +13,7 @@
 
 #include "bpf/abi.h"
 #include "sym/cfi/reader.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/arena.h"
 
 struct unwind_module_file {

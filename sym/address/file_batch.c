@@ -9,7 +9,7 @@
 #include "sym/address/file_places.h"
 #include "sym/address/user_namer.h"
 #include "sym/process/maps.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/arena.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"

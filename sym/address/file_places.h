@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/sym.h"
+#include "sym/types.h"
 
 struct elf_lookup;
 struct file_names;

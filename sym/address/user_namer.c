@@ -29,7 +29,7 @@
 #include "sym/process/remembered.h"
 #include "sym/process/vdso.h"
 #include "sym/process/view.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 

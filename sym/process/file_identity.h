@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/clock.h"
 
 struct file_identity {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sym/process/maps.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 
 /* Those that are kept: *nr becomes how many. */
 static const struct sym_mapping *last_mappings(const struct sym_image *image, size_t *nr)

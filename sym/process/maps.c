@@ -10,7 +10,7 @@
 #include <sys/sysmacros.h>
 
 #include "sym/process/vdso.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 
@@ -342,21 +342,4 @@ bool mapping_list__shares(const struct mapping_list *list, const struct mapping 
 			return true;
 	}
 	return !of_files;
-}
-
-size_t mapping_path__length(const char *path)
-{
-	static const char deleted[] = " (deleted)";
-	size_t length = strlen(path), mark = strlen(deleted);
-
-	return length > mark && !strcmp(path + length - mark, deleted) ? length - mark : length;
-}
-
-const char *sym_module__name(const char *path, size_t *length)
-{
-	const char *slash = strrchr(path, '/');
-	const char *file = slash ? slash + 1 : path;
-
-	*length = mapping_path__length(file);
-	return file;
 }

@@ -50,11 +50,6 @@ int mapping_list__lay(struct mapping_list *list, const struct mapping_list *base
  */
 bool mapping_list__shares(const struct mapping_list *list, const struct mapping *told, size_t nr);
 
-/*
- * The length of a path, or of the end of one, without the " (deleted)" that the kernel puts behind.
- */
-size_t mapping_path__length(const char *path);
-
 /* The mapping that address lies in, or NULL. */
 const struct mapping *mapping_list__find(const struct mapping_list *list, uint64_t address);
 

@@ -13,7 +13,7 @@
 #include "sym/elf/work.h"
 #include "sym/process/maps.h"
 #include "sym/process/watched.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/cleanup.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug"

@@ -15,7 +15,7 @@
 #include "sym/process/image.h"
 #include "sym/process/maps.h"
 #include "sym/process/remember.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/arena.h"
 #include "sym/util/array.h"
 #include "sym/util/child.h"

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "sym/sym.h"
+#include "sym/types.h"
 
 enum request_kind { REQUEST_MAPPING, REQUEST_REMEMBER, REQUEST_NAME };
 

@@ -20,7 +20,7 @@
 
 #include "sym/child/patience.h"
 #include "sym/process/watched.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/worker/child.h"
 #include "sym/worker/inbox.h"
 #include "sym/worker/protocol.h"

@@ -8,7 +8,7 @@
 
 #include "sym/process/rooted.h"
 #include "sym/process/watched.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/arena.h"
 #include "sym/util/cleanup.h"
 #include "test/unit/section_file.h"

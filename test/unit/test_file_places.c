@@ -16,7 +16,7 @@
 #include "sym/elf/work.h"
 #include "sym/process/rooted.h"
 #include "sym/process/watched.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/arena.h"
 #include "sym/util/cleanup.h"
 #include "test/unit/tap.h"

@@ -6,7 +6,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "test/unit/tap.h"

@@ -9,7 +9,7 @@
 
 #include "core/names/frame_names.h"
 #include "core/trace/stacks.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"

@@ -8,7 +8,7 @@
 #include "core/stream/event_queue.h"
 #include "core/stream/names.h"
 #include "core/stream/sent_stacks.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/array.h"
 #include "test/unit/tap.h"
 

@@ -9,7 +9,7 @@
 #include "sym/process/image.h"
 #include "sym/process/maps.h"
 #include "sym/process/remembered.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/worker/protocol.h"

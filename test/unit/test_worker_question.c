@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/report/frame_text.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 #include "sym/util/arena.h"
 #include "sym/util/array.h"
 #include "sym/worker/protocol.h"
