@@ -5,7 +5,6 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 
-#include "core/options/pid_list.h"
 #include "core/probe/attachment.h"
 #include "core/probe/links.h"
 #include "core/probe/targets.h"

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sym/child/watched.h"
 #include "sym/elf/demangle.h"
 #include "sym/elf/go_functions.h"
 #include "sym/elf/plt.h"
 #include "sym/elf/work.h"
-#include "sym/process/watched.h"
 #include "sym/symfile/mini_symbols.h"
 #include "sym/types.h"
 #include "sym/util/arena.h"

@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "sym/address/file_names.h"
+#include "sym/child/watched.h"
 #include "sym/dwarf/reader.h"
-#include "sym/process/watched.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
+#include "sym/util/descriptors.h"
 #include "sym/util/pointer_map.h"
 
 /*
@@ -227,8 +228,8 @@ static void note_failure(struct known_file *known, int err)
 /* What is to be open as long as the file is known. Returns 0 or -EMFILE. */
 static int hold(struct known_file *known, const struct sym_file *file)
 {
-	known->root = file->root < 0 ? file->root : watched__copy_fd(file->root);
-	known->elf.fd = watched__copy_fd(file->fd);
+	known->root = file->root < 0 ? file->root : descriptor__copy(file->root);
+	known->elf.fd = descriptor__copy(file->fd);
 	return known->elf.fd < 0 || (file->root >= 0 && known->root < 0) ? -EMFILE : 0;
 }
 

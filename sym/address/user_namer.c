@@ -9,6 +9,8 @@
  * program may be code that the process has generated: its JIT map is asked.
  */
 #include "sym/address/user_namer.h"
+#include "sym/process/watched_process.h"
+#include "sym/util/descriptors.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -200,7 +202,7 @@ static int add_file(struct user_namer *namer, struct batch *batch, const struct 
 	};
 
 	added.fd = vdso__is_ours(mapping) ?
-			   watched__copy_fd(namer->vdso_fd) :
+			   descriptor__copy(namer->vdso_fd) :
 			   process_view__open_file(view, &namer->remembered, mapping);
 	return added.fd < 0 ? added.fd :
 			      file_batch__add(&batch->files, &added, namer->of_files.names, file);

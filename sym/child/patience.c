@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "sym/process/process.h"
-#include "sym/process/watched.h"
+#include "sym/child/proc_stat.h"
+#include "sym/child/watched.h"
 
 static uint64_t now_ms(void)
 {
@@ -56,7 +56,7 @@ bool patience__is_runnable(pid_t pid)
 	uint64_t start_time;
 	char state;
 
-	return process__read_stat(pid, &state, &start_time) == 0 && state == 'R';
+	return proc_stat__read(pid, &state, &start_time) == 0 && state == 'R';
 }
 
 /*

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "sym/child/patience.h"
-#include "sym/process/watched.h"
+#include "sym/child/watched.h"
 #include "sym/util/child.h"
 #include "sym/util/clock.h"
 #include "sym/util/descriptors.h"

@@ -15,56 +15,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "sym/child/proc_stat.h"
 #include "sym/elf/symbols.h"
 #include "sym/process/mapped_build_id.h"
 #include "sym/process/rooted.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/page.h"
-
-/*
- * A file of /proc, by its path from at. *file: NULL on failure. Returns 0, -ESRCH if the
- * process has ended, or another negative errno.
- */
-static int open_proc(int at, const char *path, FILE **file)
-{
-	CLEANUP_CLOSE int fd = openat(at, path, O_RDONLY | O_CLOEXEC);
-
-	*file = fd < 0 ? NULL : fdopen(fd, "r");
-	if (!*file)
-		return errno == ENOENT ? -ESRCH : -errno;
-	(void)TAKE_FD(fd); /* it belongs to the file */
-	return 0;
-}
-
-/* A comm can hold anything: count the fields from behind its last ')'. */
-static int read_stat(int at, const char *path, char *state, uint64_t *start_time)
-{
-	CLEANUP_FCLOSE FILE *file = NULL;
-	char line[1024];
-	const char *rest;
-	size_t length;
-	int err = open_proc(at, path, &file);
-
-	if (err)
-		return err;
-	length = fread(line, 1, sizeof(line) - 1, file);
-	line[length] = '\0';
-	rest = strrchr(line, ')');
-	if (!rest || sscanf(rest,
-			    ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-			    "%*d %*d %*d %" SCNu64,
-			    state, start_time) != 2)
-		return -ESRCH;
-	return 0;
-}
-
-int process__read_stat(pid_t pid, char *state, uint64_t *start_time)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	return read_stat(AT_FDCWD, path, state, start_time);
-}
 
 /* Returns 0, -ESRCH if that thread has no memory (any more), or another negative errno. */
 static int read_maps(int at, const char *path, struct mapping_list *mappings)
@@ -72,7 +28,7 @@ static int read_maps(int at, const char *path, struct mapping_list *mappings)
 	/* Released behind the file, whose own buffer would have room for some lines only. */
 	char buffer[16 * 1024];
 	CLEANUP_FCLOSE FILE *file = NULL;
-	int err = open_proc(at, path, &file);
+	int err = proc_file__open(at, path, &file);
 
 	if (err)
 		return err;
@@ -121,7 +77,7 @@ int process__read(struct process *process, pid_t pid)
 	if (err == -ESRCH)
 		err = read_other_tasks(directory, &found);
 	if (!err)
-		err = read_stat(directory, "stat", &state, &found.start_time);
+		err = proc_stat__read_at(directory, &state, &found.start_time);
 	if (err)
 		return err;
 	*process = found;

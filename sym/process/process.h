@@ -21,12 +21,6 @@ struct process {
 
 /* Returns 0, -ESRCH if it has ended (a zombie has, too), or another negative errno. */
 int process__read(struct process *process, pid_t pid);
-/*
- * Fields 3 and 22 of /proc/PID/stat: the state, a letter as in proc(5), and the
- * time at which the process began, in clock ticks since boot. Returns 0, -ESRCH
- * or another negative errno.
- */
-int process__read_stat(pid_t pid, char *state, uint64_t *start_time);
 
 void process__release(struct process *process);
 

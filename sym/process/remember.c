@@ -3,11 +3,11 @@
 
 #include <errno.h>
 
+#include "sym/child/proc_stat.h"
 #include "sym/process/image.h"
 #include "sym/process/remembered.h"
 #include "sym/process/view.h"
-#include "sym/process/watched.h"
-#include "sym/util/cleanup.h"
+#include "sym/process/watched_process.h"
 
 /* ---- a process that is there ---- */
 
@@ -17,7 +17,7 @@ static bool is_replaced(const struct remembered *known)
 	uint64_t start_time;
 	char state;
 
-	return !process__read_stat(known->process.pid, &state, &start_time) &&
+	return !proc_stat__read(known->process.pid, &state, &start_time) &&
 	       (!known->process.task || start_time != known->process.start_time);
 }
 

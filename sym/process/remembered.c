@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "sym/process/file_identity.h"
+#include "sym/process/watched_process.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/descriptors.h"
 
 struct held_file {
 	struct file_identity identity;
@@ -163,7 +165,7 @@ int remembered_list__copy_file(const struct remembered_list *list,
 	if (err)
 		return err;
 	/* What the process ran is gone then: other names would be wrong. */
-	return file_identity__same_content(&now, &file->identity) ? watched__copy_fd(file->fd) :
+	return file_identity__same_content(&now, &file->identity) ? descriptor__copy(file->fd) :
 								    -ESTALE;
 }
 
@@ -374,7 +376,7 @@ void remembered_list__renew_jit_map(struct remembered_list *list, struct remembe
 {
 	close_jit_map(list, remembered);
 	if (make_room(list))
-		remembered->jit_fd = watched__copy_fd(fd);
+		remembered->jit_fd = descriptor__copy(fd);
 	if (remembered->jit_fd >= 0)
 		list->nr_jit_maps++;
 }

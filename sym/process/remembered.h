@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "sym/child/watched.h"
 #include "sym/process/process.h"
-#include "sym/process/watched.h"
 
 /* Processes that are not to be kept: most, and the bytes of all their mappings. */
 #define REMEMBERED_MAX	     2048

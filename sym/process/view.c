@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "sym/process/remembered.h"
-#include "sym/process/watched.h"
+#include "sym/process/watched_process.h"
 
 /* Whoever tells of images tells of another one after exec(), which may be under way. */
 static bool is_another_program(const struct remembered *remembered, const struct process *current)

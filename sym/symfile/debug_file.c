@@ -9,10 +9,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "sym/child/watched.h"
 #include "sym/elf/symbols.h"
 #include "sym/elf/work.h"
-#include "sym/process/maps.h"
-#include "sym/process/watched.h"
 #include "sym/types.h"
 #include "sym/util/cleanup.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "sym/child/patience.h"
-#include "sym/process/watched.h"
+#include "sym/child/watched.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"

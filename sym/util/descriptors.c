@@ -71,3 +71,13 @@ int descriptors__keep(const int *fds, size_t nr)
 			return -errno;
 	return descriptors__close_from((unsigned int)nr);
 }
+
+int descriptor__copy(int fd)
+{
+	int copy;
+
+	if (fd < 0)
+		return -ENOENT;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return copy < 0 ? -errno : copy;
+}

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "sym/child/patience.h"
-#include "sym/process/watched.h"
+#include "sym/child/watched.h"
 #include "sym/types.h"
 #include "sym/worker/child.h"
 #include "sym/worker/inbox.h"

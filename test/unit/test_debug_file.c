@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sym/child/watched.h"
 #include "sym/elf/symbols.h"
 #include "sym/process/rooted.h"
-#include "sym/process/watched.h"
 #include "sym/symfile/mini_symbols.h"
 #include "sym/types.h"
 #include "sym/util/array.h"

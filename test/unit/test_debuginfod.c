@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "sym/child/patience.h"
+#include "sym/child/watched.h"
 #include "sym/elf/symbols.h"
-#include "sym/process/watched.h"
 #include "sym/symfile/debug_file.h"
 #include "sym/types.h"
 #include "sym/util/cleanup.h"

@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "sym/child/watched.h"
 #include "sym/process/rooted.h"
-#include "sym/process/watched.h"
 #include "sym/types.h"
 #include "sym/util/arena.h"
 #include "sym/util/cleanup.h"

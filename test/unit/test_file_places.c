@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "sym/address/file_names.h"
+#include "sym/child/watched.h"
 #include "sym/elf/work.h"
 #include "sym/process/rooted.h"
-#include "sym/process/watched.h"
 #include "sym/types.h"
 #include "sym/util/arena.h"
 #include "sym/util/cleanup.h"

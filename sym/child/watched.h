@@ -4,16 +4,13 @@
  * (sym/worker/worker.h): what is touched next is said before, and what did not answer
  * earlier is left alone.
  */
-#ifndef TRACEKIT_SYM_PROCESS_WATCHED_H
-#define TRACEKIT_SYM_PROCESS_WATCHED_H
+#ifndef TRACEKIT_SYM_CHILD_WATCHED_H
+#define TRACEKIT_SYM_CHILD_WATCHED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-struct mapping;
-struct process;
 
 /* Seen by whoever watches: as long as steps or work change, there is progress. */
 struct progress {
@@ -76,18 +73,6 @@ void watched__tick(const struct watched *watched);
 
 /* device: 0 for what has none of its own, as the mappings. */
 bool watched__avoids(const struct watched *watched, pid_t pid, dev_t device);
-
-/* As those of sym/process/process.h; -ECANCELED for what is avoided. */
-int watched__read_process(const struct watched *watched, struct process *process, pid_t pid);
-int watched__open_file(const struct watched *watched, const struct process *process,
-		       const struct mapping *mapping);
-/*
- * held: a descriptor of the map that was opened earlier, to be copied; -1: it is opened
- * as it is now.
- */
-int watched__open_jit_map(const struct watched *watched, const struct process *process, int held);
-
-/* A descriptor of the caller's own, -ENOENT if there is none to copy, or another negative errno. */
-int watched__copy_fd(int fd);
+bool watched__avoids_jit_map(const struct watched *watched, pid_t pid);
 
 #endif

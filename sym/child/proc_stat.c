@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/child/proc_stat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "sym/util/cleanup.h"
+
+int proc_file__open(int at, const char *path, FILE **file)
+{
+	CLEANUP_CLOSE int fd = openat(at, path, O_RDONLY | O_CLOEXEC);
+
+	*file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!*file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	(void)TAKE_FD(fd); /* it belongs to the file */
+	return 0;
+}
+
+/* A comm can hold anything: count the fields from behind its last ')'. */
+static int read_stat(int at, const char *path, char *state, uint64_t *start_time)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char line[1024];
+	const char *rest;
+	size_t length;
+	int err = proc_file__open(at, path, &file);
+
+	if (err)
+		return err;
+	length = fread(line, 1, sizeof(line) - 1, file);
+	line[length] = '\0';
+	rest = strrchr(line, ')');
+	if (!rest || sscanf(rest,
+			    ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			    "%*d %*d %*d %" SCNu64,
+			    state, start_time) != 2)
+		return -ESRCH;
+	return 0;
+}
+
+int proc_stat__read(pid_t pid, char *state, uint64_t *start_time)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	return read_stat(AT_FDCWD, path, state, start_time);
+}
+
+int proc_stat__read_at(int at, char *state, uint64_t *start_time)
+{
+	return read_stat(at, "stat", state, start_time);
+}
