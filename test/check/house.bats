@@ -128,7 +128,7 @@ sym_rooms='util elf kallsyms child process symfile dwarf cfi address find worker
 }
 
 @test "links between the project's own documents lead somewhere" {
-	for file in README.md docs/*.md; do
+	for file in README.md CONTRIBUTING.md docs/*.md; do
 		grep -oE '\]\([^)#]+\)' "$file" | tr -d '])(' | grep -v '://' | while read -r target; do
 			echo "$file -> $target"
 			[ -e "$(dirname "$file")/$target" ]
