@@ -38,32 +38,43 @@ only() {
 }
 
 @test "core includes core, sym/util, sym's headers for it, bpf/abi.h and skeletons" {
-	includes core | only ':(core/|sym/util/|sym/(sym|find/binary|find/probe_sites|kallsyms/functions|child/reader_child|cfi/reader|cfi/table|cfi/table_reader)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
+	includes core | only ':(core/|sym/util/|sym/(sym|types|find/binary|find/probe_sites|kallsyms/functions|child/reader_child|cfi/reader|cfi/table|cfi/table_reader)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
 }
 
-# The rooms of core and sym, from the ground up.
-core_rooms='kernel options history unwind trace probe names report stream'
-sym_rooms='util elf kallsyms child process symfile dwarf cfi address find worker'
+# The rooms of core and sym, from the ground up, and the headers of one that others may include: the
+# table of docs/architecture.md.
+rooms() {
+	sed -n '/^## Rooms/,/^## The way/s/^| `\([a-z]*\/[a-z]*\)\/` |.*/\1/p' docs/architecture.md | tac
+}
 
-@test "a room includes only itself, rooms listed before it, and sym/sym.h" {
-	for folder in core sym; do
-		rooms=${folder}_rooms
-		below=
-		for room in ${!rooms}; do
-			below="$below$room/|"
-			includes "$folder/$room" | grep ":$folder/" | only ":$folder/(${below}(sym\.h)$)"
-		done
-		diff <(printf '%s\n' ${!rooms} | sort) <(sources | sed -n "s|^$folder/\(.*\)/.*|\1|p" | sort -u)
+doors() {
+	sed -n "s/^| \`${1/\//\\/}\/\` |.*|\(.*\)|$/\1/p" docs/architecture.md | grep -oE '[a-z_]+\.h' | sort
+}
+
+@test "a room includes only itself, those below it, and what stands in front of sym" {
+	diff <(rooms | sort) <(sources | grep -oE '^(core|sym)/[a-z]+/' | sed 's|/$||' | sort -u)
+	below='sym/(sym|types)\.h'
+	for room in $(rooms); do
+		below="$below|$room/"
+		includes "$room" | grep -E ':(core|sym)/' | only ":($below)"
 	done
-	find core sym -maxdepth 1 -name '*.[ch]' | only '^(sym/sym\.h|sym/symbolizer\.c)$'
+	find core sym -maxdepth 1 -name '*.[ch]' | only '^sym/(sym\.h|symbolizer\.c|types\.[ch])$'
+}
+
+@test "the doors of a room are the headers that others include" {
+	all=$(includes core; includes sym; includes applets)
+	for room in $(rooms | grep -v '^sym/util$'); do
+		echo "$room"
+		diff <(doors "$room") <(grep -v "^$room/" <<<"$all" | sed -n "s|.*:$room/||p" | sort -u)
+	done
 }
 
 @test "bpf includes only bpf" {
 	includes bpf | only ':[a-z_]+(\.bpf)?\.h$'
 }
 
-@test "applets include core, sym/util, sym's one header, bpf/abi.h, their own skeleton, and applets" {
-	includes applets | only ':(core/|applets/|sym/util/|sym/sym\.h$|bpf/abi\.h$|revision\.h$|[a-z_]+\.skel\.h$)'
+@test "applets include core, sym/util, sym/sym.h, sym/types.h, bpf/abi.h, their own skeleton, and applets" {
+	includes applets | only ':(core/|applets/|sym/util/|sym/(sym|types)\.h$|bpf/abi\.h$|revision\.h$|[a-z_]+\.skel\.h$)'
 	includes applets | grep '\.skel\.h$' | while IFS=: read -r file skeleton; do
 		[ "$(basename "$file" .c)" = "$(basename "$skeleton" .skel.h)" ]
 	done
