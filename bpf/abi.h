@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the BPF programs and user space say to each other.
+ * What all BPF programs and user space say to each other. unwind_tables.h, unwind_rule.h
+ * and kernel_names.h have what only some of them say.
  *
- * The only header that both sides include: fixed-width types, named padding,
- * sizes asserted, and no second copy of any of it anywhere.
+ * In all four: fixed-width types, named padding, sizes asserted, and no second copy of any
+ * of it anywhere.
  */
 #ifndef TRACEKIT_BPF_ABI_H
 #define TRACEKIT_BPF_ABI_H
 
 #include <linux/types.h>
-
-#include "unwind_rule.h"
 
 /*
  * A frame is one 64-bit value whose top byte says what the rest is:
@@ -305,150 +304,5 @@ _Static_assert(sizeof(struct task_layout) == 48, "no padding");
 _Static_assert(sizeof(struct trace_config) == 112 + 2 * SYSTEM_CALLS / 8, "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");
-
-/* ---- tables.bpf.h: how user stacks are walked ---- */
-
-/*
- * A process has executable mappings, sorted; a mapping is of a module; a module, which is one
- * file for all processes, has pages of 64 KB of its addresses; a page has rows, each of which
- * says from which address on which rule holds; and a rule leads to the caller.
- */
-#define UNWIND_PROCESSES 8192
-#define UNWIND_MAPPINGS	 32768 /* of all processes */
-#define UNWIND_MODULES	 8192
-#define UNWIND_PAGES	 65536
-#define UNWIND_RULES	 16384
-
-_Static_assert(UNWIND_MODULES <= 1 << (FRAME_TAG_SHIFT - FRAME_MODULE_SHIFT), "frames have them");
-
-/* A part of unwind_mappings. */
-struct unwind_process {
-	__u32 first, nr;
-	__u32 tgid; /* the key, in the PID namespace of the caller */
-	__u32 reserved;
-	__u64 since; /* it was so then, in nanoseconds of CLOCK_MONOTONIC */
-};
-
-/* Of one process: 2 to the power of the steps by which a mapping is found, less 1. */
-#define UNWIND_MAPPING_STEPS 12
-#define UNWIND_MAPPINGS_MAX  ((1 << UNWIND_MAPPING_STEPS) - 1)
-
-struct unwind_mapping {
-	__u64 start, end;
-	__u64 base;   /* from an offset in the file to an address in the process */
-	__u64 bias;   /* the same, but for what is of another delta than that of the module */
-	__u32 module; /* or one of those below */
-	__u32 placed; /* the bias is also right where the module is scattered */
-};
-
-/* There is no file, or none of a kind that can be read: callers are found by frame pointers. */
-#define UNWIND_NO_MODULE ((__u32)-1)
-/* Nobody has looked yet which file it is. */
-#define UNWIND_UNKNOWN_MODULE ((__u32)-2)
-
-enum unwind_module_state {
-	UNWIND_MODULE_WANTED, /* nobody has needed it yet */
-	UNWIND_MODULE_LOADED,
-	UNWIND_MODULE_EMPTY,   /* there is no information in it */
-	UNWIND_MODULE_REFUSED, /* there is, but not the memory for it, or it cannot be read */
-};
-
-struct unwind_module {
-	__u64 delta;	  /* from an offset in the file to an address in it */
-	__u64 start;	  /* in the file: the address of its first page */
-	__u32 first_page; /* in unwind_pages */
-	__u32 nr_pages;
-	__u32 state;	 /* enum unwind_module_state; written last */
-	__u32 scattered; /* its code is in several places of the file, each with a delta of its own
-			  */
-};
-
-#define UNWIND_PAGE_BITS 16
-#define UNWIND_KB_BITS	 10
-#define UNWIND_PAGE_KBS	 (1 << (UNWIND_PAGE_BITS - UNWIND_KB_BITS))
-
-/*
- * Rows lie in shards, which are allocated as they are needed, some in a map: for the kernel waits
- * some milliseconds for its programs whenever a map comes into a map of maps.
- */
-#define UNWIND_SHARD_WORDS 65536
-#define UNWIND_SHARD_MAPS  32
-
-struct unwind_shard {
-	__u32 words[UNWIND_SHARD_WORDS];
-};
-
-static inline __u32 unwind_shard(__u32 map, __u32 index)
-{
-	return map << 16 | index;
-}
-
-static inline __u32 unwind_shard_map(__u32 shard)
-{
-	return shard >> 16;
-}
-
-static inline __u32 unwind_shard_index(__u32 shard)
-{
-	return shard & 0xffff;
-}
-
-/*
- * Its words in a shard: an index of 16 bits for each KB, and one for the end, which says the row
- * that holds where the KB begins, by its number; then the rows.
- */
-struct unwind_page {
-	__u32 shard; /* or UNWIND_NO_SHARD: nothing is known of all of it */
-	__u32 first;
-};
-
-#define UNWIND_NO_SHARD	   ((__u32)-1)
-#define UNWIND_INDEX_WORDS (UNWIND_PAGE_KBS / 2 + 1)
-
-/* The lower bits of an address: where it is in its page. */
-static inline __u32 unwind_low(__u64 address)
-{
-	return (__u32)(address & ((1U << UNWIND_PAGE_BITS) - 1));
-}
-
-/* A row: a rule, and the lower bits of the address from which on it holds. */
-static inline __u32 unwind_row(__u32 rule, __u64 address)
-{
-	return rule << UNWIND_PAGE_BITS | unwind_low(address);
-}
-
-static inline __u32 unwind_row_rule(__u32 row)
-{
-	return row >> UNWIND_PAGE_BITS;
-}
-
-static inline __u32 unwind_row_low(__u32 row)
-{
-	return unwind_low(row);
-}
-
-/* Rows that can begin in a KB, and the one that holds there: fewer than 2 to this power. */
-#define UNWIND_ROW_STEPS 11
-
-/* What a walk asks user space for. */
-struct unwind_request {
-	__u32 tgid;   /* in the PID namespace of the caller */
-	__u32 module; /* that is wanted; or another number: what the process has mapped is */
-};
-
-_Static_assert(sizeof(struct unwind_mapping) == 40, "no padding");
-_Static_assert(sizeof(struct unwind_module) == 32, "no padding");
-
-/* ---- kernel_names.bpf.c: addresses in, "%pS" out ---- */
-
-/* KSYM_SYMBOL_LEN of the kernel: name (512), offsets, module, build id; rounded up. */
-#define KERNEL_NAME_LEN	  704
-#define KERNEL_NAME_BATCH 32
-
-struct kernel_names {
-	__u64 nr;
-	__u64 addresses[KERNEL_NAME_BATCH];
-	char names[KERNEL_NAME_BATCH][KERNEL_NAME_LEN];
-};
 
 #endif

@@ -6,6 +6,7 @@
  * run from user space by BPF_PROG_TEST_RUN (5.14+), has just the addresses that
  * were seen printed by "%pS", modules and BPF programs included.
  */
+#include "kernel_names.h"
 #include "common.bpf.h"
 
 struct {

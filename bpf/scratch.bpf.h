@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where an event is put together: its stacks are walked and hashed here. */
+/* The memory in which an event is put together: its stacks are walked and hashed there. */
 #ifndef TRACEKIT_BPF_SCRATCH_H
 #define TRACEKIT_BPF_SCRATCH_H
 
+#include "arch.bpf.h"
 #include "common.bpf.h"
-#include "config.bpf.h"
-#include "siphash.bpf.h"
-#include "stack_window.bpf.h"
-#include "walk.bpf.h"
+#include "unwind_tables.h"
 
 /*
  * Scratch slots: a stack is too large for the BPF stack, and a per-CPU variable
@@ -31,6 +29,41 @@ struct stack {
 	__u32 nr;
 	__u32 reserved;
 	__u64 frames[STACK_SLOTS];
+};
+
+/* A part of a user stack that was read at once; see stack_window.bpf.h. */
+#define WINDOW_WORDS 64
+#define USER_PAGE    4096 /* or larger */
+
+struct stack_window {
+	__u64 start;  /* its address */
+	__u64 places; /* offsets from 0 on at which it has two words; 0: nothing has been read */
+	__u64 number; /* of the scratch slot, for read_stack_window() */
+	__u64 found;  /* the word that was asked for */
+	__u64 words[WINDOW_WORDS + 1];
+};
+
+/*
+ * Where a walk is. All registers are known at the leaf and at what a signal has interrupted;
+ * of callers only the stack pointer and, mostly, the frame pointer.
+ */
+struct walk {
+	__u64 pc;
+	__u64 registers[DWARF_REGISTERS]; /* by the numbers of DWARF */
+	__u64 valid;			  /* a bit for each of them */
+	__u64 cfa;			  /* of the frame that is left */
+	__u64 frame;			  /* that, as it is stored; see walk__note_frame() */
+	__u32 number;			  /* of the scratch slot, for walk_find_rule() */
+	__u32 tgid;
+	__u32 rule;    /* by its number */
+	__u8 exact;    /* pc is of an instruction that has not been executed, not behind a call */
+	__u8 assisted; /* by a frame pointer, earlier */
+	__u8 by_frame_pointer; /* so the last step was */
+	__u8 at_entry;	       /* of a function, at its first instruction: there it has begun */
+	struct unwind_process process;
+	/* The last mapping that an address was in; it ends at 0 if there is none. */
+	struct unwind_mapping mapping;
+	struct unwind_module module;
 };
 
 struct scratch {
@@ -57,6 +90,16 @@ struct {
 	__type(value, struct scratch);
 } scratch_slots SEC(".maps");
 
+/*
+ * The slot that a context owns, by its number. Global functions have scalar arguments, and find
+ * their slot again by this: they are verified once, whoever calls them, and what they do is most
+ * of what there is to verify.
+ */
+static __always_inline struct scratch *scratch__find(__u32 number)
+{
+	return bpf_map_lookup_elem(&scratch_slots, &number);
+}
+
 /* NULL if all slots are in use. */
 static __always_inline struct scratch *scratch__claim(__u32 in_epoch)
 {
@@ -82,68 +125,6 @@ static __always_inline struct scratch *scratch__claim(__u32 in_epoch)
 static __always_inline void scratch__release(struct scratch *scratch)
 {
 	__sync_fetch_and_add(&scratch->claims, -1);
-}
-
-/*
- * Global functions with scalar arguments, which find their slot again, are verified once,
- * whoever calls them: what they do is most of what there is to verify.
- */
-__noinline int read_stack_window(__u32 number, __u64 address)
-{
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
-
-	return scratch && stack_window__read(&scratch->window, address);
-}
-
-__noinline int walk_find_rule(__u32 number)
-{
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
-
-	return scratch ? walk__find_rule(&scratch->walk) : UNWIND_UNREADABLE;
-}
-
-/* From a frame to its caller's by the frame pointer, whatever the tables say; 0: there is none. */
-__noinline int follow_frame_pointer(__u32 number)
-{
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
-
-	return scratch && walk__follow_frame_pointer(&scratch->walk, &scratch->window);
-}
-
-/*
- * Make the part of the stack that begins with that frame, and its id, of which the one made
- * before is the next. Parts are named by their frames and by that, so equal ones are one.
- */
-__noinline int make_part(__u32 number, __u32 first)
-{
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
-	struct siphash hash = siphash__init(config.hash_seed[0], config.hash_seed[1]);
-	struct stack_part *part;
-	__u32 nr = 0;
-
-	if (!scratch || first > STACK_SLOTS - PART_FRAMES)
-		return 0;
-	part = &scratch->record.part;
-	part->next = scratch->record.id;
-	siphash__add(&hash, part->next.lo);
-	siphash__add(&hash, part->next.hi);
-	for (__u32 i = 0; i < PART_FRAMES; i++) {
-		__u64 at = first + i, frame;
-
-		/* It is below; the compiler knows that, and the verifier has to be told. */
-		asm volatile("" : "+r"(at));
-		/* Read anew, so that the verifier does not tell the ways out apart. */
-		if (at >= STACK_SLOTS || at >= READ_ONCE(scratch->stack.nr))
-			break;
-		frame = scratch->stack.frames[at];
-		part->frames[i] = frame;
-		siphash__add(&hash, frame);
-		nr = i + 1;
-	}
-	part->nr = nr;
-	siphash__finish(&hash, nr + 2, &scratch->record.id.lo, &scratch->record.id.hi);
-	scratch->record.id.lo = (scratch->record.id.lo & ~1ULL) | scratch->epoch % NR_EPOCHS;
-	return 0;
 }
 
 #endif

@@ -19,6 +19,7 @@
 #include "compat.bpf.h"
 #include "config.bpf.h"
 #include "filter.bpf.h"
+#include "parts.bpf.h"
 #include "scratch.bpf.h"
 #include "unwind.bpf.h"
 
@@ -57,7 +58,7 @@ static __always_inline enum event_counter store_part(const struct part_record *r
  */
 __noinline int store_stack(__u32 number)
 {
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	struct scratch *scratch = scratch__find(number);
 	enum event_counter outcome = EVENTS_COUNTED;
 
 	if (!scratch)

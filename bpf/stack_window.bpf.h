@@ -7,17 +7,7 @@
 #define TRACEKIT_BPF_STACK_WINDOW_H
 
 #include "common.bpf.h"
-
-#define WINDOW_WORDS 64
-#define USER_PAGE    4096 /* or larger */
-
-struct stack_window {
-	__u64 start;  /* its address */
-	__u64 places; /* offsets from 0 on at which it has two words; 0: nothing has been read */
-	__u64 number; /* of the scratch slot, for read_stack_window() */
-	__u64 found;  /* the word that was asked for */
-	__u64 words[WINDOW_WORDS + 1];
-};
+#include "scratch.bpf.h"
 
 /* What was read before is another stack, or has been overwritten. */
 static __always_inline void stack_window__forget(struct stack_window *window)
@@ -44,12 +34,13 @@ static __always_inline bool stack_window__read(struct stack_window *window, __u6
 	return true;
 }
 
-/*
- * The same of the window with this number; defined where the windows are (scratch.bpf.h),
- * as a global function, which is verified once instead of once for each frame. 0 if
- * there is nothing at address.
- */
-int read_stack_window(__u32 number, __u64 address);
+/* The same of the window in that slot; verified once instead of once for each frame. */
+__noinline int read_stack_window(__u32 number, __u64 address)
+{
+	struct scratch *scratch = scratch__find(number);
+
+	return scratch && stack_window__read(&scratch->window, address);
+}
 
 /* The window then has the two words at address; where they are in it goes into *index. */
 static __always_inline bool stack_window__find(struct stack_window *window, __u64 address,

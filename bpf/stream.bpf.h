@@ -18,6 +18,7 @@
 #include "compat.bpf.h"
 #include "config.bpf.h"
 #include "filter.bpf.h"
+#include "parts.bpf.h"
 #include "scratch.bpf.h"
 #include "unwind.bpf.h"
 
@@ -92,7 +93,7 @@ static __always_inline bool name_part(struct part_record *record)
  */
 __noinline int name_stack(__u32 number)
 {
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	struct scratch *scratch = scratch__find(number);
 
 	if (!scratch)
 		return 1;

@@ -10,6 +10,7 @@
 #include "common.bpf.h"
 #include "compat.bpf.h"
 #include "filter.bpf.h"
+#include "unwind_rule.h"
 #include "unwind_search.h"
 
 /* Sizes are set between open and load, to 1 where nothing is walked by tables. */

@@ -18,6 +18,8 @@
 #include "common.bpf.h"
 #include "config.bpf.h"
 #include "scratch.bpf.h"
+#include "stack_window.bpf.h"
+#include "walk.bpf.h"
 
 /* False if the kernel's buffer for call chains is in use on this CPU (-EFAULT). */
 static __always_inline bool unwind__get_stack(void *ctx, struct stack *stack, __u64 flags)
@@ -91,7 +93,7 @@ enum user_walk {
  */
 __noinline int walk_frame_pointers(__u32 number)
 {
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	struct scratch *scratch = scratch__find(number);
 	struct stack *stack;
 
 	if (!scratch)
@@ -133,7 +135,7 @@ static __always_inline void unwind__note_end(struct scratch *scratch, enum unwin
 /* Why the kernel has walked the stack; a global function, as those of scratch.bpf.h. */
 __noinline int note_walk_by_kernel(__u32 number)
 {
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	struct scratch *scratch = scratch__find(number);
 	enum unwind_end end;
 	__u32 nr;
 
@@ -156,7 +158,7 @@ __noinline int note_walk_by_kernel(__u32 number)
 /* From frame i - 1 to frame i; a global function, as those of scratch.bpf.h. enum unwind_end */
 __noinline int walk_step(__u32 number, __u32 i)
 {
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	struct scratch *scratch = scratch__find(number);
 	__u64 tag, at = i;
 	enum unwind_end end;
 
@@ -184,7 +186,7 @@ __noinline int walk_step(__u32 number, __u32 i)
 /* The callers of where the walk of a slot begins; a global function, as those of scratch.bpf.h. */
 __noinline int walk_stack(__u32 number)
 {
-	struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	struct scratch *scratch = scratch__find(number);
 	enum unwind_end end = UNWIND_TABLES_MISSING;
 
 	if (!scratch)

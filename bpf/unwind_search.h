@@ -8,7 +8,7 @@
 #ifndef TRACEKIT_BPF_UNWIND_SEARCH_H
 #define TRACEKIT_BPF_UNWIND_SEARCH_H
 
-#include "abi.h"
+#include "unwind_tables.h"
 
 #define UNWIND_SEARCH static inline __attribute__((always_inline))
 

@@ -10,31 +10,9 @@
 #include "arch.bpf.h"
 #include "common.bpf.h"
 #include "config.bpf.h"
+#include "scratch.bpf.h"
 #include "stack_window.bpf.h"
 #include "tables.bpf.h"
-
-/*
- * Where a walk is. All registers are known at the leaf and at what a signal has interrupted;
- * of callers only the stack pointer and, mostly, the frame pointer.
- */
-struct walk {
-	__u64 pc;
-	__u64 registers[DWARF_REGISTERS]; /* by the numbers of DWARF */
-	__u64 valid;			  /* a bit for each of them */
-	__u64 cfa;			  /* of the frame that is left */
-	__u64 frame;			  /* that, as it is stored; see walk__note_frame() */
-	__u32 number;			  /* of the scratch slot, for walk_find_rule() */
-	__u32 tgid;
-	__u32 rule;    /* by its number */
-	__u8 exact;    /* pc is of an instruction that has not been executed, not behind a call */
-	__u8 assisted; /* by a frame pointer, earlier */
-	__u8 by_frame_pointer; /* so the last step was */
-	__u8 at_entry;	       /* of a function, at its first instruction: there it has begun */
-	struct unwind_process process;
-	/* The last mapping that an address was in; it ends at 0 if there is none. */
-	struct unwind_mapping mapping;
-	struct unwind_module module;
-};
 
 static __always_inline __u64 walk__stack_pointer(const struct walk *walk)
 {
@@ -374,8 +352,13 @@ static __always_inline bool walk__follow_frame_pointer(struct walk *walk,
 	return true;
 }
 
-/* As walk__find_rule(), verified once: see read_stack_window(). */
-int walk_find_rule(__u32 number);
+/* As walk__find_rule(), of the walk in that slot. */
+__noinline int walk_find_rule(__u32 number)
+{
+	struct scratch *scratch = scratch__find(number);
+
+	return scratch ? walk__find_rule(&scratch->walk) : UNWIND_UNREADABLE;
+}
 
 /* One frame further; UNWIND_GOES_ON if there is one. */
 static __always_inline enum unwind_end walk__step(struct walk *walk, struct stack_window *window)
@@ -395,6 +378,14 @@ static __always_inline enum unwind_end walk__step(struct walk *walk, struct stac
 		return walk__from_entry(walk);
 	return walk__by_frame_pointer(
 		walk, window, number == UNWIND_NONE ? UNWIND_NO_INFORMATION : UNWIND_UNKNOWN_RULE);
+}
+
+/* From a frame to its caller's by the frame pointer, whatever the tables say; 0: there is none. */
+__noinline int follow_frame_pointer(__u32 number)
+{
+	struct scratch *scratch = scratch__find(number);
+
+	return scratch && walk__follow_frame_pointer(&scratch->walk, &scratch->window);
 }
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bpf/abi.h"
+#include "bpf/kernel_names.h"
 #include "kernel_names.skel.h"
 #include "sym/sym.h"
 #include "sym/util/cleanup.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bpf/abi.h"
+#include "bpf/unwind_tables.h"
 #include "core/history/history.h"
 #include "core/history/records.h"
 #include "core/trace/stacks.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "bpf/abi.h"
+#include "bpf/unwind_tables.h"
 #include "sym/cfi/reader.h"
 #include "sym/cfi/table_reader.h"
 

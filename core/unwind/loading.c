@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "bpf/unwind_tables.h"
 #include "core/history/records.h"
 #include "core/kernel/ring.h"
 #include "core/options/pid_list.h"

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "bpf/abi.h"
+#include "bpf/unwind_tables.h"
 #include "sym/cfi/reader.h"
 #include "sym/types.h"
 #include "sym/util/arena.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/unwind_tables.h"
 #include "core/history/records.h"
 #include "core/unwind/files.h"
 #include "core/unwind/modules.h"

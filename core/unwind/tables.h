@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/abi.h"
+#include "bpf/unwind_rule.h"
+#include "bpf/unwind_tables.h"
 #include "core/kernel/grace.h"
 #include "sym/cfi/table.h"
 

@@ -11,7 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "bpf/abi.h"
+#include "bpf/unwind_tables.h"
 #include "sym/child/reader_child.h"
 #include "sym/process/file_identity.h"
 #include "sym/process/process.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bpf/unwind_tables.h"
 #include "sym/cfi/go_unwind.h"
 #include "sym/cfi/section.h"
 #include "sym/elf/go_table.h"

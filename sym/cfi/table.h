@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/abi.h"
+#include "bpf/unwind_rule.h"
 
 struct elf_symbols;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/unwind_tables.h"
 #include "sym/cfi/reader.h"
 #include "sym/cfi/table.h"
 #include "sym/child/reader_child.h"

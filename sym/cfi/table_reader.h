@@ -13,8 +13,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "bpf/abi.h"
-
 struct avoided_devices;
 struct unwind_mapped;
 struct unwind_table_head;

@@ -34,11 +34,11 @@ only() {
 }
 
 @test "sym includes itself, and what it makes for BPF programs" {
-	includes sym | only ':(sym/|bpf/(abi|unwind_rule)\.h$)'
+	includes sym | only ':(sym/|bpf/(abi|unwind_rule|unwind_tables)\.h$)'
 }
 
 @test "core includes core, sym/util, sym's headers for it, bpf/abi.h and skeletons" {
-	includes core | only ':(core/|sym/util/|sym/(sym|types|find/binary|find/probe_sites|kallsyms/functions|child/reader_child|cfi/reader|cfi/table|cfi/table_reader)\.h$|bpf/abi\.h$|[a-z_]+\.skel\.h$)'
+	includes core | only ':(core/|sym/util/|sym/(sym|types|find/binary|find/probe_sites|kallsyms/functions|child/reader_child|cfi/reader|cfi/table|cfi/table_reader)\.h$|bpf/(abi|unwind_tables|unwind_rule|kernel_names)\.h$|[a-z_]+\.skel\.h$)'
 }
 
 # The rooms of core and sym, from the ground up, and the headers of one that others may include: the
@@ -67,6 +67,11 @@ doors() {
 		echo "$room"
 		diff <(doors "$room") <(grep -v "^$room/" <<<"$all" | sed -n "s|.*:$room/||p" | sort -u)
 	done
+}
+
+@test "no headers include each other" {
+	(includes core; includes sym; includes applets; includes bpf | sed 's|:|:bpf/|') |
+		grep '\.h:' | tr : ' ' | tsort >/dev/null
 }
 
 @test "bpf includes only bpf" {

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/unwind_tables.h"
 #include "sym/cfi/go_unwind.h"
 #include "sym/cfi/program.h"
 #include "sym/cfi/table.h"

@@ -2,6 +2,7 @@
 /* Input: an ELF file. Each row of its table is found again. */
 #include <errno.h>
 
+#include "bpf/unwind_tables.h"
 #include "sym/cfi/table.h"
 #include "sym/elf/symbols.h"
 #include "test/fuzz/fuzz.h"

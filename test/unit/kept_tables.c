@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "test/unit/kept_tables.h"
+#include "bpf/unwind_tables.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "bpf/unwind_tables.h"
 #include "core/unwind/tables.h"
 
 /* Of others nothing may be put there. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "bpf/unwind_tables.h"
 #include "core/unwind/processes.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
  * should be: what one does when it has entered the sandbox is a test's own, and so is which file
  * system does not answer (see "--wrap" in ld(1)).
  */
+#include "bpf/unwind_tables.h"
 #include "sym/cfi/reader.h"
 
 #include <elf.h>

@@ -3,6 +3,7 @@
  * What is put into the tables, and what the programs find there: maps are arrays of this program
  * (see "--wrap" in ld(1)), and the searches those of the programs.
  */
+#include "bpf/unwind_tables.h"
 #include "core/unwind/tables.h"
 
 #include <bpf/bpf.h>
