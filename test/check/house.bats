@@ -69,6 +69,13 @@ doors() {
 	done
 }
 
+@test "unit tests lie where the modules do" {
+	find test/unit/*/ -name '*.c' | sed 's|^test/unit/\(.*/\)test_\(.*\)\.c$|\1\2|' | while read -r module; do
+		echo "$module"
+		ls "$module".c "$module".h "$module".bpf.h 2>/dev/null | grep -q .
+	done
+}
+
 @test "no headers include each other" {
 	(includes core; includes sym; includes applets; includes bpf | sed 's|:|:bpf/|') |
 		grep '\.h:' | tr : ' ' | tsort >/dev/null
