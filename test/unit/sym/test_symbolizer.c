@@ -83,7 +83,7 @@ static void own_function(void)
 	CHECK_INT(queries[0].offset, 2);
 	CHECK_STR(queries[1].name, "plain_function");
 	CHECK_INT(queries[1].offset, 0);
-	CHECK_STR(queries[1].module, "test_symbolizer");
+	CHECK_STR(queries[1].module, "test_sym_symbolizer");
 	CHECK_INT(queries[0].module_offset - queries[1].module_offset, 2);
 	CHECK(queries[1].module_offset > 0 && queries[1].module_offset < 1 << 24);
 }
@@ -285,7 +285,7 @@ static void remembered_process_that_has_ended(void)
 		query = query_child(pid);
 		CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
 		CHECK_STR(query.name, "plain_function");
-		CHECK_STR(query.module, "test_symbolizer");
+		CHECK_STR(query.module, "test_sym_symbolizer");
 	}
 }
 

@@ -258,7 +258,7 @@ static void places_in_files(void)
 	/* Another file by now, where the process has it. */
 	query = frame_names__get(&names, &item, changed, true);
 	CHECK(!query->name);
-	CHECK_STR(query->module, "test_frame_names");
+	CHECK_STR(query->module, "test_core_names_frame_names");
 	CHECK_INT(query->address, address_of(places_in_files));
 	CHECK(!query->in_file);
 	/* Not mapped: what is known is the file. */

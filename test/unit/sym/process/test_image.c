@@ -222,7 +222,7 @@ static void process_that_has_ended(void)
 	CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
 	CHECK_STR(queries[0].name, "plain_function");
 	CHECK_INT(queries[0].offset, 1);
-	CHECK_STR(queries[0].module, "test_image");
+	CHECK_STR(queries[0].module, "test_sym_process_image");
 	CHECK_STR(queries[1].name, "getppid");
 	CHECK_STR(queries[2].module, "[vdso]");
 	CHECK_STR(queries[3].name, NULL);

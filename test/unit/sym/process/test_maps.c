@@ -148,7 +148,7 @@ static void own_mappings(void)
 	CHECK_INT(mapping_list__read(&list, file), 0);
 	own = mapping_list__find(&list, (uint64_t)(uintptr_t)own_mappings);
 	if (CHECK(own))
-		CHECK(own->inode != 0 && strstr(own->path, "test_maps"));
+		CHECK(own->inode != 0 && strstr(own->path, "test_sym_process_maps"));
 }
 
 #define MANY 70000 /* more than is kept */

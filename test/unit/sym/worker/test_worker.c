@@ -221,7 +221,7 @@ static void question_without_waiting(void)
 		CHECK_INT(attend_to_question(symbolizer), 0);
 		CHECK_STR(queries[0].name, "plain_function");
 		CHECK_INT(queries[0].offset, 0);
-		CHECK_STR(queries[0].module, "test_worker");
+		CHECK_STR(queries[0].module, "test_sym_worker_worker");
 		CHECK_STR(queries[1].name, "getppid");
 		CHECK_STR(other.name, NULL);
 		attend_to_all(symbolizer);
@@ -253,7 +253,7 @@ static void check_large_question(const struct sym_query *queries)
 	size_t named = 0;
 
 	for (size_t i = 0; i < MANY_QUERIES; i++)
-		named += queries[i].module && !strcmp(queries[i].module, "test_worker");
+		named += queries[i].module && !strcmp(queries[i].module, "test_sym_worker_worker");
 	CHECK_INT(named, MANY_QUERIES);
 	CHECK_STR(queries[0].name, "plain_function");
 	CHECK_STR(queries[1].name, "plain_function");
