@@ -5,19 +5,15 @@
 #include <stdio.h>
 
 #include "applets/applet.h"
-#include "bpf/abi.h"
-#include "core/kernel/bpf_error.h"
-#include "core/names/naming.h"
 #include "core/options/trace_options.h"
-#include "core/report/output.h"
-#include "core/report/report.h"
-#include "core/trace/accounting.h"
+#include "core/run/counting.h"
 #include "core/trace/sampler.h"
-#include "core/trace/session.h"
 #include "profile.skel.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 #include "sym/util/number.h"
+
+TRACE_PROGRAM(profile);
 
 struct profile_settings {
 	struct trace_options trace;
@@ -25,7 +21,6 @@ struct profile_settings {
 	uint64_t frequency; /* Hertz; 0: not given */
 	uint64_t count;	    /* events; 0: not given */
 	uint64_t cpu;	    /* or SAMPLER_ALL_CPUS */
-	uint64_t duration;  /* nanoseconds; 0: until a signal */
 	bool include_idle;
 	bool annotations;
 };
@@ -78,7 +73,7 @@ static const struct option_spec options[] = {
 	 .offset = OFFSET(annotations),
 	 .help = "put _[k] behind the names of kernel functions"},
 	{.value = "duration", .type = OPTION_SECONDS,
-	 .offset = OFFSET(duration),
+	 .offset = OFFSET(trace.duration),
 	 .help = "how long to sample, in seconds (default: until Ctrl-C)"},
 	{0},
 };
@@ -136,8 +131,8 @@ static void print_header(const struct profile_settings *settings)
 					   "user + kernel");
 	if (settings->cpu != SAMPLER_ALL_CPUS)
 		printf(" on CPU#%" PRIu64, settings->cpu);
-	if (settings->duration)
-		printf(" for %g secs.\n", (double)settings->duration / NANOSECONDS);
+	if (trace->duration)
+		printf(" for %g secs.\n", (double)trace->duration / NANOSECONDS);
 	else
 		printf("... Hit Ctrl-C to end.\n");
 }
@@ -153,121 +148,38 @@ static const struct stack_layout layout = {
 	.print_process = print_process,
 };
 
-/* Everything that the kernel holds for a trace is in here, and goes with it. */
-struct profile {
-	struct session *session;
-	struct profile_bpf *skeleton;
-	struct naming *naming;
-	struct sampler sampler;
-	struct report report;
-};
-
-static void profile__release(struct profile *profile)
+static int run(const void *argument, struct error *error)
 {
-	report__release(&profile->report);
-	sampler__close(&profile->sampler);
-	naming__free(profile->naming);
-	profile_bpf__destroy(profile->skeleton);
-	session__close(profile->session);
-}
+	const struct profile_settings *settings = argument;
+	const struct sampler_settings wanted = sampler_settings(settings);
+	CLEANUP(counting__release)
+	struct counting counting = {
+		.tracing.program = &profile_program,
+		.tracing.options = &settings->trace,
+		.writer.layout = &layout,
+		.writer.comms = true,
+		.writer.processes = true,
+		.writer.style.annotations = settings->annotations,
+	};
+	CLEANUP(sampler__close) struct sampler sampler = {0};
+	struct tracing *tracing = &counting.tracing;
+	int err = tracing__open(tracing, error);
 
-/* From start to end; the sampler is still running then. */
-static int sample(const struct profile_settings *settings, struct profile *profile,
-		  struct error *error)
-{
-	int err;
-
-	report__watch_processes(profile->naming);
-	err = sampler__start(&profile->sampler, error);
+	if (err)
+		return err;
+	counting.sampler = &sampler;
+	tracing->config->skip_idle = !settings->include_idle;
+	err = counting__load(&counting, error);
+	if (!err)
+		err = sampler__open(&sampler, &wanted, tracing->session,
+				    tracing__program_fd(tracing, "profile_sample"), error);
+	if (!err)
+		err = sampler__start(&sampler, error);
 	if (err)
 		return err;
 	if (!settings->trace.folded)
 		print_header(settings);
-	err = output__flush(stdout);
-	if (!err && naming__wait(profile->naming, profile->session, settings->duration) ==
-			    SESSION_OUTPUT_CLOSED)
-		err = -EPIPE;
-	return err ? output__failed(err, error) : 0;
-}
-
-static int print_report(const struct profile_settings *settings, const struct profile *profile,
-			struct error *error)
-{
-	const struct stack_writer writer = {
-		.out = stdout,
-		.layout = &layout,
-		.names = &profile->report.names,
-		.comms = true,
-		.processes = true,
-		.style.folded = settings->trace.folded,
-		.delimited = settings->trace.delimited,
-		.style.offsets = settings->trace.offsets,
-		.style.verbose = settings->trace.verbose,
-		.style.annotations = settings->annotations,
-	};
-	struct report_said said = {0};
-	int err;
-
-	if (!settings->trace.folded)
-		putchar('\n');
-	stack_writer__print(&writer, &profile->report.counts);
-	err = output__flush(stdout);
-	if (err)
-		return output__failed(err, error);
-	report__say_what_is_missing(&profile->report, profile->session, &said);
-	return 0;
-}
-
-static int load(struct profile *profile, const struct profile_settings *settings,
-		struct error *error)
-{
-	struct trace_config *config;
-	int err = session__open(&profile->session, &settings->trace, error);
-
-	if (err)
-		return err;
-	profile->skeleton = profile_bpf__open();
-	if (!profile->skeleton)
-		return bpf_error__load(error, -errno);
-	config = (struct trace_config *)&profile->skeleton->rodata->config;
-	config->skip_idle = !settings->include_idle;
-	err = session__configure(profile->session, profile->skeleton->obj, config, error);
-	if (!err)
-		err = session__load(profile->session, profile->skeleton->obj, NULL, error);
-	return err ? err : naming__new(&profile->naming, profile->session, error);
-}
-
-/* The end of sampling, and what came of it. */
-static int read_report(struct profile *profile, struct error *error)
-{
-	uint64_t expected;
-	bool known = sampler__stop(&profile->sampler, &expected);
-	int err = report__read(&profile->report, session__maps(profile->session), 0,
-			       profile->naming, error);
-
-	if (!err && known)
-		accounting__set_expected(&profile->report.accounting, expected);
-	return err;
-}
-
-static int run(const void *argument, struct error *error)
-{
-	const struct profile_settings *settings = argument;
-	const struct sampler_settings sampler = sampler_settings(settings);
-	CLEANUP(profile__release) struct profile profile = {0};
-	int err = output__check(stdout);
-
-	if (err)
-		return output__failed(err, error);
-	err = load(&profile, settings, error);
-	if (!err)
-		err = sampler__open(&profile.sampler, &sampler, profile.session,
-				    bpf_program__fd(profile.skeleton->progs.profile_sample), error);
-	if (!err)
-		err = sample(settings, &profile, error);
-	if (!err)
-		err = read_report(&profile, error);
-	return err ? err : print_report(settings, &profile, error);
+	return counting__run(&counting, error);
 }
 
 const struct applet applet_profile = {

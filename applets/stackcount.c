@@ -3,32 +3,24 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "applets/applet.h"
 #include "bpf/abi.h"
-#include "core/kernel/bpf_error.h"
 #include "core/kernel/cpus.h"
-#include "core/names/naming.h"
 #include "core/options/trace_options.h"
-#include "core/probe/probes.h"
-#include "core/report/output.h"
-#include "core/report/report.h"
-#include "core/trace/epochs.h"
-#include "core/trace/schedule.h"
-#include "core/trace/session.h"
+#include "core/run/counting.h"
 #include "stackcount.skel.h"
-#include "sym/sym.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
 
+TRACE_PROGRAM(stackcount);
+
 struct stackcount_settings {
 	struct trace_options trace;
 	struct probe_options probe;
-	uint64_t cpu;	   /* or ALL_CPUS */
-	uint64_t duration; /* nanoseconds; 0: until a signal */
+	uint64_t cpu; /* or ALL_CPUS */
 	bool timestamp;
 	bool per_process;
 };
@@ -48,9 +40,7 @@ static const struct option_spec options[] = {
 	{.letter = 'i', .name = "interval", .value = "INTERVAL", .type = OPTION_SECONDS,
 	 .offset = OFFSET(trace.interval),
 	 .help = "print, and count anew, every so many seconds"},
-	{.letter = 'D', .name = "duration", .value = "DURATION", .type = OPTION_SECONDS,
-	 .offset = OFFSET(duration),
-	 .help = "how long to trace, in seconds (default: until Ctrl-C)"},
+	DURATION_OPTION_ROW(struct stackcount_settings),
 	{.letter = 'T', .name = "timestamp", .type = OPTION_FLAG,
 	 .offset = OFFSET(timestamp),
 	 .help = "print the time of day with each interval"},
@@ -93,110 +83,22 @@ static const struct stack_layout layout = {
 	.delimits_always = true,
 };
 
-/* Everything that the kernel holds for a trace is in here, and goes with it. */
-struct stackcount {
-	const struct stackcount_settings *settings;
-	struct session *session;
-	struct probes probes;
-	struct stackcount_bpf *skeleton;
-	struct epochs epochs;
-	struct naming *naming;
-	struct report_said said;
-};
-
-static void stackcount__release(struct stackcount *stackcount)
+static void print_time_of_day(void)
 {
-	probes__release(&stackcount->probes);
-	naming__free(stackcount->naming);
-	epochs__close(&stackcount->epochs);
-	stackcount_bpf__destroy(stackcount->skeleton);
-	session__close(stackcount->session);
-}
-
-static int print_report(const struct stackcount_settings *settings, const struct report *report,
-			bool first, struct error *error)
-{
-	const struct trace_options *trace = &settings->trace;
 	time_t now = time(NULL);
 	char clock[16] = "";
-	const struct stack_writer writer = {
-		.out = stdout,
-		.layout = &layout,
-		.names = &report->names,
-		.comms = keys_have_process(settings),
-		.processes = keys_have_process(settings) && trace->pids.nr != 1,
-		.style.folded = trace->folded,
-		.delimited =
-			trace->delimited && !trace->kernel_stacks_only && !trace->user_stacks_only,
-		.style.offsets = trace->offsets,
-		.style.verbose = trace->verbose,
-	};
 
-	if (!trace->folded || !first)
-		putchar('\n');
-	if (settings->timestamp)
-		strftime(clock, sizeof(clock), "%H:%M:%S\n", localtime(&now));
+	strftime(clock, sizeof(clock), "%H:%M:%S\n", localtime(&now));
 	fputs(clock, stdout);
-	stack_writer__print(&writer, &report->counts);
-	return output__finish(stdout, error);
-}
-
-/* End an epoch, and print what came of it. */
-static int report_epoch(struct stackcount *stackcount, bool first, bool last, struct error *error)
-{
-	CLEANUP(report__release) struct report report = {0};
-	uint64_t missed;
-	uint32_t epoch;
-	int err = epochs__turn(&stackcount->epochs, &epoch, error);
-
-	if (!err)
-		err = report__read(&report, session__maps(stackcount->session), epoch,
-				   stackcount->naming, error);
-	if (err)
-		return err;
-	if (attachment__take_missed(stackcount->probes.attachment, &missed))
-		accounting__set_missed(&report.accounting, missed);
-	if (stackcount->probes.spec.kind == PROBE_TRACEPOINT)
-		report__hide_tracing(&report);
-	err = print_report(stackcount->settings, &report, first, error);
-	if (err)
-		return err;
-	report__say_what_is_missing(&report, stackcount->session, &stackcount->said);
-	symbolizer__forget_names(naming__symbolizer(stackcount->naming));
-	return last ? 0 : epochs__clear(&stackcount->epochs, epoch, error);
-}
-
-/* From report to report, to the last. */
-static int trace(struct stackcount *stackcount, struct error *error)
-{
-	const struct schedule schedule = {
-		.start = monotonic_now(),
-		.interval = stackcount->settings->trace.interval,
-		.duration = stackcount->settings->duration,
-	};
-	bool first = true, last = false;
-	int err = output__finish(stdout, error);
-
-	while (!last && !err) {
-		enum session_end end = naming__wait(stackcount->naming, stackcount->session,
-						    schedule__wait(&schedule, monotonic_now()));
-
-		if (end == SESSION_OUTPUT_CLOSED)
-			return output__failed(-EPIPE, error);
-		last = end != SESSION_TIMEOUT || schedule__is_over(&schedule, monotonic_now());
-		err = report_epoch(stackcount, first, last, error);
-		first = false;
-	}
-	return err;
 }
 
 /* Where the kernel takes its time to detach, say how long it will be. */
-static int detach(struct stackcount *stackcount, struct error *error)
+static int detach(const struct tracing *tracing, struct error *error)
 {
 	size_t left;
-	uint64_t wait = attachment__begin_detach(stackcount->probes.attachment, &left);
+	uint64_t wait = attachment__begin_detach(tracing->probes.attachment, &left);
 
-	if (stackcount->settings->trace.folded)
+	if (tracing->options->folded)
 		return 0;
 	if (wait >= NANOSECONDS)
 		printf("Detaching %zu probes, about %.0f s\n", left, (double)wait / NANOSECONDS);
@@ -205,72 +107,49 @@ static int detach(struct stackcount *stackcount, struct error *error)
 	return output__finish(stdout, error);
 }
 
-static int load(struct stackcount *stackcount, struct error *error)
+/* Until events are counted. */
+static int start(struct counting *counting, const struct stackcount_settings *settings,
+		 struct error *error)
 {
-	const struct stackcount_settings *settings = stackcount->settings;
-	struct trace_config *config;
-	struct bpf_object *object;
-	int err;
+	struct tracing *tracing = &counting->tracing;
+	int err = tracing__open(tracing, error);
 
-	stackcount->skeleton = stackcount_bpf__open();
-	if (!stackcount->skeleton)
-		return bpf_error__load(error, -errno);
-	object = stackcount->skeleton->obj;
-	config = (struct trace_config *)&stackcount->skeleton->rodata->config;
-	err = session__configure(stackcount->session, object, config, error);
 	if (!err && settings->cpu != ALL_CPUS)
 		err = cpu__check_online(settings->cpu, "-c", error);
 	if (err)
 		return err;
-	config->cpu = (uint32_t)settings->cpu;
-	config->key_by_process = keys_have_process(settings);
-	err = probes__load(&stackcount->probes, &settings->probe, stackcount->session, object,
-			   config, error);
-	if (!err)
-		err = epochs__open(&stackcount->epochs, session__maps(stackcount->session), error);
-	return err;
-}
-
-static int start(struct stackcount *stackcount, struct error *error)
-{
-	const struct trace_options *trace = &stackcount->settings->trace;
-	struct probes *probes = &stackcount->probes;
-	int err = session__open(&stackcount->session, trace, error);
-
-	if (!err)
-		err = probes__find(probes, &stackcount->settings->probe, &trace->pids, error);
-	if (!err)
-		err = load(stackcount, error);
-	if (!err)
-		err = naming__new(&stackcount->naming, stackcount->session, error);
-	if (!err)
-		report__watch_processes(stackcount->naming);
-	if (!err)
-		err = attachment__attach(probes->attachment, stackcount->session, error);
-	return err;
+	tracing->config->cpu = (uint32_t)settings->cpu;
+	tracing->config->key_by_process = keys_have_process(settings);
+	err = counting__load(counting, error);
+	return err ? err : tracing__attach(tracing, error);
 }
 
 static int run(const void *argument, struct error *error)
 {
 	const struct stackcount_settings *settings = argument;
-	CLEANUP(stackcount__release) struct stackcount stackcount = {.settings = settings};
-	int err = output__check(stdout);
+	const struct trace_options *trace = &settings->trace;
+	CLEANUP(counting__release)
+	struct counting counting = {
+		.tracing.program = &stackcount_program,
+		.tracing.options = trace,
+		.tracing.probe = &settings->probe,
+		.writer.layout = &layout,
+		.writer.comms = keys_have_process(settings),
+		.writer.processes = keys_have_process(settings) && trace->pids.nr != 1,
+		.print_head = settings->timestamp ? print_time_of_day : NULL,
+	};
+	int err;
 
-	if (err)
-		return output__failed(err, error);
-	if (settings->probe.list) {
-		err = probes__list(&settings->probe, &settings->trace.pids, stdout, error);
-		return err ? err : output__finish(stdout, error);
-	}
-	err = start(&stackcount, error);
+	if (settings->probe.list)
+		return tracing__list(&counting.tracing, error);
+	err = start(&counting, settings, error);
 	if (err)
 		return err;
-	if (!settings->trace.folded)
+	if (!trace->folded)
 		printf("Tracing %zu functions for \"%s\"... Hit Ctrl-C to end.\n",
-		       attachment__attached(stackcount.probes.attachment), settings->probe.pattern);
-	probes__say_what_is_left_out(&stackcount.probes, settings->trace.verbose);
-	err = trace(&stackcount, error);
-	return err ? err : detach(&stackcount, error);
+		       tracing__attached(&counting.tracing), settings->probe.pattern);
+	err = counting__run(&counting, error);
+	return err ? err : detach(&counting.tracing, error);
 }
 
 const struct applet applet_stackcount = {

@@ -1,38 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* stacksnoop: every event with its stack, in order, as it happens. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "applets/applet.h"
-#include "bpf/abi.h"
-#include "core/kernel/bpf_error.h"
-#include "core/names/naming.h"
 #include "core/options/trace_options.h"
-#include "core/probe/probes.h"
-#include "core/report/output.h"
-#include "core/report/report.h"
-#include "core/stream/names.h"
-#include "core/stream/processes.h"
-#include "core/stream/run.h"
-#include "core/stream/stream.h"
-#include "core/stream/writer.h"
-#include "core/trace/session.h"
+#include "core/run/streaming.h"
 #include "stacksnoop.skel.h"
-#include "sym/types.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
 #include "sym/util/message.h"
 #include "sym/util/page.h"
 
+TRACE_PROGRAM(stacksnoop);
+
 struct stacksnoop_settings {
 	struct trace_options trace;
 	struct probe_options probe;
-	uint64_t count;	   /* events; 0: no end */
-	uint64_t duration; /* nanoseconds; 0: until a signal */
+	uint64_t count; /* events; 0: no end */
 	bool json;
-	uint64_t buffer_size; /* bytes, a power of two */
+	uint64_t buffer_size; /* bytes */
 };
 
 static const struct stacksnoop_settings defaults = {
@@ -47,9 +34,7 @@ static const struct option_spec options[] = {
 	{.letter = 'n', .name = "count", .value = "N", .type = OPTION_NUMBER,
 	 .offset = OFFSET(count), .min = 1, .max = UINT64_MAX,
 	 .help = "end after so many events"},
-	{.letter = 'D', .name = "duration", .value = "DURATION", .type = OPTION_SECONDS,
-	 .offset = OFFSET(duration),
-	 .help = "how long to trace, in seconds (default: until Ctrl-C)"},
+	DURATION_OPTION_ROW(struct stacksnoop_settings),
 	{.name = "json", .type = OPTION_FLAG,
 	 .offset = OFFSET(json),
 	 .help = "print each event as a line of JSON"},
@@ -77,202 +62,55 @@ static int check(const void *settings, struct error *error)
 	return probe_options__check(&stacksnoop->probe, error);
 }
 
-#define OUTPUT_BUFFER_SIZE (64 * 1024)
-
-/* Everything that the kernel holds for a trace is in here, and goes with it. */
-struct stacksnoop {
-	struct stacksnoop_settings settings; /* with the kinds of stacks decided */
-	struct session *session;
-	struct probes probes;
-	struct stacksnoop_bpf *skeleton;
-	struct naming *naming;
-	struct stream *stream;
-	struct stream_processes *processes;
-	struct stream_names *names;
-	struct stream_writer writer;
-	struct stream_run run;
-};
-
-static void stacksnoop__release(struct stacksnoop *stacksnoop)
+static uint64_t whole_pages(uint64_t wanted)
 {
-	probes__release(&stacksnoop->probes);
-	stream_names__free(stacksnoop->names);
-	stream_processes__free(stacksnoop->processes);
-	stream__free(stacksnoop->stream);
-	naming__free(stacksnoop->naming);
-	stacksnoop_bpf__destroy(stacksnoop->skeleton);
-	session__close(stacksnoop->session);
-}
+	uint64_t size = page_size();
 
-static void say_what_is_missing(struct stacksnoop *stacksnoop)
-{
-	const struct trace_options *trace = &stacksnoop->settings.trace;
-	struct report_said said = {0};
-	struct report report = {
-		.names.kernel_error = stream_names__kernel_error(stacksnoop->names),
-		.names.user_error = stream_names__user_error(stacksnoop->names),
-	};
-	uint64_t missed;
-
-	frame_names__note_missing(&report.names, naming__symbolizer(stacksnoop->naming));
-	if (stream_run__is_complete(&stacksnoop->run)) {
-		report__say_what_is_missing(&report, NULL, &said);
-		if (stacksnoop->run.lost)
-			fprintf(stderr, "WARNING: %" PRIu64 " events are missing among these\n",
-				stacksnoop->run.lost);
-		if (trace->stats)
-			message("%" PRIu64 " shown, %" PRIu64 " lost; then the trace ended",
-				stacksnoop->run.printed, stacksnoop->run.lost);
-		return;
-	}
-	report.accounting.events = *stream__counters(stacksnoop->stream);
-	if (attachment__take_missed(stacksnoop->probes.attachment, &missed))
-		accounting__set_missed(&report.accounting, missed);
-	report__say_what_is_missing(&report, stacksnoop->session, &said);
+	while (size < wanted)
+		size *= 2;
+	return size;
 }
 
 /* Where the kernel takes its time to detach, say how long it will be. */
-static void detach(struct stacksnoop *stacksnoop)
+static void detach(const struct tracing *tracing)
 {
 	size_t left;
-	uint64_t wait = attachment__begin_detach(stacksnoop->probes.attachment, &left);
+	uint64_t wait = attachment__begin_detach(tracing->probes.attachment, &left);
 
 	if (wait >= NANOSECONDS)
 		message("detaching %zu probes, about %.0f s", left, (double)wait / NANOSECONDS);
 }
 
-static int load(struct stacksnoop *stacksnoop, struct error *error)
-{
-	const struct stacksnoop_settings *settings = &stacksnoop->settings;
-	struct trace_config *config;
-	struct bpf_object *object;
-	int err;
-
-	stacksnoop->skeleton = stacksnoop_bpf__open();
-	if (!stacksnoop->skeleton)
-		return bpf_error__load(error, -errno);
-	object = stacksnoop->skeleton->obj;
-	config = (struct trace_config *)&stacksnoop->skeleton->rodata->config;
-	bpf_map__set_max_entries(stacksnoop->skeleton->maps.events,
-				 (uint32_t)settings->buffer_size);
-	err = session__configure(stacksnoop->session, object, config, error);
-	if (!err)
-		err = probes__load(&stacksnoop->probes, &settings->probe, stacksnoop->session,
-				   object, config, error);
-	if (!err)
-		err = stream__open(&stacksnoop->stream, session__maps(stacksnoop->session),
-				   settings->trace.stack_storage_size, error);
-	return err;
-}
-
-static struct stream_writer make_writer(const struct stacksnoop *stacksnoop)
-{
-	const struct trace_options *trace = &stacksnoop->settings.trace;
-	bool kernel = !trace->user_stacks_only, user = !trace->kernel_stacks_only;
-
-	return (struct stream_writer){
-		.out = stdout,
-		.style.folded = trace->folded,
-		.style.offsets = trace->offsets,
-		.style.verbose = trace->verbose,
-		.json = stacksnoop->settings.json,
-		.kernel = kernel,
-		.user = user,
-		.delimited = kernel && user,
-		.hides_tracing = stacksnoop->probes.spec.kind == PROBE_TRACEPOINT,
-	};
-}
-
-static int start_naming(struct stacksnoop *stacksnoop, struct error *error)
-{
-	bool user = !stacksnoop->settings.trace.kernel_stacks_only;
-	int err = naming__new(&stacksnoop->naming, stacksnoop->session, error);
-	struct symbolizer *symbolizer;
-	struct error why;
-
-	if (err)
-		return err;
-	symbolizer = naming__symbolizer(stacksnoop->naming);
-	stacksnoop->writer = make_writer(stacksnoop);
-	if (stream_names__new(&stacksnoop->names, symbolizer, naming__modules(stacksnoop->naming),
-			      &stacksnoop->writer) ||
-	    (user && stream_processes__new(&stacksnoop->processes, symbolizer)))
-		return error__set(error, -ENOMEM, "cannot start: out of memory");
-	if (user && stream_processes__watch(stacksnoop->processes, &why))
-		message("%s; processes that end right after an event lack names", why.text);
-	return 0;
-}
-
-static int start(struct stacksnoop *stacksnoop, struct error *error)
-{
-	const struct trace_options *trace = &stacksnoop->settings.trace;
-	struct probes *probes = &stacksnoop->probes;
-	int err = session__open(&stacksnoop->session, trace, error);
-
-	if (!err)
-		err = probes__find(probes, &stacksnoop->settings.probe, &trace->pids, error);
-	if (!err)
-		err = load(stacksnoop, error);
-	if (!err)
-		err = start_naming(stacksnoop, error);
-	if (!err)
-		err = attachment__attach(probes->attachment, stacksnoop->session, error);
-	return err;
-}
-
-/* The kernel stack, unless others were asked for. */
-static struct stacksnoop_settings decide(const struct stacksnoop_settings *wanted)
-{
-	struct stacksnoop_settings settings = *wanted;
-
-	settings.trace.kernel_stacks_only |=
-		!wanted->trace.user_stacks_only && !wanted->trace.delimited;
-	settings.buffer_size = page_size();
-	while (settings.buffer_size < wanted->buffer_size)
-		settings.buffer_size *= 2;
-	return settings;
-}
-
-static struct stream_run make_run(const struct stacksnoop *stacksnoop)
-{
-	return (struct stream_run){
-		.session = stacksnoop->session,
-		.stream = stacksnoop->stream,
-		.processes = stacksnoop->processes,
-		.names = stacksnoop->names,
-		.writer = &stacksnoop->writer,
-		.count = stacksnoop->settings.count,
-		.duration = stacksnoop->settings.duration,
-		.buffer_size = stacksnoop->settings.buffer_size,
-	};
-}
-
 static int run(const void *argument, struct error *error)
 {
-	CLEANUP(stacksnoop__release) struct stacksnoop stacksnoop = {.settings = decide(argument)};
-	const struct stacksnoop_settings *settings = &stacksnoop.settings;
-	int err = output__check(stdout);
+	const struct stacksnoop_settings *settings = argument;
+	struct trace_options trace = settings->trace;
+	CLEANUP(streaming__release)
+	struct streaming streaming = {
+		.tracing.program = &stacksnoop_program,
+		.tracing.options = &trace,
+		.tracing.probe = &settings->probe,
+		.count = settings->count,
+		.buffer_size = whole_pages(settings->buffer_size),
+		.json = settings->json,
+	};
+	struct tracing *tracing = &streaming.tracing;
+	int err;
 
-	if (err)
-		return output__failed(err, error);
-	if (settings->probe.list) {
-		err = probes__list(&settings->probe, &settings->trace.pids, stdout, error);
-		return err ? err : output__finish(stdout, error);
-	}
-	err = start(&stacksnoop, error);
-	if (err)
-		return err;
-	/* Flushed when there is nothing more to print. */
-	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER_SIZE);
-	stream_writer__print_header(&stacksnoop.writer);
-	probes__say_what_is_left_out(&stacksnoop.probes, settings->trace.verbose);
-	stacksnoop.run = make_run(&stacksnoop);
-	err = stream_run__go(&stacksnoop.run, error);
-	if (err)
-		return err;
-	say_what_is_missing(&stacksnoop);
-	detach(&stacksnoop);
-	return 0;
+	if (settings->probe.list)
+		return tracing__list(tracing, error);
+	/* The kernel stack, unless others were asked for. */
+	trace.kernel_stacks_only |= !trace.user_stacks_only && !trace.delimited;
+	err = tracing__open(tracing, error);
+	if (!err)
+		err = streaming__load(&streaming, error);
+	if (!err)
+		err = tracing__attach(tracing, error);
+	if (!err)
+		err = streaming__run(&streaming, error);
+	if (!err)
+		detach(tracing);
+	return err;
 }
 
 const struct applet applet_stacksnoop = {

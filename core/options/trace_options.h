@@ -44,6 +44,7 @@ struct trace_options {
 	struct sym_settings names;
 	bool stats;
 	uint64_t interval;	     /* nanoseconds from report to report; 0: one at the end */
+	uint64_t duration;	     /* nanoseconds; 0: until a signal */
 	uint64_t hash_storage_size;  /* keys */
 	uint64_t stack_storage_size; /* stacks */
 	uint64_t max_depth;	     /* frames of a stack */
@@ -119,6 +120,12 @@ struct trace_options {
 	{.name = "stats", .type = OPTION_FLAG,                                                   \
 	 .offset = TRACE_OPTION_(settings, stats),                                               \
 	 .help = "say on stderr what became of every event, also when none was lost"}
+
+/* How long the trace lasts, where a word without an option is a pattern. */
+#define DURATION_OPTION_ROW(settings)                                                            \
+	{.letter = 'D', .name = "duration", .value = "DURATION", .type = OPTION_SECONDS,         \
+	 .offset = TRACE_OPTION_(settings, duration),                                            \
+	 .help = "how long to trace, in seconds (default: until Ctrl-C)"}
 
 #define DELIMITED_HELP "put a delimiter between kernel and user stacks"
 #define VERBOSE_HELP                                                                             \

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/run/streaming.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "core/options/trace_options.h"
+#include "core/report/report.h"
+#include "core/stream/names.h"
+#include "core/stream/processes.h"
+#include "core/stream/stream.h"
+#include "sym/util/error.h"
+#include "sym/util/message.h"
+
+#define OUTPUT_BUFFER_SIZE (64 * 1024)
+
+static struct stream_writer make_writer(const struct streaming *streaming)
+{
+	const struct trace_options *options = streaming->tracing.options;
+	bool kernel = !options->user_stacks_only, user = !options->kernel_stacks_only;
+
+	return (struct stream_writer){
+		.out = stdout,
+		.style.folded = options->folded,
+		.style.offsets = options->offsets,
+		.style.verbose = options->verbose,
+		.json = streaming->json,
+		.kernel = kernel,
+		.user = user,
+		.delimited = kernel && user,
+		.hides_tracing = streaming->tracing.probes.spec.kind == PROBE_TRACEPOINT,
+	};
+}
+
+static int start_naming(struct streaming *streaming, struct error *error)
+{
+	struct naming *naming = streaming->tracing.naming;
+	struct symbolizer *symbolizer = naming__symbolizer(naming);
+	bool user = streaming->writer.user;
+	struct error why;
+
+	if (stream_names__new(&streaming->names, symbolizer, naming__modules(naming),
+			      &streaming->writer) ||
+	    (user && stream_processes__new(&streaming->processes, symbolizer)))
+		return error__set(error, -ENOMEM, "cannot start: out of memory");
+	if (user && stream_processes__watch(streaming->processes, &why))
+		message("%s; processes that end right after an event lack names", why.text);
+	return 0;
+}
+
+int streaming__load(struct streaming *streaming, struct error *error)
+{
+	struct tracing *tracing = &streaming->tracing;
+	struct bpf_map *events = bpf_object__find_map_by_name(tracing->object, "events");
+	int err;
+
+	if (!events)
+		return error__set(error, -ENOENT, "cannot find the map of events");
+	bpf_map__set_max_entries(events, (uint32_t)streaming->buffer_size);
+	err = tracing__load(tracing, error);
+	if (!err)
+		err = stream__open(&streaming->stream, session__maps(tracing->session),
+				   tracing->options->stack_storage_size, error);
+	if (err)
+		return err;
+	streaming->writer = make_writer(streaming);
+	return start_naming(streaming, error);
+}
+
+static void say_what_is_missing(struct streaming *streaming)
+{
+	const struct tracing *tracing = &streaming->tracing;
+	const struct stream_run *run = &streaming->run;
+	struct report_said said = {0};
+	struct report report = {
+		.names.kernel_error = stream_names__kernel_error(streaming->names),
+		.names.user_error = stream_names__user_error(streaming->names),
+	};
+	uint64_t missed;
+
+	frame_names__note_missing(&report.names, naming__symbolizer(tracing->naming));
+	if (stream_run__is_complete(run)) {
+		report__say_what_is_missing(&report, NULL, &said);
+		if (run->lost)
+			fprintf(stderr, "WARNING: %" PRIu64 " events are missing among these\n",
+				run->lost);
+		if (tracing->options->stats)
+			message("%" PRIu64 " shown, %" PRIu64 " lost; then the trace ended",
+				run->printed, run->lost);
+		return;
+	}
+	report.accounting.events = *stream__counters(streaming->stream);
+	if (attachment__take_missed(tracing->probes.attachment, &missed))
+		accounting__set_missed(&report.accounting, missed);
+	report__say_what_is_missing(&report, tracing->session, &said);
+}
+
+int streaming__run(struct streaming *streaming, struct error *error)
+{
+	const struct tracing *tracing = &streaming->tracing;
+	int err;
+
+	/* Flushed when there is nothing more to print. */
+	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER_SIZE);
+	stream_writer__print_header(&streaming->writer);
+	probes__say_what_is_left_out(&tracing->probes, tracing->options->verbose);
+	streaming->run = (struct stream_run){
+		.session = tracing->session,
+		.stream = streaming->stream,
+		.processes = streaming->processes,
+		.names = streaming->names,
+		.writer = &streaming->writer,
+		.count = streaming->count,
+		.duration = tracing->options->duration,
+		.buffer_size = streaming->buffer_size,
+	};
+	err = stream_run__go(&streaming->run, error);
+	if (!err)
+		say_what_is_missing(streaming);
+	return err;
+}
+
+void streaming__release(struct streaming *streaming)
+{
+	stream_names__free(streaming->names);
+	stream_processes__free(streaming->processes);
+	stream__free(streaming->stream);
+	tracing__release(&streaming->tracing);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What each applet does around its own part: open, find, configure, load, name, attach. */
+#ifndef TRACEKIT_CORE_RUN_TRACING_H
+#define TRACEKIT_CORE_RUN_TRACING_H
+
+#include "core/names/naming.h"
+#include "core/probe/probes.h"
+#include "core/trace/session.h"
+
+struct bpf_object;
+struct error;
+struct trace_config;
+struct trace_options;
+
+/* The BPF programs of an applet, behind whatever type its skeleton has. */
+struct trace_program {
+	/* NULL with errno set on failure. */
+	void *(*open)(struct bpf_object **object, struct trace_config **config);
+	void (*destroy)(void *skeleton);
+};
+
+/* NAME_program, a trace_program, from NAME.skel.h. */
+#define TRACE_PROGRAM(name)                                                                        \
+	static void *name##_program__open(struct bpf_object **object,                              \
+					  struct trace_config **config)                            \
+	{                                                                                          \
+		struct name##_bpf *skeleton = name##_bpf__open();                                  \
+                                                                                                   \
+		if (skeleton) {                                                                    \
+			*object = skeleton->obj;                                                   \
+			*config = (struct trace_config *)&skeleton->rodata->config;                \
+		}                                                                                  \
+		return skeleton;                                                                   \
+	}                                                                                          \
+                                                                                                   \
+	static void name##_program__destroy(void *skeleton)                                        \
+	{                                                                                          \
+		name##_bpf__destroy(skeleton);                                                     \
+	}                                                                                          \
+                                                                                                   \
+	static const struct trace_program name##_program = {                                       \
+		.open = name##_program__open,                                                      \
+		.destroy = name##_program__destroy,                                                \
+	}
+
+/* Everything that the kernel holds for a trace is in here, and goes with it. */
+struct tracing {
+	/* The applet's, borrowed. */
+	const struct trace_program *program;
+	const struct trace_options *options;
+	const struct probe_options *probe; /* NULL: no pattern says what to trace */
+
+	struct session *session;
+	struct probes probes; /* nothing if probe is NULL */
+	void *skeleton;
+	struct bpf_object *object;
+	struct trace_config *config; /* from open to load: what the applet wants of it */
+	struct naming *naming;
+};
+
+/* All return 0 or a negative errno with error filled; tracing__release() is due in any case. */
+
+/* -l: print what the pattern matches. */
+int tracing__list(const struct tracing *tracing, struct error *error);
+
+/* Find what to trace; then the applet can change the settings in config. */
+int tracing__open(struct tracing *tracing, struct error *error);
+int tracing__load(struct tracing *tracing, struct error *error);
+
+/* Of a program that has been loaded. */
+int tracing__program_fd(const struct tracing *tracing, const char *name);
+
+/* Attach to what the pattern matches. The first events come before this returns. */
+int tracing__attach(struct tracing *tracing, struct error *error);
+size_t tracing__attached(const struct tracing *tracing);
+
+void tracing__release(struct tracing *tracing);
+
+#endif
