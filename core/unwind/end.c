@@ -8,12 +8,13 @@
 
 const char *unwind_end__text(uint32_t end)
 {
+	/* Stacks show them as "[unwind stopped: tables not loaded]". */
 	static const char *const texts[] = {
 		[UNWIND_CUT] = "too deep",
 		[UNWIND_TABLES_MISSING] = "tables not loaded",
 		[UNWIND_NO_CODE] = "no code there",
 		[UNWIND_NO_INFORMATION] = "no call-frame information",
-		[UNWIND_UNKNOWN_RULE] = "a rule of another kind",
+		[UNWIND_UNKNOWN_RULE] = "unsupported rule",
 		[UNWIND_LOST_REGISTER] = "a register is not known",
 		[UNWIND_UNREADABLE] = "stack not in memory",
 		[UNWIND_NOT_GROWING] = "stack overwritten",
@@ -21,5 +22,5 @@ const char *unwind_end__text(uint32_t end)
 		[UNWIND_IN_KERNEL] = "registers not known in the kernel",
 	};
 
-	return end < ARRAY_SIZE(texts) && texts[end] ? texts[end] : "not known why";
+	return end < ARRAY_SIZE(texts) && texts[end] ? texts[end] : "unknown reason";
 }
