@@ -59,8 +59,7 @@ static int run_with(const struct applet *applet, int argc, char **argv, void *se
 		message("%s", error.text);
 		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
 	}
-	err = output__check(stdout);
-	err = err ? output__failed(err, &error) : applet->run(settings, &error);
+	err = applet->run(settings, &error);
 	if (err && error.text[0])
 		message("%s", error.text);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -17,6 +17,7 @@ TRACE_PROGRAM(profile);
 
 struct profile_settings {
 	struct trace_options trace;
+	struct sink_options sink;
 	size_t event;	    /* enum sampler_event */
 	uint64_t frequency; /* Hertz; 0: not given */
 	uint64_t count;	    /* events; 0: not given */
@@ -27,6 +28,7 @@ struct profile_settings {
 
 static const struct profile_settings defaults = {
 	.trace = TRACE_OPTIONS_DEFAULTS,
+	.sink = SINK_OPTIONS_DEFAULTS,
 	.event = SAMPLER_CPU_CLOCK,
 	.cpu = SAMPLER_ALL_CPUS,
 };
@@ -54,6 +56,7 @@ static const struct option_spec options[] = {
 	 .help = "only this CPU"},
 	TRACE_OPTION_ROWS(struct profile_settings, DELIMITED_HELP, VERBOSE_HELP),
 	TABLE_OPTION_ROWS(struct profile_settings),
+	SINK_OPTION_ROWS(struct profile_settings),
 	{.letter = 'L', .name = "tid", .value = "TID[,TID...]", .type = OPTION_PIDS,
 	 .offset = OFFSET(trace.tids),
 	 .help = "only these threads; the trace ends when all of them have ended"},
@@ -94,7 +97,9 @@ static int check(const void *settings, struct error *error)
 				  ": of cpu-clock these are nanoseconds, and the kernel "
 				  "samples every %d at most; see 'profile --help'",
 				  profile->count, SAMPLER_CLOCK_PERIOD_MIN);
-	return trace_options__check(&profile->trace, "profile", "leave both out", error);
+	if (trace_options__check(&profile->trace, "profile", "leave both out", error))
+		return -EINVAL;
+	return sink_options__check(&profile->sink, &profile->trace, "profile", error);
 }
 
 static struct sampler_settings sampler_settings(const struct profile_settings *settings)
@@ -111,30 +116,31 @@ static struct sampler_settings sampler_settings(const struct profile_settings *s
 	return sampler;
 }
 
-static void print_header(const struct profile_settings *settings)
+static void print_header(FILE *out, const struct counting *counting)
 {
+	const struct profile_settings *settings = counting->settings;
 	const struct sampler_settings sampler = sampler_settings(settings);
 	const struct trace_options *trace = &settings->trace;
 	const struct pid_list *ids = trace_options__ids(trace);
 
 	if (sampler.frequency)
-		printf("Sampling at %" PRIu64 " Hertz of ", sampler.frequency);
+		fprintf(out, "Sampling at %" PRIu64 " Hertz of ", sampler.frequency);
 	else
-		printf("Sampling at every %" PRIu64 " events of ", sampler.period);
+		fprintf(out, "Sampling at every %" PRIu64 " events of ", sampler.period);
 	if (ids->nr == 0)
-		printf("all threads");
+		fprintf(out, "all threads");
 	for (size_t i = 0; i < ids->nr; i++)
-		printf("%s%d", i ? ", " : trace->tids.nr ? "TID [" : "PID [", ids->pids[i]);
-	printf("%s by %s stack", ids->nr ? "]" : "",
-	       trace->kernel_stacks_only ? "kernel" :
-	       trace->user_stacks_only	 ? "user" :
-					   "user + kernel");
+		fprintf(out, "%s%d", i ? ", " : trace->tids.nr ? "TID [" : "PID [", ids->pids[i]);
+	fprintf(out, "%s by %s stack", ids->nr ? "]" : "",
+		trace->kernel_stacks_only ? "kernel" :
+		trace->user_stacks_only	  ? "user" :
+					    "user + kernel");
 	if (settings->cpu != SAMPLER_ALL_CPUS)
-		printf(" on CPU#%" PRIu64, settings->cpu);
+		fprintf(out, " on CPU#%" PRIu64, settings->cpu);
 	if (trace->duration)
-		printf(" for %g secs.\n", (double)trace->duration / NANOSECONDS);
+		fprintf(out, " for %g secs.\n", (double)trace->duration / NANOSECONDS);
 	else
-		printf("... Hit Ctrl-C to end.\n");
+		fprintf(out, "... Hit Ctrl-C to end.\n");
 }
 
 static void print_process(FILE *out, const char *comm, uint32_t tgid)
@@ -156,10 +162,14 @@ static int run(const void *argument, struct error *error)
 	struct counting counting = {
 		.tracing.program = &profile_program,
 		.tracing.options = &settings->trace,
-		.writer.layout = &layout,
-		.writer.comms = true,
-		.writer.processes = true,
-		.writer.style.annotations = settings->annotations,
+		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),
+		.sink = &settings->sink,
+		.settings = settings,
+		.print_header = print_header,
+		.shown.layout = &layout,
+		.shown.comms = true,
+		.shown.processes = true,
+		.shown.style.annotations = settings->annotations,
 	};
 	CLEANUP(sampler__close) struct sampler sampler = {0};
 	struct tracing *tracing = &counting.tracing;
@@ -175,11 +185,7 @@ static int run(const void *argument, struct error *error)
 				    tracing__program_fd(tracing, "profile_sample"), error);
 	if (!err)
 		err = sampler__start(&sampler, error);
-	if (err)
-		return err;
-	if (!settings->trace.folded)
-		print_header(settings);
-	return counting__run(&counting, error);
+	return err ? err : counting__run(&counting, error);
 }
 
 const struct applet applet_profile = {

@@ -9,6 +9,7 @@
 #include "bpf/abi.h"
 #include "core/kernel/cpus.h"
 #include "core/options/trace_options.h"
+#include "core/report/output.h"
 #include "core/run/counting.h"
 #include "stackcount.skel.h"
 #include "sym/util/cleanup.h"
@@ -20,6 +21,7 @@ TRACE_PROGRAM(stackcount);
 struct stackcount_settings {
 	struct trace_options trace;
 	struct probe_options probe;
+	struct sink_options sink;
 	uint64_t cpu; /* or ALL_CPUS */
 	bool timestamp;
 	bool per_process;
@@ -27,6 +29,7 @@ struct stackcount_settings {
 
 static const struct stackcount_settings defaults = {
 	.trace = TRACE_OPTIONS_DEFAULTS,
+	.sink = SINK_OPTIONS_DEFAULTS,
 	.cpu = ALL_CPUS,
 };
 
@@ -49,6 +52,7 @@ static const struct option_spec options[] = {
 	 .help = "with -K, too, count stacks of different processes separately"},
 	TRACE_OPTION_ROWS(struct stackcount_settings, DELIMITED_HELP, VERBOSE_HELP),
 	TABLE_OPTION_ROWS(struct stackcount_settings),
+	SINK_OPTION_ROWS(struct stackcount_settings),
 	{0},
 };
 /* clang-format on */
@@ -61,8 +65,18 @@ static int check(const void *settings, struct error *error)
 		return error__set(error, -EINVAL,
 				  "-T and -f exclude each other: folded output holds nothing but "
 				  "stacks; see 'stackcount --help'");
-	if (trace_options__check(&stackcount->trace, "stackcount", "leave both out", error))
+	if (trace_options__check(&stackcount->trace, "stackcount", "leave both out", error) ||
+	    sink_options__check(&stackcount->sink, &stackcount->trace, "stackcount", error))
 		return -EINVAL;
+	if (stackcount->probe.list && stackcount->sink.path)
+		return error__set(error, -EINVAL,
+				  "-l and -o exclude each other: the list goes to stdout; see "
+				  "'stackcount --help'");
+	if (stackcount->timestamp &&
+	    sink_options__format(&stackcount->sink, &stackcount->trace) != FORMAT_text)
+		return error__set(error, -EINVAL,
+				  "-T and --format exclude each other: only text has a line for "
+				  "the time; see 'stackcount --help'");
 	return probe_options__check(&stackcount->probe, error);
 }
 
@@ -83,22 +97,31 @@ static const struct stack_layout layout = {
 	.delimits_always = true,
 };
 
-static void print_time_of_day(void)
+static void print_header(FILE *out, const struct counting *counting)
+{
+	const struct stackcount_settings *settings = counting->settings;
+
+	fprintf(out, "Tracing %zu functions for \"%s\"... Hit Ctrl-C to end.\n",
+		tracing__attached(&counting->tracing), settings->probe.pattern);
+}
+
+static void print_time_of_day(FILE *out, const struct counting *counting)
 {
 	time_t now = time(NULL);
 	char clock[16] = "";
 
 	strftime(clock, sizeof(clock), "%H:%M:%S\n", localtime(&now));
-	fputs(clock, stdout);
+	(void)counting;
+	fputs(clock, out);
 }
 
 /* Where the kernel takes its time to detach, say how long it will be. */
-static int detach(const struct tracing *tracing, struct error *error)
+static int detach(const struct counting *counting, struct error *error)
 {
 	size_t left;
-	uint64_t wait = attachment__begin_detach(tracing->probes.attachment, &left);
+	uint64_t wait = attachment__begin_detach(counting->tracing.probes.attachment, &left);
 
-	if (tracing->options->folded)
+	if (!counting__talks(counting))
 		return 0;
 	if (wait >= NANOSECONDS)
 		printf("Detaching %zu probes, about %.0f s\n", left, (double)wait / NANOSECONDS);
@@ -133,9 +156,13 @@ static int run(const void *argument, struct error *error)
 		.tracing.program = &stackcount_program,
 		.tracing.options = trace,
 		.tracing.probe = &settings->probe,
-		.writer.layout = &layout,
-		.writer.comms = keys_have_process(settings),
-		.writer.processes = keys_have_process(settings) && trace->pids.nr != 1,
+		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),
+		.shown.layout = &layout,
+		.shown.comms = keys_have_process(settings),
+		.shown.processes = keys_have_process(settings) && trace->pids.nr != 1,
+		.sink = &settings->sink,
+		.settings = settings,
+		.print_header = print_header,
 		.print_head = settings->timestamp ? print_time_of_day : NULL,
 	};
 	int err;
@@ -145,11 +172,8 @@ static int run(const void *argument, struct error *error)
 	err = start(&counting, settings, error);
 	if (err)
 		return err;
-	if (!trace->folded)
-		printf("Tracing %zu functions for \"%s\"... Hit Ctrl-C to end.\n",
-		       tracing__attached(&counting.tracing), settings->probe.pattern);
 	err = counting__run(&counting, error);
-	return err ? err : detach(&counting.tracing, error);
+	return err ? err : detach(&counting, error);
 }
 
 const struct applet applet_stackcount = {

@@ -217,3 +217,12 @@ size_t frame_text__write(const struct frame_style *style, uint64_t address,
 		write_function(&frame, query, frame_tag(address) == FRAME_KERNEL);
 	return frame.length;
 }
+
+void frame_text__print(FILE *out, const struct frame_style *style, uint64_t frame,
+		       const struct sym_query *query, uint32_t level)
+{
+	char text[FRAME_TEXT_MAX];
+
+	frame_text__write(style, frame, query, level, text);
+	fputs(text, out);
+}

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct sym_query;
 
@@ -48,5 +49,9 @@ uint32_t frame_text__inlined(const struct sym_query *query);
  */
 size_t frame_text__write(const struct frame_style *style, uint64_t frame,
 			 const struct sym_query *query, uint32_t level, char text[FRAME_TEXT_MAX]);
+
+/* The same, to out. */
+void frame_text__print(FILE *out, const struct frame_style *style, uint64_t frame,
+		       const struct sym_query *query, uint32_t level);
 
 #endif

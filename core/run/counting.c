@@ -2,8 +2,10 @@
 #include "core/run/counting.h"
 
 #include <errno.h>
+#include <time.h>
 
 #include "core/options/trace_options.h"
+#include "core/report/output.h"
 #include "core/trace/accounting.h"
 #include "core/trace/sampler.h"
 #include "core/trace/schedule.h"
@@ -14,8 +16,10 @@
 int counting__load(struct counting *counting, struct error *error)
 {
 	struct tracing *tracing = &counting->tracing;
-	int err = tracing__load(tracing, error);
+	int err = sink_options__check_place(counting->sink, error);
 
+	if (!err)
+		err = tracing__load(tracing, error);
 	if (!err && !counting->sampler)
 		err = epochs__open(&counting->epochs, session__maps(tracing->session), error);
 	if (!err)
@@ -55,28 +59,50 @@ static int read_report(struct counting *counting, struct report *report, uint32_
 	return 0;
 }
 
-static int print_report(const struct counting *counting, const struct report *report, bool first,
-			struct error *error)
+static enum format_number format_of(const struct counting *counting)
 {
-	const struct trace_options *options = counting->tracing.options;
-	struct stack_writer writer = counting->writer;
-
-	writer.out = stdout;
-	writer.names = &report->names;
-	writer.delimited =
-		options->delimited && !options->kernel_stacks_only && !options->user_stacks_only;
-	writer.style.folded = options->folded;
-	writer.style.offsets = options->offsets;
-	writer.style.verbose = options->verbose;
-	if (!options->folded || !first)
-		putchar('\n');
-	if (counting->print_head)
-		counting->print_head();
-	stack_writer__print(&writer, &report->counts);
-	return output__finish(stdout, error);
+	return sink_options__format(counting->sink, counting->tracing.options);
 }
 
-static int report_epoch(struct counting *counting, bool first, bool last, struct error *error)
+bool counting__talks(const struct counting *counting)
+{
+	return sink_options__is_stdout(counting->sink) && format_of(counting) == FORMAT_text;
+}
+
+/* Text has more than stacks, and an empty line is between reports that are all in stdout. */
+static void print_above(const struct counting *counting, FILE *out)
+{
+	bool text = format_of(counting) == FORMAT_text;
+
+	if (text && out != stdout)
+		counting->print_header(out, counting);
+	if (text || (out == stdout && counting->reports > 1))
+		fputc('\n', out);
+	if (text && counting->print_head)
+		counting->print_head(out, counting);
+}
+
+static int print_report(struct counting *counting, const struct report *report, struct error *error)
+{
+	const struct trace_options *options = counting->tracing.options;
+	CLEANUP(sink__release) struct sink sink = {0};
+	struct shown_stacks shown = counting->shown;
+	int err = sink__open(&sink, counting->sink, ++counting->reports, time(NULL), error);
+
+	if (err)
+		return err;
+	shown.counts = &report->counts;
+	shown.names = &report->names;
+	shown.delimited =
+		options->delimited && !options->kernel_stacks_only && !options->user_stacks_only;
+	shown.style.offsets = options->offsets;
+	shown.style.verbose = options->verbose;
+	print_above(counting, sink.out);
+	formats[format_of(counting)]->write(sink.out, &shown);
+	return sink__finish(&sink, error);
+}
+
+static int report_epoch(struct counting *counting, bool last, struct error *error)
 {
 	CLEANUP(report__release) struct report report = {0};
 	const struct tracing *tracing = &counting->tracing;
@@ -84,7 +110,7 @@ static int report_epoch(struct counting *counting, bool first, bool last, struct
 	int err = read_report(counting, &report, &epoch, error);
 
 	if (!err)
-		err = print_report(counting, &report, first, error);
+		err = print_report(counting, &report, error);
 	if (err)
 		return err;
 	report__say_what_is_missing(&report, tracing->session, &counting->said);
@@ -100,9 +126,13 @@ int counting__run(struct counting *counting, struct error *error)
 		.interval = tracing->options->interval,
 		.duration = tracing->options->duration,
 	};
-	bool first = true, last = false;
-	int err = output__finish(stdout, error);
+	bool last = false;
+	int err = 0;
 
+	if (counting__talks(counting)) {
+		counting->print_header(stdout, counting);
+		err = output__finish(stdout, error);
+	}
 	if (tracing->probe)
 		probes__say_what_is_left_out(&tracing->probes, tracing->options->verbose);
 	while (!last && !err) {
@@ -112,8 +142,7 @@ int counting__run(struct counting *counting, struct error *error)
 		if (end == SESSION_OUTPUT_CLOSED)
 			return output__failed(-EPIPE, error);
 		last = end != SESSION_TIMEOUT || schedule__is_over(&schedule, monotonic_now());
-		err = report_epoch(counting, first, last, error);
-		first = false;
+		err = report_epoch(counting, last, error);
 	}
 	return err;
 }

@@ -3,7 +3,11 @@
 #ifndef TRACEKIT_CORE_RUN_COUNTING_H
 #define TRACEKIT_CORE_RUN_COUNTING_H
 
-#include "core/report/output.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/format/sink.h"
 #include "core/report/report.h"
 #include "core/run/tracing.h"
 #include "core/trace/epochs.h"
@@ -13,11 +17,16 @@ struct sampler;
 struct counting {
 	struct tracing tracing;
 	/* The applet's. */
-	struct sampler *sampler;    /* where events come from; NULL: from the probes of tracing */
-	struct stack_writer writer; /* layout, comms, processes, annotations */
-	void (*print_head)(void);   /* above each report; or NULL */
+	struct sampler *sampler;   /* where events come from; NULL: from the probes of tracing */
+	struct shown_stacks shown; /* layout, comms, processes, annotations */
+	const struct sink_options *sink;
+	const void *settings; /* for these */
+	/* In text: what is traced, and what stands above each report; the latter can be NULL. */
+	void (*print_header)(FILE *out, const struct counting *counting);
+	void (*print_head)(FILE *out, const struct counting *counting);
 
 	/* For counting__run(). */
+	uint64_t reports; /* that were made */
 	struct epochs epochs;
 	struct report_said said;
 };
@@ -28,8 +37,11 @@ struct counting {
  */
 int counting__load(struct counting *counting, struct error *error);
 
+/* Text goes to stdout: there it is more than reports, for whoever waits for them. */
+bool counting__talks(const struct counting *counting);
+
 /*
- * Events come by now, and the applet's header is in stdout: from report to report, to the last.
+ * Events come by now: from report to report, to the last.
  * Returns 0, or a negative errno with error filled, or left empty as by output__failed().
  */
 int counting__run(struct counting *counting, struct error *error);

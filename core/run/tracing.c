@@ -17,8 +17,13 @@ int tracing__list(const struct tracing *tracing, struct error *error)
 
 int tracing__open(struct tracing *tracing, struct error *error)
 {
-	int err = session__open(&tracing->session, tracing->options, error);
+	int err = tracing->leaves_stdout ? 0 : output__check(stdout);
 
+	if (err)
+		return output__failed(err, error);
+	err = session__open(&tracing->session, tracing->options, error);
+	if (!err && tracing->leaves_stdout)
+		session__ignore_stdout(tracing->session);
 	if (!err && tracing->probe)
 		err = probes__find(&tracing->probes, tracing->probe, &tracing->options->pids,
 				   error);

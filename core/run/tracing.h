@@ -49,6 +49,7 @@ struct tracing {
 	const struct trace_program *program;
 	const struct trace_options *options;
 	const struct probe_options *probe; /* NULL: no pattern says what to trace */
+	bool leaves_stdout;		   /* output goes elsewhere */
 
 	struct session *session;
 	struct probes probes; /* nothing if probe is NULL */
@@ -58,7 +59,10 @@ struct tracing {
 	struct naming *naming;
 };
 
-/* All return 0 or a negative errno with error filled; tracing__release() is due in any case. */
+/*
+ * All return 0 or a negative errno with error filled, or left empty as by output__failed();
+ * tracing__release() is due in any case.
+ */
 
 /* -l: print what the pattern matches. */
 int tracing__list(const struct tracing *tracing, struct error *error);

@@ -353,6 +353,11 @@ static bool is_ready(const struct session *session)
 	return false;
 }
 
+void session__ignore_stdout(struct session *session)
+{
+	session->polled[POLL_STDOUT].fd = -1;
+}
+
 enum session_end session__wait(struct session *session, uint64_t timeout)
 {
 	uint64_t deadline = timeout ? monotonic_now() + timeout : 0;

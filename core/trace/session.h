@@ -76,6 +76,9 @@ enum session_end {
 #define SESSION_WATCHED 3
 void session__watch(struct session *session, const struct pollfd watched[SESSION_WATCHED]);
 
+/* Output goes elsewhere: the end of who reads stdout is not that of the trace. */
+void session__ignore_stdout(struct session *session);
+
 /* Sleep until the trace ends; timeout in nanoseconds, 0 for none. */
 enum session_end session__wait(struct session *session, uint64_t timeout);
 

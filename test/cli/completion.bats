@@ -90,7 +90,7 @@ offers_every_option() {
 		offers "$1" "tracekit $applet -" $(options_of tracekit "$applet")
 		offers "$1" "/some/where/$applet -" $(options_of tracekit "$applet")
 	done
-	offers "$1" 'profile --fo' --folded
+	offers "$1" 'profile --fo' --folded --format
 	offers "$1" 'tracekit profile -f --st' --stats --stack-storage-size
 }
 

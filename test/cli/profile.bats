@@ -156,3 +156,19 @@ load ../refute
 	usage_error "profile: unknown option '--?[2J'; see 'profile --help'" \
 		tracekit profile "--$(printf '\033')[2J"
 }
+
+@test "-o and --format: what says the format" {
+	usage_error "profile: -o: the end of 'out.xyz' says no format (.txt, .folded); give --format; see 'profile --help'" \
+		tracekit profile -o out.xyz
+	usage_error "profile: -o: the end of 'folded' says no format (.txt, .folded); give --format; see 'profile --help'" \
+		tracekit profile -o folded
+	usage_error "profile: --format: 'svgz' is none of: text, folded; see 'profile --help'" \
+		tracekit profile --format svgz
+	usage_error "profile: -f and --format text exclude each other; see 'profile --help'" \
+		tracekit profile -f --format text -o out.folded
+	usage_error "profile: -o: 'a%m.txt': behind % only n (number), t (time) and % have a meaning; see 'profile --help'" \
+		tracekit profile -o a%m.txt
+	usage_error "profile: -o: 'a%': behind % only n (number), t (time) and % have a meaning; see 'profile --help'" \
+		tracekit profile -o a% --format text
+	[ -z "$(ls | grep -v '^out$\|^err$')" ]
+}

@@ -153,3 +153,30 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	usage_error "stackcount: needs a pattern; $help" ./stackcount
 	usage_error "stackcount: needs a pattern; $help" "$PWD/stackcount"
 }
+
+@test "-o and --format: what says the format" {
+	usage_error "stackcount: -o: the end of 'out.xyz' says no format (.txt, .folded); give --format; see 'stackcount --help'" \
+		tracekit stackcount vfs_read -o out.xyz
+	usage_error "stackcount: -o: the end of 'folded' says no format (.txt, .folded); give --format; see 'stackcount --help'" \
+		tracekit stackcount vfs_read -o folded
+	usage_error "stackcount: --format: 'svgz' is none of: text, folded; see 'stackcount --help'" \
+		tracekit stackcount vfs_read --format svgz
+	usage_error "stackcount: -f and --format text exclude each other; see 'stackcount --help'" \
+		tracekit stackcount vfs_read -f --format text -o out.folded
+	usage_error "stackcount: -o: 'a%m.txt': behind % only n (number), t (time) and % have a meaning; see 'stackcount --help'" \
+		tracekit stackcount vfs_read -o a%m.txt
+	usage_error "stackcount: -o: 'a%': behind % only n (number), t (time) and % have a meaning; see 'stackcount --help'" \
+		tracekit stackcount vfs_read -o a% --format text
+	[ -z "$(ls | grep -v '^out$\|^err$')" ]
+}
+
+@test "-o with -i: each interval has a name, and -T is for text" {
+	for name in out.txt out%%.txt; do
+		usage_error "stackcount: -o: '$name': with -i each interval is a file of its own, so the name needs %n (number) or %t (time); see 'stackcount --help'" \
+			tracekit stackcount -i 1 -o "$name" vfs_read
+	done
+	usage_error "stackcount: -T and --format exclude each other: only text has a line for the time; see 'stackcount --help'" \
+		tracekit stackcount -Ti 1 -o %n.folded vfs_read
+	usage_error "stackcount: -l and -o exclude each other: the list goes to stdout; see 'stackcount --help'" \
+		tracekit stackcount -l -o list.txt vfs_read
+}

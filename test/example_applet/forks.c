@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* forks: the smallest applet, for docs/adding-an-applet.md: who starts processes, by stack. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -13,14 +14,19 @@ TRACE_PROGRAM(stackcount);
 
 struct forks_settings {
 	struct trace_options trace;
+	struct sink_options sink;
 };
 
-static const struct forks_settings defaults = {.trace = TRACE_OPTIONS_DEFAULTS};
+static const struct forks_settings defaults = {
+	.trace = TRACE_OPTIONS_DEFAULTS,
+	.sink = SINK_OPTIONS_DEFAULTS,
+};
 
 static const struct option_spec options[] = {
 	DURATION_OPTION_ROW(struct forks_settings),
 	TRACE_OPTION_ROWS(struct forks_settings, DELIMITED_HELP, VERBOSE_HELP),
 	TABLE_OPTION_ROWS(struct forks_settings),
+	SINK_OPTION_ROWS(struct forks_settings),
 	{0},
 };
 
@@ -28,7 +34,15 @@ static int check(const void *settings, struct error *error)
 {
 	const struct forks_settings *forks = settings;
 
-	return trace_options__check(&forks->trace, "forks", "leave both out", error);
+	if (trace_options__check(&forks->trace, "forks", "leave both out", error))
+		return -EINVAL;
+	return sink_options__check(&forks->sink, &forks->trace, "forks", error);
+}
+
+static void print_header(FILE *out, const struct counting *counting)
+{
+	(void)counting;
+	fputs("Counting processes that are started... Hit Ctrl-C to end.\n", out);
 }
 
 static void print_process(FILE *out, const char *comm, uint32_t tgid)
@@ -51,9 +65,12 @@ static int run(const void *argument, struct error *error)
 		.tracing.program = &stackcount_program,
 		.tracing.options = &settings->trace,
 		.tracing.probe = &probe,
-		.writer.layout = &layout,
-		.writer.comms = true,
-		.writer.processes = true,
+		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),
+		.sink = &settings->sink,
+		.print_header = print_header,
+		.shown.layout = &layout,
+		.shown.comms = true,
+		.shown.processes = true,
 	};
 	int err = tracing__open(&counting.tracing, error);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/report/output.h"
-#include "sym/util/text.h"
+#include "core/format/format.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,11 +7,13 @@
 #include <string.h>
 
 #include "core/names/frame_names.h"
+#include "core/report/output.h"
 #include "core/trace/stacks.h"
 #include "sym/types.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
+#include "sym/util/text.h"
 #include "test/unit/tap.h"
 
 /* ---- text__clean() ---- */
@@ -195,7 +196,7 @@ static void buffers_of_any_size(void)
 	}
 }
 
-/* ---- stack_writer__print() ---- */
+/* ---- text and folded lines ---- */
 
 #define KERNEL(n) (0xffffffff81000000 + (n))
 
@@ -283,12 +284,13 @@ static const char *print_stacks(struct counted_stack *stacks, size_t nr, const c
 {
 	static char result[8192];
 	struct stack_counts counts = {.items = stacks, .nr = nr};
-	struct stack_writer writer = {
+	const struct format *format = strchr(letters, FOLDED) ? &format_folded : &format_text;
+	const struct shown_stacks shown = {
+		.counts = &counts,
 		.layout = current_layout,
 		.names = &names,
 		.comms = comms,
 		.processes = processes,
-		.style.folded = strchr(letters, FOLDED),
 		.delimited = strchr(letters, DELIMITED),
 		.style.offsets = strchr(letters, OFFSETS),
 		.style.verbose = strchr(letters, VERBOSE),
@@ -296,11 +298,12 @@ static const char *print_stacks(struct counted_stack *stacks, size_t nr, const c
 	};
 	char *text = NULL;
 	size_t size;
+	FILE *out;
 
-	writer.out = open_memstream(&text, &size);
-	stack_writer__print(&writer, &counts);
-	CHECK_INT(output__flush(writer.out), 0);
-	fclose(writer.out);
+	out = open_memstream(&text, &size);
+	format->write(out, &shown);
+	CHECK_INT(output__flush(out), 0);
+	fclose(out);
 	snprintf(result, sizeof(result), "%s", text);
 	free(text);
 	return result;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A line for each stack, from its root: "comm;main;work 42". */
+#include <inttypes.h>
+
+#include "core/format/format.h"
+#include "core/trace/stacks.h"
+#include "sym/types.h"
+
+/* What comes in front of the next word of a folded line; "" before the first. */
+static void print_separator(FILE *out, bool *first)
+{
+	if (!*first)
+		fputc(';', out);
+	*first = false;
+}
+
+/* Root first. */
+static void print_folded_frames(FILE *out, const struct shown_stacks *shown,
+				const struct counted_stack *item, const struct frames *frames,
+				uint32_t hidden, bool *first)
+{
+	for (uint32_t i = frames->nr; i-- > hidden;) {
+		const struct sym_query *query = shown_stacks__answer(shown, item, frames, i);
+
+		for (uint32_t level = frame_text__levels(frames->frames[i], query); level-- > 0;) {
+			print_separator(out, first);
+			frame_text__print(out, &shown->style, frames->frames[i], query, level);
+		}
+	}
+}
+
+static void print_folded(FILE *out, const struct shown_stacks *shown,
+			 const struct counted_stack *item)
+{
+	char comm[COMM_LEN + 1];
+	bool first = true;
+
+	if (shown->comms) {
+		counted_stack__comm(item, true, comm);
+		print_separator(out, &first);
+		fputs(comm, out);
+	}
+	print_folded_frames(out, shown, item, item->user, 0, &first);
+	if (shown_stacks__delimits(shown, item)) {
+		print_separator(out, &first);
+		fputc('-', out);
+	}
+	print_folded_frames(out, shown, item, item->kernel, item->hidden, &first);
+	if (first)
+		fputs("[unknown]", out); /* nothing is known but that it was */
+	fprintf(out, " %" PRIu64 "\n", item->count);
+}
+
+static void write_folded(FILE *out, const struct shown_stacks *shown)
+{
+	struct shown_stacks folded = *shown;
+
+	folded.style.folded = true;
+	for (size_t i = 0; i < shown->counts->nr; i++)
+		print_folded(out, &folded, &shown->counts->items[i]);
+}
+
+const struct format format_folded = {
+	.name = "folded",
+	.suffix = ".folded",
+	.write = write_folded,
+};

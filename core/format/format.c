@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/format/format.h"
+
+#include <string.h>
+
+#include "core/names/frame_names.h"
+#include "core/trace/stacks.h"
+#include "sym/util/text.h"
+
+#define FORMAT_ADDRESS_(name) &format_##name,
+const struct format *const formats[] = {FORMATS(FORMAT_ADDRESS_)};
+
+#define FORMAT_NAME_(name) #name,
+const char *const format_names[] = {FORMATS(FORMAT_NAME_) NULL};
+
+/* The longest suffix counts: ".speedscope.json" is not ".json". */
+size_t format__of_path(const char *path)
+{
+	size_t length = strlen(path), longest = 0, found = NR_FORMATS;
+
+	for (size_t i = 0; i < NR_FORMATS; i++) {
+		size_t suffix = strlen(formats[i]->suffix);
+
+		if (suffix <= longest || length < suffix ||
+		    strcmp(path + length - suffix, formats[i]->suffix) != 0)
+			continue;
+		longest = suffix;
+		found = i;
+	}
+	return found;
+}
+
+const struct sym_query *shown_stacks__answer(const struct shown_stacks *shown,
+					     const struct counted_stack *item,
+					     const struct frames *frames, uint32_t i)
+{
+	uint64_t frame = frames->frames[i];
+
+	if (frame_tag(frame) == FRAME_MARK)
+		return NULL;
+	return frame_names__get(shown->names, item, frame, frame__is_return_address(frame, i));
+}
+
+void counted_stack__comm(const struct counted_stack *item, bool folded, char clean[COMM_LEN + 1])
+{
+	size_t length = strnlen(item->key.comm, COMM_LEN);
+
+	/* A thread can call itself nothing, but a folded line has to begin with something. */
+	if (!text__clean(item->key.comm, length, folded, clean, COMM_LEN + 1))
+		strcpy(clean, "?");
+}
+
+bool shown_stacks__delimits(const struct shown_stacks *shown, const struct counted_stack *item)
+{
+	return shown->delimited &&
+	       (shown->layout->delimits_always || (item->kernel->nr && item->user->nr));
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The forms in which counted stacks are written. Each is a file that defines one struct
+ * format, and a row in FORMATS.
+ */
+#ifndef TRACEKIT_CORE_FORMAT_FORMAT_H
+#define TRACEKIT_CORE_FORMAT_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bpf/abi.h"
+#include "core/report/frame_text.h"
+
+struct counted_stack;
+struct frame_names;
+struct frames;
+struct stack_counts;
+struct sym_query;
+
+/* What differs between applets in text output. */
+struct stack_layout {
+	const char *frame_indent;
+	const char *count_indent;
+	/* The line that names the process, from a comm that is safe to print. */
+	void (*print_process)(FILE *out, const char *comm, uint32_t tgid);
+	bool delimits_always; /* with delimited: also where one of the stacks is empty */
+};
+
+/* Counted stacks, and how they are to be shown. All is borrowed. */
+struct shown_stacks {
+	const struct stack_counts *counts;
+	const struct frame_names *names;
+	const struct stack_layout *layout;
+	bool comms;	/* keys have a comm; folded lines begin with it */
+	bool processes; /* print the line that names the process */
+	bool delimited; /* mark the border of kernel and user frames, where there are both */
+	struct frame_style style; /* verbose: with addresses, too, but in folded lines */
+};
+
+struct format {
+	const char *name;
+	const char *suffix; /* of the files that hold it */
+	/* All stacks, in their order. Errors stay in the FILE: see output__flush(). */
+	void (*write)(FILE *out, const struct shown_stacks *shown);
+};
+
+/* clang-format off */
+#define FORMATS(row)                                                                             \
+	row(text)                                                                                \
+	row(folded)
+/* clang-format on */
+
+#define FORMAT_NUMBER_(name) FORMAT_##name,
+enum format_number { FORMATS(FORMAT_NUMBER_) NR_FORMATS };
+
+#define FORMAT_DECLARATION_(name) extern const struct format format_##name;
+FORMATS(FORMAT_DECLARATION_)
+
+/* By their numbers; the names end with NULL. */
+extern const struct format *const formats[NR_FORMATS];
+extern const char *const format_names[];
+
+/* The number of the format that a file of this name holds; NR_FORMATS: none. */
+size_t format__of_path(const char *path);
+
+/* ---- for formats ---- */
+
+/* The answer for frame i of a stack in counts; NULL for a mark. */
+const struct sym_query *shown_stacks__answer(const struct shown_stacks *shown,
+					     const struct counted_stack *item,
+					     const struct frames *frames, uint32_t i);
+
+/* The comm of a stack, safe to print and never empty. */
+void counted_stack__comm(const struct counted_stack *item, bool folded, char clean[COMM_LEN + 1]);
+
+/* The border between its kernel and its user frames is to be marked. */
+bool shown_stacks__delimits(const struct shown_stacks *shown, const struct counted_stack *item);
+
+#endif

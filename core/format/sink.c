@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/format/sink.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/options/trace_options.h"
+#include "core/report/output.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+
+bool sink_options__is_stdout(const struct sink_options *options)
+{
+	return !options->path || !strcmp(options->path, "-");
+}
+
+/* NR_FORMATS: nothing says which. */
+static size_t find_format(const struct sink_options *options, const struct trace_options *trace)
+{
+	if (options->format != FORMAT_NOT_GIVEN)
+		return options->format;
+	if (trace->folded)
+		return FORMAT_folded;
+	return sink_options__is_stdout(options) ? FORMAT_text : format__of_path(options->path);
+}
+
+enum format_number sink_options__format(const struct sink_options *options,
+					const struct trace_options *trace)
+{
+	return (enum format_number)find_format(options, trace);
+}
+
+/* ---- the command line ---- */
+
+static int unknown_suffix(const char *path, const char *program, struct error *error)
+{
+	char list[256] = "";
+
+	for (size_t i = 0; i < NR_FORMATS; i++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
+			 formats[i]->suffix);
+	return error__set(error, -EINVAL,
+			  "-o: the end of '%.200s' says no format (%s); give --format; see '%s "
+			  "--help'",
+			  path, list, program);
+}
+
+/* Each '%' begins %n, %t or %%; *varies: two reports have two names. */
+static bool is_pattern(const char *path, bool *varies)
+{
+	*varies = false;
+	for (const char *at = path; (at = strchr(at, '%')); at += 2) {
+		if (!at[1] || !strchr("nt%", at[1]))
+			return false;
+		*varies |= at[1] != '%';
+	}
+	return true;
+}
+
+static int check_path(const char *path, bool intervals, const char *program, struct error *error)
+{
+	bool varies;
+
+	if (!is_pattern(path, &varies))
+		return error__set(error, -EINVAL,
+				  "-o: '%.200s': behind %% only n (number), t (time) and %% have a "
+				  "meaning; see '%s --help'",
+				  path, program);
+	if (intervals && !varies)
+		return error__set(
+			error, -EINVAL,
+			"-o: '%.200s': with -i each interval is a file of its own, so the "
+			"name needs %%n (number) or %%t (time); see '%s --help'",
+			path, program);
+	return 0;
+}
+
+int sink_options__check(const struct sink_options *options, const struct trace_options *trace,
+			const char *program, struct error *error)
+{
+	size_t format = find_format(options, trace);
+
+	if (trace->folded && format != FORMAT_folded)
+		return error__set(error, -EINVAL,
+				  "-f and --format %s exclude each other; see '%s --help'",
+				  format_names[format], program);
+	if (format == NR_FORMATS)
+		return unknown_suffix(options->path, program, error);
+	return sink_options__is_stdout(options) ?
+		       0 :
+		       check_path(options->path, trace->interval != 0, program, error);
+}
+
+/* ---- writing ---- */
+
+/* The name of a report, allocated; NULL: out of memory. */
+static char *expand(const char *pattern, uint64_t number, time_t now)
+{
+	char time[32] = "", *name = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&name, &size);
+
+	if (!stream)
+		return NULL;
+	strftime(time, sizeof(time), "%Y%m%d-%H%M%S", localtime(&now));
+	for (; *pattern; pattern++) {
+		if (*pattern != '%')
+			fputc(*pattern, stream);
+		else if (*++pattern == 'n')
+			fprintf(stream, "%" PRIu64, number);
+		else
+			fputs(*pattern == 't' ? time : "%", stream);
+	}
+	if (fclose(stream)) {
+		free(name);
+		return NULL;
+	}
+	return name;
+}
+
+static int fail(const char *path, struct error *error)
+{
+	int code = -errno;
+
+	return error__set(error, code, "cannot write '%.200s': %s", path, strerror(-code));
+}
+
+/* A pipe or a device, which stays what it is. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* The length of the folders in a path, with the last slash. */
+static int folders_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (int)(slash + 1 - path) : 0;
+}
+
+int sink_options__check_place(const struct sink_options *options, struct error *error)
+{
+	CLEANUP_FREE char *path = NULL;
+	struct stat st;
+
+	if (sink_options__is_stdout(options))
+		return 0;
+	path = expand(options->path, 1, time(NULL));
+	if (!path)
+		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return fail(path, error);
+	}
+	if (is_special(path))
+		return access(path, W_OK) ? fail(path, error) : 0;
+	path[folders_length(path)] = '\0';
+	return access(path[0] ? path : ".", W_OK | X_OK) ? fail(options->path, error) : 0;
+}
+
+/* Beside the file, so that rename() can put it in its place. */
+static int open_temporary(struct sink *sink, struct error *error)
+{
+	mode_t mask = umask(0);
+	int folder = folders_length(sink->path);
+	CLEANUP_FREE char *name = NULL;
+	CLEANUP_CLOSE int fd = -1;
+
+	umask(mask);
+	if (asprintf(&name, "%.*s.%s.XXXXXX", folder, sink->path, sink->path + folder) < 0) {
+		name = NULL;
+		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
+	}
+	fd = mkstemp(name);
+	if (fd < 0)
+		return fail(sink->path, error);
+	sink->temporary = TAKE_POINTER(name);
+	if (fchmod(fd, 0666 & ~mask))
+		return fail(sink->path, error);
+	sink->out = fdopen(fd, "w");
+	if (!sink->out)
+		return fail(sink->path, error);
+	(void)TAKE_FD(fd); /* it belongs to out */
+	return 0;
+}
+
+static int open_special(struct sink *sink, struct error *error)
+{
+	sink->out = fopen(sink->path, "we");
+	return sink->out ? 0 : fail(sink->path, error);
+}
+
+int sink__open(struct sink *sink, const struct sink_options *options, uint64_t number, time_t now,
+	       struct error *error)
+{
+	if (sink_options__is_stdout(options)) {
+		sink->out = stdout;
+		return 0;
+	}
+	sink->path = expand(options->path, number, now);
+	if (!sink->path)
+		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
+	return is_special(sink->path) ? open_special(sink, error) : open_temporary(sink, error);
+}
+
+/* All that has been written is in the file, and on the disk. */
+static int complete(struct sink *sink, struct error *error)
+{
+	int err = output__flush(sink->out);
+
+	if (!err && sink->temporary && fsync(fileno(sink->out)))
+		err = -errno;
+	if (fclose(sink->out) && !err)
+		err = -errno;
+	sink->out = NULL;
+	errno = -err;
+	return err ? fail(sink->path, error) : 0;
+}
+
+int sink__finish(struct sink *sink, struct error *error)
+{
+	int err;
+
+	if (sink->out == stdout)
+		return output__finish(stdout, error);
+	err = complete(sink, error);
+	if (err || !sink->temporary)
+		return err;
+	if (rename(sink->temporary, sink->path))
+		return fail(sink->path, error);
+	free(sink->temporary);
+	sink->temporary = NULL;
+	return 0;
+}
+
+void sink__release(struct sink *sink)
+{
+	if (sink->out && sink->out != stdout)
+		fclose(sink->out);
+	if (sink->temporary)
+		unlink(sink->temporary);
+	free(sink->temporary);
+	free(sink->path);
+}

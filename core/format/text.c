@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Blocks of lines: a stack from its leaf, its process, its count. */
+#include <inttypes.h>
+
+#include "core/format/format.h"
+#include "core/trace/stacks.h"
+#include "sym/types.h"
+
+/* A mark has no address, nor has what only its file is known of; names stay in their column. */
+static void print_address(FILE *out, const struct sym_query *query)
+{
+	if (query && !query->in_file)
+		fprintf(out, "%-16" PRIx64 " ", query->address);
+	else
+		fprintf(out, "%-16s ", "-");
+}
+
+/* A line for each function that the address is in. */
+static void print_frame(FILE *out, const struct shown_stacks *shown, uint64_t frame,
+			const struct sym_query *query)
+{
+	for (uint32_t level = 0; level < frame_text__levels(frame, query); level++) {
+		fputs(shown->layout->frame_indent, out);
+		if (shown->style.verbose)
+			print_address(out, query);
+		frame_text__print(out, &shown->style, frame, query, level);
+		fputc('\n', out);
+	}
+}
+
+static void print_lines(FILE *out, const struct shown_stacks *shown,
+			const struct counted_stack *item, const struct frames *frames,
+			uint32_t hidden)
+{
+	for (uint32_t i = hidden; i < frames->nr; i++)
+		print_frame(out, shown, frames->frames[i],
+			    shown_stacks__answer(shown, item, frames, i));
+}
+
+static void print_text(FILE *out, const struct shown_stacks *shown,
+		       const struct counted_stack *item)
+{
+	char comm[COMM_LEN + 1];
+
+	print_lines(out, shown, item, item->kernel, item->hidden);
+	if (shown_stacks__delimits(shown, item))
+		fputs("    --\n", out);
+	print_lines(out, shown, item, item->user, 0);
+	if (shown->processes) {
+		counted_stack__comm(item, false, comm);
+		shown->layout->print_process(out, comm, item->key.tgid);
+	}
+	fprintf(out, "%s%" PRIu64 "\n\n", shown->layout->count_indent, item->count);
+}
+
+static void write_text(FILE *out, const struct shown_stacks *shown)
+{
+	for (size_t i = 0; i < shown->counts->nr; i++)
+		print_text(out, shown, &shown->counts->items[i]);
+}
+
+const struct format format_text = {
+	.name = "text",
+	.suffix = ".txt",
+	.write = write_text,
+};

@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# -o: reports in files, which are complete or not there.
+
+load helpers
+load ../refute
+
+# The files here, but for those of the tests' own.
+files() {
+	find . -type f ! -name out ! -name err ! -name 'said.*' | sort
+}
+
+@test "a file has all that stdout would have, and stdout nothing" {
+	calls usdt 7
+	umask 027
+	start_stackcount -p "$pid" -o result.txt "u:$CALLS:plain"
+	go "$pid"
+	[ -z "$(files)" ]
+	stop_stackcount
+	[ ! -s out ]
+	[ "$(files)" = ./result.txt ]
+	[ "$(stat -c %a result.txt)" = 640 ]
+	(cat result.txt; echo 'Detaching...') >whole
+	[ "$(stackcount_text whole)" -eq 7 ]
+}
+
+@test "the name or --format says the format; one that was there stays until then" {
+	spin names
+	echo before >result.folded
+	ln result.folded other
+	start_tracer profile -p "$pid" -o result.folded
+	spend "$pid" 20
+	[ "$(<result.folded)" = before ]
+	stop_tracer
+	[ "$(<other)" = before ]
+	grep -Eq '^spin;.*spin_leaf [0-9]+$' result.folded
+	folded result.folded
+	profile -p "$pid" -F 499 -o result --format folded 0.2
+	folded result
+	profile -p "$pid" -F 499 -o - --format folded 0.2 >out
+	folded out
+}
+
+@test "-i: each interval has a file of its own, and all events are in them" {
+	calls fast 1
+	start_stackcount --stats -f -p "$pid" -i 0.1 -o '%n-%t-%%.txt' "$CALLS:counted"
+	go "$pid"
+	wait_for eval '[ "$(files | wc -l)" -ge 3 ]'
+	go "$pid"
+	stop_stackcount
+	number=0
+	for file in $(files | sort -t/ -k2 -n); do
+		number=$((number + 1))
+		[[ $file == ./$number-20[0-9][0-9][0-9][0-9][0-9][0-9]-[0-9][0-9][0-9][0-9][0-9][0-9]-%.txt ]]
+	done
+	[ "$(awk '{ sum += $NF } END { print sum }' [0-9]*.txt)" -eq "$answer" ]
+}
+
+@test "a full disk, and a folder that is not there: an error, and not half a file" {
+	spin deep 60
+	mkdir disk
+	try unshare --mount bash -c 'mount -t tmpfs -o size=4k none disk && echo before >disk/result.txt &&
+		"$1" profile -F 999 -p "$2" -o disk/result.txt 0.5 2>err || status=$?
+		ls -A disk; cat disk/result.txt; exit "$status"' - "$TRACEKIT" "$pid" >out
+	[ "$status" -eq 1 ]
+	diff out <(printf '%s\n' result.txt before)
+	grep -Fxq "profile: cannot write 'disk/result.txt': No space left on device" err
+	# At once, not when the trace is over.
+	try timeout 20 "$TRACEKIT" profile -o nowhere/result.txt 2>err
+	[ "$status" -eq 1 ]
+	diff err <(echo "profile: cannot write 'nowhere/result.txt': No such file or directory")
+	try timeout 20 "$TRACEKIT" profile -o disk --format text 2>err
+	[ "$status" -eq 1 ]
+	diff err <(echo "profile: cannot write 'disk': Is a directory")
+	try profile -o /dev/full --format text 0.1 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "profile: cannot write '/dev/full': No space left on device" err
+	nothing_left
+}
+
+@test "a FIFO is written to as it is; who reads stdout does not matter" {
+	spin names
+	mkfifo fifo
+	start cat fifo >read
+	reader=$pid
+	profile -p "${started[0]}" -F 499 -f -o fifo 0.2
+	wait "$reader"
+	[ -p fifo ]
+	grep -q ';spin_leaf [0-9]*$' read
+	profile -p "${started[0]}" -F 499 -o closed.folded 0.2 >&-
+	grep -q ';spin_leaf [0-9]*$' closed.folded
+	bash -c 'set -o pipefail; "$1" profile -p "$2" -F 499 -o gone.folded 0.3 | true' - "$TRACEKIT" "${started[0]}"
+	grep -q ';spin_leaf [0-9]*$' gone.folded
+}
