@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an applet is to main.c. */
+/* An applet, as main.c sees it. */
 #ifndef TRACEKIT_APPLETS_APPLET_H
 #define TRACEKIT_APPLETS_APPLET_H
 
@@ -13,11 +13,11 @@ struct applet {
 	struct command command;
 	const void *defaults; /* the applet's settings before the command line is parsed */
 	size_t settings_size;
-	/* What the option table cannot say; 0 or -EINVAL with error filled. May be NULL. */
+	/* Checks beyond the option table: 0, or -EINVAL with error filled. May be NULL. */
 	int (*check)(const void *settings, struct error *error);
 	/*
-	 * 0, or a negative errno with error filled; an empty text is said to
-	 * nobody: that is for a stdout that nobody reads any more.
+	 * Returns 0, or a negative errno with error filled. An empty error text is not printed: for
+	 * a stdout that nobody reads any more.
 	 */
 	int (*run)(const void *settings, struct error *error);
 };

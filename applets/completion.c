@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A script holds what is the same whatever the tables hold, and what the tables
- * make of themselves: for each applet its options, the values of these by their
- * types and, in zsh and fish, their help.
+ * A script has a fixed part and a part made from the tables: each applet's options, their values by
+ * type and, in zsh and fish, their help.
  *
- * In each of them the first word behind tracekit decides. Is it an option of
- * the binary, its value is completed; is it an applet, all goes on as behind a
- * link of that name.
+ * In each script the first word behind tracekit decides. Behind an option of the binary its value
+ * is completed; behind an applet all goes on as behind a link of that name.
  */
 #include "applets/completion.h"
 
@@ -51,7 +49,7 @@ void script__print_applets(const struct script *script, const char *separator)
 		fprintf(script->out, "%s%s", i ? separator : "", script->applets[i]->command.name);
 }
 
-/* Every shell expands them once more. */
+/* Every shell expands the choices once more. */
 static void print_choices(const struct script *script, const char *const *choices)
 {
 	for (size_t i = 0; choices[i]; i++) {

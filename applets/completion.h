@@ -12,10 +12,9 @@ struct command;
 extern const char *const completion_shells[];
 
 /*
- * Print the script that lets a shell complete what can stand behind tracekit,
- * whose own options are those of binary, and behind the name of each applet.
- * Returns 0, or -EINVAL if shell is none of completion_shells; errors of
- * writing stay in the FILE.
+ * Print the script with which a shell completes words behind tracekit, whose own options are in
+ * binary, and behind the name of each applet. Returns 0, or -EINVAL if shell is none of
+ * completion_shells; errors of writing stay in the FILE.
  */
 int completion__print(const char *shell, const struct command *binary,
 		      const struct applet *const *applets, FILE *out);

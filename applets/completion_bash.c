@@ -100,7 +100,7 @@ static void print_applet(const struct script *script, const struct command *comm
 	fputs(" ;;\n\tesac\n}\n", script->out);
 }
 
-/* The word that decides: the name of the program, else its first argument, if that is typed. */
+/* Set command: the name of the program, else its first argument, if that is typed. */
 static void print_command(const struct script *script)
 {
 	fputs("\tcase ${COMP_WORDS[0]##*/} in\n\t", script->out);

@@ -23,7 +23,7 @@ static void print_text(const struct script *script, const char *text)
 	fputs("'\n", script->out);
 }
 
-/* start: complete, and the command and condition. */
+/* start: "complete", the command and the condition. */
 static void print_option(const struct script *script, const char *start,
 			 const struct option_spec *spec)
 {
@@ -43,7 +43,7 @@ static void print_applets(const struct script *script, const char *start)
 	}
 }
 
-/* Its own options stand alone, and take their values as words of their own. */
+/* The binary's own options stand alone, and take their values as separate words. */
 static void print_binary(const struct script *script)
 {
 	print_applets(script, AS_FIRST_WORD);
@@ -78,7 +78,7 @@ static void print_rows(const struct script *script, const struct command *comman
 	}
 }
 
-/* Behind tracekit, and behind a link. */
+/* The applet behind tracekit, and behind a link. */
 static void print_applet(const struct script *script, const struct command *command)
 {
 	char start[128];

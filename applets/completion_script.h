@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the completion scripts of all shells are made of. */
+/* The parts of the completion scripts of all shells. */
 #ifndef TRACEKIT_APPLETS_COMPLETION_SCRIPT_H
 #define TRACEKIT_APPLETS_COMPLETION_SCRIPT_H
 
@@ -10,7 +10,7 @@ struct command;
 struct option_spec;
 struct script;
 
-/* How a shell says things. All text from the tables stands within single quotes. */
+/* The syntax of a shell. All text from the tables stands within single quotes. */
 struct shell {
 	const char *apostrophe, *backslash;  /* within single quotes */
 	const char *nothing;		     /* completes a value that nobody can guess, */
@@ -28,24 +28,24 @@ struct script {
 	const struct applet *const *applets; /* ends with NULL */
 };
 
-/* For the one word behind tracekit that is neither an applet nor an option. */
+/* The only word behind tracekit that is neither an applet nor an option. */
 #define HELP_WORD    "help"
 #define HELP_SUMMARY "show all options of an applet"
 
 /*
- * Text within single quotes. Where the shell reads it once more, a backslash
- * goes before each character that is one of special.
+ * Print text within single quotes. Each character of special gets a backslash, for a shell that
+ * reads the text once more.
  */
 void script__print_text(const struct script *script, const char *text, const char *special);
 
-/* "-F | --frequency", or whatever else shall stand between the two. */
+/* "-F | --frequency", with separator between the two. */
 void script__print_option(const struct script *script, const struct option_spec *spec,
 			  const char *separator);
 
 /* The names of all applets. */
 void script__print_applets(const struct script *script, const char *separator);
 
-/* What completes the value of an option, or the positional argument. */
+/* Print what completes the value of an option, or the positional argument. */
 void script__print_value(const struct script *script, const struct option_spec *spec);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Completion for zsh: what its functions _arguments and _describe read. */
+/* Completion for zsh: input of its functions _arguments and _describe. */
 #include "applets/applet.h"
 #include "applets/completion_script.h"
 
-/* What ends a part of an argument of _arguments. */
+/* These characters end a part of an argument of _arguments. */
 #define SPECIAL "\\[]:"
 
 static const char functions[] =
@@ -130,7 +130,7 @@ static void print_applet(const struct script *script, const struct command *comm
 	fputs("\n}\n", script->out);
 }
 
-/* The first words that others can follow. */
+/* A case for each first word that others can follow. */
 static void print_cases(const struct script *script)
 {
 	fputs("\t" HELP_WORD ") __tracekit_applets ;;\n", script->out);

@@ -8,10 +8,9 @@ struct applet;
 struct error;
 
 /*
- * Link every applet's name in directory to the running program: hard links, or
- * symbolic ones to its full path. A name that is such a link already is left
- * alone; one that is anything else is an error and stays untouched. Returns 0
- * or a negative errno with error filled; earlier links then exist.
+ * Link every applet's name in directory to the running program: hard links, or symbolic ones to its
+ * full path. A name that is such a link already is left alone; anything else is an error and stays
+ * untouched. Returns 0 or a negative errno with error filled; earlier links then exist.
  */
 int install__links(const char *directory, bool symbolic, const struct applet *const *applets,
 		   struct error *error);

@@ -21,7 +21,7 @@
 
 enum { EXIT_USAGE = 2, EXIT_UNKNOWN_APPLET = 127 };
 
-/* stdout holds all there is to say: write it out and turn the result into an exit status. */
+/* All output is in stdout: write it out and return the exit status. */
 static int finish_stdout(void)
 {
 	struct error error;
@@ -35,7 +35,7 @@ static int finish_stdout(void)
 	return EXIT_FAILURE;
 }
 
-/* Written at once: where that is done in parts, it is not known at the end why one failed. */
+/* Write all at once: after several writes, the reason of a failure is not known at the end. */
 static int print_help_of(const struct applet *applet)
 {
 	static char buffer[32 * 1024];
@@ -95,7 +95,7 @@ static void print_applets(FILE *out)
 		fprintf(out, "%-12s %s\n", (*applet)->command.name, (*applet)->command.summary);
 }
 
-/* What there is in place of an applet: the first argument, and then nothing but its value. */
+/* Options in place of an applet: the first argument, followed by nothing but its value. */
 static const struct option_spec own_options[] = {
 	{.name = "list", .type = OPTION_FLAG, .help = "list the applets, one per line"},
 	{.name = "install",
@@ -187,7 +187,7 @@ static int help_applet(int argc, char **argv)
 	return print_help_of(applet);
 }
 
-/* The options of the binary itself that print something, and nothing else. */
+/* Options of the binary that only print something. */
 static const struct {
 	const char *option;
 	void (*print)(FILE *out);
@@ -229,9 +229,9 @@ static int run_command(int argc, char **argv)
 }
 
 /*
- * With stdin, stdout or stderr closed, the next file opened would take its
- * place, and a message would be written into it. /dev/null read-only there
- * makes writing fail as it would have.
+ * If stdin, stdout or stderr is closed, the next file opened would take its place, and a message
+ * would be written into that file. /dev/null, opened read-only, takes the place instead: writing
+ * still fails.
  */
 static void occupy_standard_descriptors(void)
 {
@@ -251,8 +251,8 @@ int main(int argc, char **argv)
 	const struct applet *applet;
 
 	occupy_standard_descriptors();
-	signal(SIGPIPE, SIG_IGN); /* a reader that goes is an error of write */
-	/* Whoever started us may ignore it, and a child's PID would be free before we know. */
+	signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of write */
+	/* Our parent can leave SIGCHLD ignored; then a child's PID would be free before we know. */
 	signal(SIGCHLD, SIG_DFL);
 	applet = find_applet(name);
 	if (applet)

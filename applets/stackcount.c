@@ -115,7 +115,7 @@ static void print_time_of_day(FILE *out, const struct counting *counting)
 	fputs(clock, out);
 }
 
-/* Where the kernel takes its time to detach, say how long it will be. */
+/* Begin to detach, and say how long it will take if that is a second or more. */
 static int detach(const struct counting *counting, struct error *error)
 {
 	size_t left;
@@ -130,7 +130,7 @@ static int detach(const struct counting *counting, struct error *error)
 	return output__finish(stdout, error);
 }
 
-/* Until events are counted. */
+/* Open, load and attach; then events are counted. */
 static int start(struct counting *counting, const struct stackcount_settings *settings,
 		 struct error *error)
 {

@@ -71,7 +71,7 @@ static uint64_t whole_pages(uint64_t wanted)
 	return size;
 }
 
-/* Where the kernel takes its time to detach, say how long it will be. */
+/* Begin to detach, and say how long it will take if that is a second or more. */
 static void detach(const struct tracing *tracing)
 {
 	size_t left;
@@ -99,7 +99,7 @@ static int run(const void *argument, struct error *error)
 
 	if (settings->probe.list)
 		return tracing__list(tracing, error);
-	/* The kernel stack, unless others were asked for. */
+	/* Only kernel stacks, unless others were asked for. */
 	trace.kernel_stacks_only |= !trace.user_stacks_only && !trace.delimited;
 	err = tracing__open(tracing, error);
 	if (!err)

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* One line each for tracekit, the libraries that are in it, and the compiler. */
+/* Print a line each for tracekit, its libraries and the compiler. */
 void version__print(FILE *out);
 
 #endif
