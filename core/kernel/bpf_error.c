@@ -27,7 +27,7 @@ void bpf_error__capture(void)
 	libbpf_set_print(remember);
 }
 
-/* One line of it, without libbpf's own prefix. */
+/* The first line of the warning, without libbpf's prefix. */
 static const char *warning_line(void)
 {
 	const char *prefix = "libbpf: ";
@@ -47,7 +47,7 @@ static bool first_line_has(const char *path, const char *text)
 	return file && fgets(line, sizeof(line), file) && strstr(line, text);
 }
 
-/* Whether the kernel forbids programs to read memory; the second is for no securityfs. */
+/* True if the kernel forbids programs to read memory. The second file is for no securityfs. */
 static bool is_locked_down(void)
 {
 	return first_line_has("/sys/kernel/security/lockdown", "[confidentiality]") ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What libbpf says, and what that means to a user. */
+/* Errors of libbpf, in words for users. */
 #ifndef TRACEKIT_CORE_KERNEL_BPF_ERROR_H
 #define TRACEKIT_CORE_KERNEL_BPF_ERROR_H
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Copy length bytes from a position in a stream of which the last size bytes, a power of
- * two, are at data: behind its end it goes on at its start.
+ * Copy length bytes from a position of a stream. Its last size bytes, a power of two, are at data:
+ * behind their end the stream goes on at their start.
  */
 static inline void circular__copy(const unsigned char *data, size_t size, uint64_t position,
 				  void *to, size_t length)

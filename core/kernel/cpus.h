@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs there are. */
+/* The CPUs of the machine. */
 #ifndef TRACEKIT_CORE_KERNEL_CPUS_H
 #define TRACEKIT_CORE_KERNEL_CPUS_H
 
@@ -15,17 +15,17 @@ struct cpu_list {
 };
 
 /*
- * The kernel's list format, "0-3,8" with an optional newline. Returns 0,
- * -EINVAL if text is not that, or -ENOMEM; *list is untouched on failure.
+ * The kernel's list format, "0-3,8" with an optional newline. Returns 0, -EINVAL if text has
+ * another format, or -ENOMEM; *list is untouched on failure.
  */
 int cpu_list__parse(const char *text, struct cpu_list *list);
 
-/* The CPUs that are online now. 0, -ENOMEM, or why neither /sys nor /proc can be read. */
+/* The CPUs that are online now, from /sys or /proc. Returns 0 or a negative errno. */
 int cpu_list__read_online(struct cpu_list *list);
 
 /*
- * How many CPUs can ever be online: so many values per-CPU maps have. Or a negative errno, as
- * above. The kernel is asked once.
+ * The number of CPUs that can ever be online, as many as per-CPU maps have values; or a negative
+ * errno, as above. The kernel is asked once.
  */
 int cpus__count_possible(void);
 
@@ -37,16 +37,16 @@ int cpus__count_possible(void);
 int cpu_list__parse_proc(FILE *file, struct cpu_list *list);
 
 /*
- * The online CPUs, or the wanted one, which option ("-C") names, if it is online. Returns
- * 0 or a negative errno with error filled and *list untouched.
+ * All online CPUs, for EVERY_CPU, or the wanted one, if it is online; messages name option ("-C").
+ * Returns 0 or a negative errno with error filled and *list untouched.
  */
 #define EVERY_CPU UINT64_MAX
 int cpu_list__choose(struct cpu_list *list, uint64_t wanted, const char *option,
 		     struct error *error);
 
 /*
- * Whether the CPU that option ("-C") names is online: 0, or a negative errno with error
- * filled.
+ * Check that a CPU is online; messages name option ("-C"). Returns 0, or a negative errno with
+ * error filled.
  */
 int cpu__check_online(uint64_t cpu, const char *option, struct error *error);
 

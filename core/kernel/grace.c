@@ -40,9 +40,9 @@ void grace__close(struct grace *grace)
 }
 
 /*
- * The kernel does that, by an RCU grace period, when user space changes a map of maps, since a
- * program may still be using what was in it (4.20, 1ae80cf31938). membarrier() would do
- * the same, but not with one CPU, nor with nohz_full.
+ * When user space changes a map of maps, the kernel waits for an RCU grace period, since a program
+ * may still be using the old inner map (4.20, 1ae80cf31938). membarrier() would do the same, but
+ * not with one CPU, and not with nohz_full.
  */
 int grace__wait(const struct grace *grace)
 {

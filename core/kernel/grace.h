@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Waiting until BPF programs have ended that may still use what they have seen. */
+/* Wait for the end of BPF programs that may still use what they have seen. */
 #ifndef TRACEKIT_CORE_KERNEL_GRACE_H
 #define TRACEKIT_CORE_KERNEL_GRACE_H
 
 struct grace {
-	int fds[2]; /* a map of maps, and one that is put into it; all zero is none */
+	int fds[2]; /* a map of maps, and its inner map; all zero is none */
 };
 
 /* Returns 0 or a negative errno. */

@@ -59,7 +59,7 @@ uint64_t ring__end(const struct ring *ring)
 	return __atomic_load_n(ring->produced, __ATOMIC_ACQUIRE);
 }
 
-/* A header does not go across the end: all are aligned to their size, as the end is. */
+/* No header crosses the end: headers and the end are aligned to the size of a header. */
 static uint32_t load_length(const struct ring *ring)
 {
 	const struct ring_header *header =

@@ -3,9 +3,9 @@
  * The reader's side of a BPF ring buffer (BPF_MAP_TYPE_RINGBUF, Linux 5.8). Format:
  * Documentation/bpf/ringbuf.rst and the BPF_RINGBUF_ constants of linux/bpf.h.
  *
- * libbpf's reader calls back for each record until there is none left, which under a
- * steady load is never. This one takes as many as its caller has room for, knows how far
- * the kernel has written, and maps the data once, not twice.
+ * libbpf's reader calls back for each record until none is left, which under a steady load is
+ * never. This reader takes as many as its caller has room for, knows how far the kernel has
+ * written, and maps the data once, not twice.
  */
 #ifndef TRACEKIT_CORE_KERNEL_RING_H
 #define TRACEKIT_CORE_KERNEL_RING_H
@@ -21,26 +21,26 @@ struct ring {
 	int fd;		    /* not owned; polls as readable while there is something to read */
 	uint64_t size;	    /* of the data, in bytes */
 	uint64_t position;  /* where the next record is read, in bytes since the start */
-	uint64_t end;	    /* up to where there were records when that was looked at last */
+	uint64_t end;	    /* the end of the records at the last ring__look() */
 	uint64_t *consumed; /* mapped: the kernel may write up to size bytes from there on */
 	const uint64_t *produced; /* mapped: a page, then the data */
 	const unsigned char *data;
 };
 
-/* Of a map that was created. Returns 0 or a negative errno with error filled. */
+/* Map the ring buffer of a created map. Returns 0 or a negative errno with error filled. */
 int ring__open(struct ring *ring, const struct bpf_map *map, struct error *error);
 void ring__close(struct ring *ring);
 
-/* See how far the kernel has written: so far ring__read() goes. */
+/* See how far the kernel has written: ring__read() goes as far as that. */
 void ring__look(struct ring *ring);
 
 /*
- * Copy the next record, or its first size bytes, to record. Returns its length, or 0 if
- * there is none, or none that is complete yet.
+ * Copy the next record, or its first size bytes, to record. Returns its length, or 0 if there is
+ * none, or it is not complete yet.
  */
 size_t ring__read(struct ring *ring, void *record, size_t size);
 
-/* Give the room of what was read back to the kernel. */
+/* Let the kernel use the room of the records that were read. */
 void ring__free_read(struct ring *ring);
 
 /* The position behind the last record. */

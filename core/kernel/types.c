@@ -38,8 +38,8 @@ static struct btf *read_btf(void)
 }
 
 /*
- * Offset in bytes and type of the member of a struct; one within an unnamed
- * struct or union counts as its own. False if there is none.
+ * Find the offset in bytes and the type of a struct's member; a member of an unnamed struct or
+ * union in it counts as its own. False if there is none.
  */
 static bool find_member(const struct btf *btf, uint32_t type_id, const char *name, uint32_t *offset,
 			uint32_t *member_type)

@@ -8,15 +8,14 @@
 struct task_layout;
 
 /*
- * Whether programs can have the registers with which a thread came into the kernel:
+ * True if programs can read the registers with which a thread entered the kernel:
  * bpf_task_pt_regs(), 5.15, which needs BTF. The kernel is asked once.
  */
 bool task_registers__can_be_had(void);
 
 /*
- * Read from the kernel's BTF, which is parsed for it and freed again: some MB
- * for a moment. Returns 0, -ESRCH if the kernel has no BTF, or -ENOENT if
- * something is not in it; *layout is untouched on failure.
+ * Read the layout from the kernel's BTF, which takes some MB for a moment. Returns 0, -ESRCH if the
+ * kernel has no BTF, or -ENOENT if something is missing in it; *layout is untouched on failure.
  */
 int task_layout__read(struct task_layout *layout);
 

@@ -12,7 +12,7 @@
 /* All steps, and statistics. */
 #define LOG_LEVEL (2 | 4)
 
-/* The most that kernels before 5.16 take (c5a2d43e998a). Only what is written takes memory. */
+/* The most that kernels before 5.16 take (c5a2d43e998a). Only written pages take memory. */
 #define LOG_SIZE ((16 << 20) - 1)
 
 struct program_log {

@@ -56,7 +56,7 @@ static size_t sort_distinct(struct frame_place *places, size_t nr)
 struct place_list {
 	struct frame_place *places;
 	size_t nr, capacity;
-	size_t compact_at; /* sort and drop repetitions when so many have come together */
+	size_t compact_at; /* sort and drop repetitions when there are so many */
 };
 
 static int add_frames(struct place_list *list, const struct counted_stack *stack,
@@ -182,6 +182,6 @@ const struct sym_query *frame_names__get(const struct frame_names *names,
 		bsearch(&place, names->places, names->nr, sizeof(place), compare_places);
 
 	if (!found)
-		abort(); /* not a frame of what names was made for */
+		abort(); /* not a frame of the counts that names was made for */
 	return &names->queries[found - names->places];
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The names of all frames of a report: each distinct one asked for once. */
+/* The names of all frames of a report: each distinct frame is asked for once. */
 #ifndef TRACEKIT_CORE_NAMES_FRAME_NAMES_H
 #define TRACEKIT_CORE_NAMES_FRAME_NAMES_H
 
@@ -16,18 +16,18 @@ struct symbolizer;
 struct trace_processes;
 struct unwind_module_list;
 
-/* Where a frame is looked up: in the kernel, or in what the process tgid was then. */
+/* The place to look a frame up: the kernel, or the program that process tgid was then. */
 struct frame_place {
 	uint64_t frame; /* as of frame_plain() */
 	uint32_t tgid;
 	bool return_address;
-	uint64_t since; /* as that of a counted stack; it and tgid are 0 for kernel frames */
+	uint64_t since; /* as in a counted stack; since and tgid are 0 for kernel frames */
 };
 
 struct frame_names {
 	struct frame_place *places; /* sorted, distinct */
 	struct sym_query *queries;  /* answered, in the same order */
-	struct arena modules;	    /* names of those that no answer has */
+	struct arena modules;	    /* names of modules that no answer has */
 	size_t nr;
 	int kernel_error;      /* of symbolizer__name_kernel() */
 	int user_error;	       /* of symbolizer__name_user() */
@@ -35,10 +35,10 @@ struct frame_names {
 	bool incomplete_debug; /* symbolizer__has_incomplete_debug() */
 };
 
-/* What the symbolizer says of all that it has been asked so far. */
+/* Take unanswered and incomplete_debug from the symbolizer, as of now. */
 void frame_names__note_missing(struct frame_names *names, const struct symbolizer *symbolizer);
 
-/* Who knows what frames are. */
+/* The sources of names. */
 struct frame_sources {
 	struct symbolizer *symbolizer;
 	struct trace_processes *processes; /* NULL: processes are named as they are now */
@@ -46,16 +46,14 @@ struct frame_sources {
 };
 
 /*
- * Name every frame of counts. What cannot be named stays without a name; that
- * is no failure. Returns 0 or -ENOMEM with names empty.
+ * Name every frame of counts. A frame that cannot be named stays without a name; this is no
+ * failure. Returns 0 or -ENOMEM with names empty.
  */
 int frame_names__find_all(struct frame_names *names, const struct stack_counts *counts,
 			  const struct frame_sources *sources);
 void frame_names__release(struct frame_names *names);
 
-/*
- * The answer for one frame of a stack that was in counts; stack may be NULL if it is the kernel's.
- */
+/* The answer for a frame of a stack that was in counts; stack may be NULL for a kernel frame. */
 const struct sym_query *frame_names__get(const struct frame_names *names,
 					 const struct counted_stack *stack, uint64_t frame,
 					 bool return_address);

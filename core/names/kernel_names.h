@@ -8,7 +8,7 @@
 
 struct kernel_namer;
 
-/* Returns 0, or a negative errno where the kernel cannot do it (before 5.14, for one). */
+/* Returns 0, or a negative errno if the kernel cannot do this (before 5.14, for example). */
 int kernel_namer__new(struct kernel_namer **namer);
 void kernel_namer__free(struct kernel_namer *namer);
 void kernel_namer__freep(struct kernel_namer **namer);

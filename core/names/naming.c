@@ -17,11 +17,11 @@ struct naming {
 	struct symbolizer *symbolizer;
 	const struct unwind_module_list *modules;
 	bool names_programs;
-	struct pid_list pids; /* processes that the trace is limited to; empty: it is not */
+	struct pid_list pids; /* processes that the trace is limited to; empty: no limit */
 	struct trace_processes *processes;
 };
 
-/* A process that cannot be read now is read, or not, when the trace has ended. */
+/* A process that cannot be read now may be read when the trace has ended. */
 static int remember(struct naming *naming, const struct trace_options *options)
 {
 	int err = trace_options__processes(options, &naming->pids);
@@ -42,7 +42,7 @@ int naming__new(struct naming **out, const struct session *session, struct error
 	naming = calloc(1, sizeof(*naming));
 	if (!naming)
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
-	/* Where the kernel cannot run it the symbolizer reads kallsyms. */
+	/* If the kernel cannot run the namer, the symbolizer reads kallsyms. */
 	if (!options->user_stacks_only && kernel_namer__new(&naming->namer))
 		naming->namer = NULL;
 	naming->modules = unwinding__modules(session__unwinding(session));

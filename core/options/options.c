@@ -77,7 +77,7 @@ static void list_choices(const struct option_spec *spec, char *text, size_t size
 					 spec->choices[i]);
 }
 
-/* "4K": in the largest unit that it is whole in. */
+/* "4K": in the largest unit that divides it. */
 static const char *size_label(uint64_t bytes, char label[24])
 {
 	static const char *const units[] = {"", "K", "M", "G"};
@@ -131,7 +131,7 @@ static bool pids__has(const pid_t *pids, size_t nr, pid_t pid)
 	return false;
 }
 
-/* Returns 0, -EINVAL if text is no list of PIDs, or -ENOMEM. Each is in the list once. */
+/* Returns 0, -EINVAL if text is no list of PIDs, or -ENOMEM. Each PID is in the list once. */
 static int parse_pids(const char *text, struct pid_list *list)
 {
 	CLEANUP_FREE char *copy = strdup(text);
@@ -234,7 +234,7 @@ static const char *long_word(char **argv)
 {
 	const char *word = argv[optind - 1];
 
-	/* Its value was a word of its own: go back by one more. */
+	/* The value was a separate word: go back by one more. */
 	if (optarg == word)
 		word = argv[optind - 2];
 	return word + strspn(word, "-");
@@ -248,7 +248,7 @@ static bool spelled_out(const char *word, const char *name)
 	return !strncmp(word, name, length) && (word[length] == '\0' || word[length] == '=');
 }
 
-/* The row that getopt's value stands for; all->nr if it is an abbreviation, or none. */
+/* The row that getopt's value stands for; all->nr if it is abbreviated, or unknown. */
 static size_t find_row(const struct option_rows *all, int value, char **argv)
 {
 	for (size_t i = 0; i < all->nr; i++) {
@@ -262,7 +262,7 @@ static size_t find_row(const struct option_rows *all, int value, char **argv)
 	return all->nr;
 }
 
-/* What getopt's '?' stands for: its optopt is 0 for long options, and signed for others. */
+/* Report getopt's '?'. Its optopt is 0 for long options, and signed for others. */
 static int unknown_option(const struct command *command, char **argv, struct error *error)
 {
 	char what[256];
@@ -274,7 +274,7 @@ static int unknown_option(const struct command *command, char **argv, struct err
 	return usage_error(command, error, what);
 }
 
-/* getopt knows an option but not what comes, or does not come, with it: say what. */
+/* getopt knows an option, but its value is missing or not allowed: say so. */
 static int wrong_use(const struct command *command, const struct option_rows *all, char **argv,
 		     bool lacks_value, struct error *error)
 {

@@ -30,7 +30,7 @@ enum option_type {
 struct option_spec {
 	char letter;	   /* 0: has only a long name */
 	const char *name;  /* long name; NULL: the applet's only positional argument */
-	const char *value; /* what help calls the value; NULL for a flag */
+	const char *value; /* the value's name in help; NULL for a flag */
 	enum option_type type;
 	size_t offset; /* of its field in the applet's struct of settings */
 	uint64_t min, max;
@@ -46,7 +46,7 @@ struct command {
 	const char *examples;		   /* lines, each with its newline */
 };
 
-/* Returned beside 0 (run) and -EINVAL (wrong usage). */
+/* options__parse() also returns this, besides 0 (run) and -EINVAL (wrong usage). */
 #define OPTIONS_HELP 1
 
 /*
@@ -61,8 +61,8 @@ int options__parse(const struct command *command, int argc, char **argv, void *s
 void options__release(const struct command *command, void *settings);
 
 /*
- * The rows of a command, -h first and the others in their order: the one behind
- * spec, the first one if spec is NULL. NULL behind the last one.
+ * The row behind spec, or the first if spec is NULL; NULL behind the last. -h comes first, then the
+ * rows of the command in their order.
  */
 const struct option_spec *options__next(const struct command *command,
 					const struct option_spec *spec);
@@ -73,7 +73,7 @@ const struct option_spec *options__next(const struct command *command,
 
 void options__print_help(const struct command *command, FILE *out);
 
-/* The part of it that describes the options, below its own heading. */
+/* Print the part of the help that describes the options, below its own heading. */
 void options__print_options(const struct command *command, FILE *out);
 
 #endif

@@ -13,10 +13,9 @@
 
 struct error;
 
-/* How user stacks are walked; the words for it are unwind_methods. */
+/* How user stacks are walked; unwind_methods has the words. */
 enum unwind_method {
-	UNWIND_AUTO,  /* by call-frame information, if the kernel lets a program have all registers
-		       */
+	UNWIND_AUTO,  /* DWARF if a program can read all registers, else FRAME_POINTERS */
 	UNWIND_DWARF, /* by call-frame information */
 	UNWIND_FRAME_POINTERS,
 	UNWIND_OFF, /* not at all: only where the thread is */
@@ -24,7 +23,7 @@ enum unwind_method {
 
 extern const char *const unwind_methods[];
 
-/* Of what may be loaded; the least is one piece. */
+/* Bytes of tables that may be loaded; the minimum is one map of shards. */
 #define UNWIND_MEMORY_MIN     ((uint64_t)1024 * 1024)
 #define UNWIND_MEMORY_MAX     ((uint64_t)1024 * 1024 * 1024)
 #define UNWIND_MEMORY_DEFAULT ((uint64_t)64 * 1024 * 1024)
@@ -62,8 +61,8 @@ struct trace_options {
 #define STORAGE_SIZE_MAX (16 * 1024 * 1024)
 
 /*
- * The rows, for an applet whose settings hold a struct trace_options called trace; with
- * the help of what is not the same in all.
+ * The rows, for an applet whose settings hold a struct trace_options called trace. The other
+ * arguments are help texts that differ between applets.
  */
 #define TRACE_OPTION_(settings, field) offsetof(settings, trace.field)
 /* clang-format off */
@@ -121,7 +120,7 @@ struct trace_options {
 	 .offset = TRACE_OPTION_(settings, stats),                                               \
 	 .help = "say on stderr what became of every event, also when none was lost"}
 
-/* How long the trace lasts, where a word without an option is a pattern. */
+/* The duration of the trace, for applets whose positional argument is a pattern. */
 #define DURATION_OPTION_ROW(settings)                                                            \
 	{.letter = 'D', .name = "duration", .value = "DURATION", .type = OPTION_SECONDS,         \
 	 .offset = TRACE_OPTION_(settings, duration),                                            \
@@ -131,25 +130,25 @@ struct trace_options {
 #define VERBOSE_HELP                                                                             \
 	"show addresses, the modules of kernel functions, and the files of what has no name"
 
-/* Those of applets that count in tables. */
+/* The rows of applets that count in tables. */
 #define TABLE_OPTION_ROWS(settings)                                                              \
 	{.name = "hash-storage-size", .value = "N", .type = OPTION_NUMBER,                       \
 	 .offset = TRACE_OPTION_(settings, hash_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
 	 .help = "how many distinct keys (process and stacks) can be counted (default 40960)"}
 /* clang-format on */
 
-/* The IDs that the trace is limited to, of processes or threads; empty: it is not. */
+/* The IDs of processes or threads that the trace is limited to; empty: no limit. */
 const struct pid_list *trace_options__ids(const struct trace_options *options);
 
 /*
- * The processes that the trace is limited to, those of its threads as well; empty: it is not.
- * Its pids are the caller's to free. Returns 0 or -ENOMEM.
+ * The processes that the trace is limited to, also through their threads; empty: no limit. The
+ * caller frees pids->pids. Returns 0 or -ENOMEM.
  */
 int trace_options__processes(const struct trace_options *options, struct pid_list *pids);
 
 /*
- * What the table cannot say: 0, or -EINVAL with error filled. for_all: what to do for kernel
- * and user stacks, "leave both out".
+ * Check what the table cannot: 0, or -EINVAL with error filled. for_all: how to get kernel and user
+ * stacks, "leave both out".
  */
 int trace_options__check(const struct trace_options *options, const char *program,
 			 const char *for_all, struct error *error);
