@@ -117,7 +117,7 @@ bool attach_error__is_ours(int code)
 	       code == -ENFILE;
 }
 
-/* What would break the programs that are to be watched. Returns 0 or -ENOMEM. */
+/* Leave out targets whose breakpoint would break the program. Returns 0 or -ENOMEM. */
 static int leave_out_misread(struct attachment *attachment)
 {
 	const struct target_list *list = attachment->targets;
@@ -184,7 +184,7 @@ size_t attachment__failures(const struct attachment *attachment,
 
 /* ---- while it runs, and the end ---- */
 
-/* Of events that came while a program was running on their CPU (5.12+). */
+/* Events missed because a program was already running on their CPU (5.12+). */
 static uint64_t recursion_misses(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = {0};

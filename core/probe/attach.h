@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a list of targets to running programs, by the fastest way that the kernel
- * has. What attaching and detaching cost is what the kernel makes them cost: one
- * link of many functions takes milliseconds, a perf event for each takes as long
- * for each, in series. Every way hangs on file descriptors.
+ * From a list of targets to running programs, by the fastest way that the kernel has. The kernel
+ * sets the cost of attaching and detaching: one link of many functions takes milliseconds; perf
+ * events take as long for each function, one after the other. Every way hangs on file descriptors.
  *
  *   kernel functions  one link (kprobe.multi), else a perf event for each
  *   user code         one link for each file and process (uprobe.multi), else likewise
@@ -40,41 +39,40 @@ int attachment__new(struct attachment **attachment, const struct target_list *ta
 void attachment__free(struct attachment *attachment);
 
 /*
- * Between open and load of an object with the programs of bpf/probes.bpf.h: have
- * those loaded that are needed, with what they must know. Returns 0 or a
- * negative errno with error filled.
+ * Between open and load of an object with the programs of bpf/probes.bpf.h: choose the programs
+ * that will be loaded, and fill in their settings. Returns 0 or a negative errno with error filled.
  */
 int attachment__configure(struct attachment *attachment, struct bpf_object *object,
 			  struct trace_config *config, struct error *error);
 
 /*
- * Attach all that can be; stops early, without error, where session has been asked
- * to stop. Returns 0, or a negative errno with error filled if nothing could be
- * attached.
+ * Attach all targets that can be attached; stop early, without error, if session has been asked to
+ * stop. Returns 0, or a negative errno with error filled: nothing could be attached, or we lack
+ * memory, permission or descriptors.
  */
 int attachment__attach(struct attachment *attachment, const struct session *session,
 		       struct error *error);
 
-/* How many of the target list's probes are attached. */
+/* The number of targets that are attached. */
 size_t attachment__attached(const struct attachment *attachment);
 
-/* Why that is, in words. */
+/* The reason for the code of a failure, in words. */
 const char *attach_failure__reason(const struct target_list *targets, int code);
 
-/* What could not be attached: *failures becomes an array of so many. */
+/* The number of targets that could not be attached; *failures becomes their array, borrowed. */
 size_t attachment__failures(const struct attachment *attachment,
 			    const struct attach_failure **failures);
 
 /*
- * Events that the kernel withheld from the programs since this was called before;
- * false if this kernel does not say.
+ * *missed becomes the number of events that the kernel withheld from the programs since the last
+ * call; false if this kernel does not count them.
  */
 bool attachment__take_missed(struct attachment *attachment, uint64_t *missed);
 
 /*
- * Begin to detach. Returns in how many nanoseconds the rest, *left perf events, will
- * be done, by how long the first took; 0 if that is next to nothing. What is left
- * goes with attachment__free().
+ * Begin to detach: close one perf event. Returns for how many nanoseconds the kernel will need to
+ * close the other *left, by how long the first took; 0 without any. attachment__free() detaches the
+ * rest.
  */
 uint64_t attachment__begin_detach(struct attachment *attachment, size_t *left);
 

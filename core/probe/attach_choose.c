@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which way targets are attached to, and which programs that needs. */
+/* Choose how to attach to targets, and the programs for that. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,18 +17,18 @@
 #include "sym/util/kernel_fs.h"
 
 /*
- * A program on every function of the kernel slows all down so much that a machine seems
- * to have stopped (an emulated one was not seen to come back).
+ * A program on every kernel function slows the machine down so much that it seems to have stopped
+ * (an emulated one was not seen to come back).
  */
 #define FUNCTIONS_MAX 10000
 
 /*
- * Where each function is a perf event of its own, attaching to this many takes half
- * a minute, and detaching more. Who asks for more has most likely not meant it.
+ * With a perf event for each function, attaching to this many takes half a minute, and detaching
+ * takes longer. Users who ask for more have most likely not meant it.
  */
 #define ONE_BY_ONE_MAX 2000
 
-/* As many perf events as a user would wait for in the end, each taking a tenth of a second. */
+/* As many perf events as a user will wait for at the end: each takes a tenth of a second. */
 #define PERF_TRACEPOINTS_MAX 8
 
 static const char *const program_names[NR_PROBE_PROGRAMS] = {
@@ -70,7 +70,7 @@ static int choose_for_kernel_functions(struct attachment *attachment, struct err
 
 	if (multi < 0)
 		return attachment__refused(attachment, multi, error);
-	/* Without addresses, which the kernel can hide, they are known by name. */
+	/* The kernel can hide addresses; then functions are known by name. */
 	attachment->multi = multi && attachment->targets->targets[0].address;
 	if (attachment->multi)
 		return attachment->targets->nr > FUNCTIONS_MAX ? too_many(attachment, error) : 0;
@@ -179,7 +179,7 @@ static void configure_tracepoints(struct attachment *attachment, struct trace_co
 			set->bits[number / 64] |= 1ULL << number % 64;
 			continue;
 		}
-		/* What has a program of which type is known only when it is tried. */
+		/* Only a try shows which type of program an event takes. */
 		need(attachment, PERF_TRACEPOINT);
 		if (attachment->targets->tracepoints.tracepoints[i].dynamic)
 			need(attachment, KERNEL_FUNCTION);

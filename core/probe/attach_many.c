@@ -9,17 +9,17 @@
 #include "core/trace/session.h"
 #include "sym/util/cleanup.h"
 
-/* Links that are tried to find out what in a list cannot be probed. */
+/* The most links that are tried to find targets that cannot be probed. */
 #define TRIES_MAX 1000
 
-/* One link for targets [first, end), whose places are in addresses and semaphores. */
+/* A link for targets [first, end), whose places are in addresses and semaphores. */
 struct multi_request {
 	const uint64_t *addresses;
 	const uint64_t *semaphores; /* or NULL */
 	int file_fd;		    /* of user code; -1: kernel functions */
 	pid_t pid;		    /* or 0 */
 	bool counts;		    /* its targets have not been counted for another process */
-	bool gone;		    /* set if that process has ended */
+	bool gone;		    /* set if the process pid has ended */
 };
 
 static int make_multi_link(const struct attachment *attachment, const struct multi_request *request,
@@ -35,8 +35,8 @@ static int make_multi_link(const struct attachment *attachment, const struct mul
 }
 
 /*
- * One target that cannot be probed fails a link of many: then the halves are tried,
- * until it stands alone.
+ * A single target that cannot be probed fails a link of many: then try its halves, until the target
+ * stands alone.
  */
 static int attach_many(struct attachment *attachment, struct multi_request *request,
 		       const struct session *session, size_t first, size_t nr)
@@ -104,7 +104,7 @@ int attachment__attach_kernel_many(struct attachment *attachment, const struct s
 	return err ? err : attach_many(attachment, &request, session, 0, attachment->targets->nr);
 }
 
-/* The targets of one file, of all processes or of each that it was found for. */
+/* Attach the targets of one file, for all processes or for each that it was found for. */
 static int attach_file_multi(struct attachment *attachment, const struct session *session,
 			     struct multi_request *request, const struct target_file *file,
 			     size_t first, size_t nr)

@@ -12,7 +12,7 @@
 #include "sym/util/array.h"
 #include "sym/util/error.h"
 
-/* A perf event's fd, or why there is none. */
+/* fd: a perf event, or the negative errno why there is none. */
 static int keep_event(struct attachment *attachment, const struct target *target, int fd,
 		      bool counts)
 {
@@ -63,7 +63,7 @@ static int attach_user_code(struct attachment *attachment, const struct target *
 					  file->nr_pids ? file->pids[i] : 0);
 
 		if (fd == -ESRCH)
-			continue; /* it has ended */
+			continue; /* the process has ended */
 		err = keep_event(attachment, target, fd, counts);
 		counts = false;
 	}
@@ -106,7 +106,7 @@ static int attach_tracepoint(struct attachment *attachment, const struct target 
 		return fd;
 	fd = open_perf_tracepoint(attachment, tracepoint, PERF_TRACEPOINT);
 	if (fd == -EINVAL && tracepoint->dynamic)
-		/* Those that are kprobes or uprobes run programs of that type. */
+		/* Dynamic events that are kprobes or uprobes run programs of that type. */
 		fd = open_perf_tracepoint(attachment, tracepoint, KERNEL_FUNCTION);
 	return keep_event(attachment, target, fd, true);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the ways of attaching share; only attach*.c include it. */
+/* Shared by all ways of attaching; only attach*.c include it. */
 #ifndef TRACEKIT_CORE_PROBE_ATTACHMENT_H
 #define TRACEKIT_CORE_PROBE_ATTACHMENT_H
 
@@ -12,7 +12,7 @@
 struct bpf_program;
 struct target;
 
-/* Of the kernel, which libc does not know. */
+/* An errno of the kernel that libc does not know. */
 #ifndef ENOTSUPP
 #define ENOTSUPP 524
 #endif
@@ -30,26 +30,26 @@ enum probe_program {
 	NR_PROBE_PROGRAMS,
 };
 
-/* What keeps something attached. */
+/* A descriptor that keeps something attached. */
 struct hook {
 	int fd;
-	bool slow;	     /* a perf event: the kernel waits for each that is closed */
-	bool misses_in_link; /* some of what the program does not see is counted by the link */
+	bool slow;	     /* a perf event: the kernel takes its time to close it */
+	bool misses_in_link; /* the link counts some of the events that the program does not see */
 };
 
 struct attachment {
 	const struct target_list *targets;
 	const struct pid_list *pids;
 	bool multi;	       /* functions and user code: by links of many */
-	bool multi_pid;	       /* such a link can be of one process */
-	int perf_type;	       /* else: of the perf events that probe */
+	bool multi_pid;	       /* such a link can be limited to one process */
+	int perf_type;	       /* else: type of the perf events that probe */
 	bool task_pt_regs;     /* programs can find the registers of user space */
 	bool perf_calls;       /* system calls: by a perf event */
 	bool perf_tracepoints; /* other tracepoints: by perf events, all of them */
 	struct bpf_program *programs[NR_PROBE_PROGRAMS];
 	size_t attached; /* targets */
 	unsigned int tries;
-	uint64_t missed; /* as last taken */
+	uint64_t missed; /* the sum when it was last taken */
 	struct hook *hooks;
 	size_t nr_hooks, hooks_capacity;
 	bool *failed; /* by target */
@@ -57,13 +57,13 @@ struct attachment {
 	size_t nr_failures, failures_capacity;
 };
 
-/* In attach_choose.c: fills which way it is. Returns 0 or a negative errno with error filled. */
+/* In attach_choose.c: choose the way. Returns 0 or a negative errno with error filled. */
 int attachment__choose(struct attachment *attachment, struct error *error);
 
 /* The number of the call if target is "syscalls:sys_enter_read" or the like, else -1. */
 int target__system_call(const struct target *target, bool *entry);
 
-/* Of the programs for system calls, that for their entries or returns. */
+/* The program for entries into system calls, or for their returns. */
 enum probe_program attachment__call_program(const struct attachment *attachment, bool entry);
 
 /* In attach_many.c. Return 0 or a negative errno. */
@@ -75,19 +75,21 @@ int attachment__attach_each(struct attachment *attachment, const struct session 
 
 bool target_list__is_user_code(const struct target_list *list);
 
-/* A descriptor; negative if it is not loaded. */
+/* The program's descriptor; negative if it is not loaded. */
 int attachment__program_fd(const struct attachment *attachment, enum probe_program program);
 
 /* Takes over fd, which serves so many targets. Returns 0 or -ENOMEM. */
 int attachment__keep(struct attachment *attachment, int fd, struct hook hook, size_t targets);
 
-/* Each target is a failure once, for however many processes it fails. Returns 0 or -ENOMEM. */
+/*
+ * Count each target as a failure once, for however many processes it fails. Returns 0 or -ENOMEM.
+ */
 int attachment__fail(struct attachment *attachment, const struct target *target, int code);
 
-/* An error of the kernel that is about us rather than about the target. */
+/* True if the kernel's error is about us rather than about the target. */
 bool attach_error__is_ours(int code);
 
-/* code, with error filled: why the kernel refuses. */
+/* Fill error with the kernel's reason to refuse. Returns code. */
 int attachment__refused(const struct attachment *attachment, int code, struct error *error);
 
 #endif

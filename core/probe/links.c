@@ -104,7 +104,7 @@ int link__perf_event(int program_fd, struct perf_event_attr *attr, pid_t pid)
 	int link;
 
 	attr->size = sizeof(*attr);
-	/* Of a process: in its memory, on whatever CPU; else on all, whichever is named here. */
+	/* With pid: this process, on any CPU. Else all processes, whichever CPU is named here. */
 	event = (int)syscall(SYS_perf_event_open, attr, pid ? pid : -1, pid ? -1 : 0, -1,
 			     PERF_FLAG_FD_CLOEXEC);
 	if (event < 0)
@@ -155,13 +155,13 @@ static int load_nothing(enum bpf_attach_type expected)
 			     ARRAY_SIZE(instructions), &options);
 }
 
-/* Nothing is mapped there. A kernel that comes so far as to read from it knows the rest. */
+/* Nothing is mapped there. A kernel that comes so far as to read it supports all the rest. */
 static const uint64_t *nowhere(void)
 {
 	return (const uint64_t *)1;
 }
 
-/* What a kernel that was asked with nowhere() says. */
+/* 1, 0 or a negative errno, from the kernel's answer to a link with nowhere(). */
 static int can(int answer)
 {
 	return answer == -EPERM || answer == -EACCES ? answer : answer == -EFAULT;
@@ -187,7 +187,7 @@ int link__has_user_code(void)
 	return can(ask_for_user_link(0));
 }
 
-/* Kernels that take processes do not find one with the ID of a thread. */
+/* Kernels that take the ID of a process find none with the ID of a thread. */
 static void *ask_with_thread(void *answer)
 {
 	*(int *)answer = ask_for_user_link(gettid());

@@ -9,7 +9,7 @@
 #include "sym/util/array.h"
 #include "sym/util/text.h"
 
-/* What begins with the name that was wanted stands behind all that edits lead to. */
+/* Names that only begin with the wanted name rank behind all that edits lead to. */
 #define PREFIX_DISTANCE NEAR_NAME_SIZE
 #define PREFIX_MIN	3 /* shorter ones begin too much */
 
@@ -26,7 +26,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* The distance of two prefixes, from those of shorter ones. */
+/* The distance of two prefixes, from the distances of shorter ones. */
 static size_t next_distance(const char *a, const char *b, size_t i, size_t j,
 			    const unsigned char rows[3][NEAR_NAME_SIZE])
 {
@@ -41,9 +41,9 @@ static size_t next_distance(const char *a, const char *b, size_t i, size_t j,
 }
 
 /*
- * The number of edits that make b of a, both shorter than NEAR_NAME_SIZE; or any number
- * above most if it is more. Optimal string alignment: dynamic programming over the
- * prefixes of a (rows) and b, of which only what can lead to at most so many is computed.
+ * The number of edits that turn a into b, both shorter than NEAR_NAME_SIZE; or any number above
+ * most if there are more. Optimal string alignment: dynamic programming over the prefixes of a
+ * (rows) and b, limited to the band that at most so many edits can reach.
  */
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length,
 			    size_t most)
@@ -57,7 +57,7 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
 		size_t nearest = i;
 
 		memmove(rows[0], rows[1], 2 * sizeof(rows[0]));
-		/* What is beside the band is farther than most. */
+		/* Cells beside the band are farther than most. */
 		rows[2][from - 1] = (unsigned char)(from == 1 ? i : most + 1);
 		for (size_t j = from; j <= to; j++) {
 			rows[2][j] = (unsigned char)next_distance(a, b, i, j, rows);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What may have been meant by a name that was not found: those nearest to it of a
- * list that is looked through anyway.
+ * Names that may have been meant by one that was not found: the nearest to it in a list that is
+ * searched anyway.
  *
- * Nearest is the same name in other letter case, then those to which the fewest
- * edits lead (a letter too many, too few, or wrong, or two letters swapped), then
- * the shortest that begin with it. Which names are kept does not depend on their order.
+ * Nearest is the same name in other letter case, then names to which the fewest edits lead (a
+ * letter too many, too few, or wrong, or two letters swapped), then the shortest names that begin
+ * with it. Which names are kept does not depend on their order.
  */
 #ifndef TRACEKIT_CORE_PROBE_NEAR_NAMES_H
 #define TRACEKIT_CORE_PROBE_NEAR_NAMES_H
@@ -30,8 +30,8 @@ struct near_names {
 void near_names__offer(struct near_names *near, const char *name);
 
 /*
- * Write " (did you mean 'vfs_read' or 'vfs_readv'?)", or nothing if nothing is near:
- * what a message goes on with. Fit to be printed, and cut to size bytes with a NUL.
+ * Write " (did you mean 'vfs_read' or 'vfs_readv'?)", or nothing if nothing is near, to end a
+ * message with. The text is safe to print, and cut to size bytes with a NUL.
  */
 #define NEAR_NAMES_TEXT_SIZE (NEAR_NAMES * NEAR_NAME_SIZE + 32)
 void near_names__text(const struct near_names *near, char *text, size_t size);

@@ -15,17 +15,17 @@
 #include "sym/util/error.h"
 
 /*
- * A state of libc's automaton takes some KB: 16 KB of names can cost 50 MB, if the
- * expression is one that has so many states. Compiling anew takes 10 us or so.
+ * A state of libc's automaton takes some KB: 16 KB of names can cost 50 MB, if the expression has
+ * so many states. Compiling again takes about 10 us.
  */
 #define REGEX_MEMORY (16 * 1024)
 
-/* One of 256 bytes. */
+/* Any of the 256 bytes. */
 struct byte_set {
 	uint64_t words[4];
 };
 
-/* What of a glob matches one byte; or '*'. */
+/* The part of a glob that matches one byte; or '*'. */
 struct glob_element {
 	bool is_star;
 	struct byte_set set;
@@ -63,7 +63,7 @@ static void set__invert(struct byte_set *set)
 		set->words[i] = ~set->words[i];
 }
 
-/* "[:digit:]": what is behind it, or NULL. */
+/* "[:digit:]": the text behind it, or NULL. */
 static const char *skip_class(const char *text)
 {
 	size_t length;
@@ -86,7 +86,7 @@ static const char *skip_regex_class(const char *text)
 	return found ? found + 2 : NULL;
 }
 
-/* Behind '[', and what negates the set. */
+/* The text behind '[' and the character that negates the set. */
 static const char *skip_opening(const char *text, bool regex, bool *negated)
 {
 	*negated = text[1] == '^' || (text[1] == '!' && !regex);
@@ -101,7 +101,7 @@ const char *pattern__skip_set(const char *text, bool regex)
 	if (*text != '[')
 		return NULL;
 	first = skip_opening(text, regex, &negated);
-	/* A ']' that comes first is one of the set. */
+	/* A ']' that comes first belongs to the set. */
 	for (rest = first; *rest && (*rest != ']' || rest == first);) {
 		const char *behind = regex ? skip_regex_class(rest) : skip_class(rest);
 
@@ -120,13 +120,13 @@ static void add_class(struct byte_set *set, const char *text, const char *behind
 		return;
 	memcpy(name, text + 2, (size_t)(behind - text - 4));
 	class = wctype(name);
-	/* Names of functions are bytes, and only those of ASCII have a class. */
+	/* Names of functions are bytes, and only ASCII bytes have a class. */
 	for (unsigned int byte = 0; class && byte < 128; byte++)
 		if (iswctype(byte, class))
 			set__add(set, byte);
 }
 
-/* From one or two bytes, as in "a" and "a-z". Returns what is behind them. */
+/* Add the bytes of "a" or "a-z". Returns the text behind them. */
 static const char *add_range(struct byte_set *set, const char *text, const char *end)
 {
 	unsigned char first = (unsigned char)text[0], last = first;
@@ -141,7 +141,7 @@ static const char *add_range(struct byte_set *set, const char *text, const char 
 	return text + length;
 }
 
-/* The set from text, at its '[', to behind, which is after its ']'. */
+/* Parse the set from text, at its '[', to behind, which is after its ']'. */
 static struct byte_set parse_set(const char *text, const char *behind)
 {
 	struct byte_set set = {{0}};
@@ -161,7 +161,7 @@ static struct byte_set parse_set(const char *text, const char *behind)
 	return set;
 }
 
-/* The element that begins at text. Returns what is behind it. */
+/* Parse the element that begins at text. Returns the text behind it. */
 static const char *parse_element(struct glob_element *element, const char *text)
 {
 	const char *behind = pattern__skip_set(text, false);
@@ -200,10 +200,7 @@ static bool matches_glob(const struct pattern *pattern, const char *name)
 	const struct glob_element *behind_star = NULL;
 	const char *retry = NULL;
 
-	/*
-	 * Only the last star need be remembered: what an earlier one matches may as
-	 * well be as short as can be.
-	 */
+	/* Only the last star need be remembered: an earlier one may match as little as possible. */
 	while (*name || element < end) {
 		if (element < end && element->is_star) {
 			behind_star = ++element;
@@ -222,10 +219,12 @@ static bool matches_glob(const struct pattern *pattern, const char *name)
 	return true;
 }
 
-/* GNU's regcomp() takes \1 for one also in an extended expression. */
+/* GNU's regcomp() takes \1 for a back reference also in an extended expression. */
 static bool has_back_reference(const char *text)
 {
-	/* Sets need not be told apart: behind any backslash in one, its ']' is still to come. */
+	/*
+	 * Sets are not skipped: a backslash in one hides no \1 behind it, since a ']' comes first.
+	 */
 	for (; *text; text++) {
 		if (*text != '\\' || !text[1])
 			continue;
@@ -235,7 +234,7 @@ static bool has_back_reference(const char *text)
 	return false;
 }
 
-/* regcomp() takes it for itself, until the expression is put between parentheses. */
+/* regcomp() takes it as a character, until the expression is put between parentheses. */
 static bool has_lone_parenthesis(const char *text)
 {
 	int open = 0;
@@ -313,8 +312,8 @@ static void regex__free(struct regex *regex)
 }
 
 /*
- * libc begins anew at each byte of a name, which would make this quadratic; unless
- * the expression is anchored. So we have it look for the beginning itself.
+ * libc starts again at each byte of a name, which would make this quadratic, unless the expression
+ * is anchored. So let the expression itself look for the beginning.
  */
 static int make_regex(struct pattern *pattern)
 {

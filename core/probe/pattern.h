@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What names are matched against: a glob, or a POSIX extended regular expression.
+ * Patterns for names: globs, or POSIX extended regular expressions.
  *
  * Names can come from anyone's files, and are matched by the ten thousand, so no
  * name may cost more than its length warrants:
@@ -9,8 +9,8 @@
  *   from name to name, at worst a new one for each byte; we have it forget them
  *   every so many bytes, which bounds what hostile names can make it hold.
  *   Only back references would take exponential time: they are refused.
- * Longer names than PATTERN_NAME_MAX match nothing. What an expression costs to compile is
- * not bounded: (a{99}){99} takes what it takes, at the expense of who typed it.
+ * Longer names than PATTERN_NAME_MAX match nothing. The cost to compile an expression is not
+ * bounded: whoever types (a{99}){99} pays for it.
  */
 #ifndef TRACEKIT_CORE_PROBE_PATTERN_H
 #define TRACEKIT_CORE_PROBE_PATTERN_H
@@ -37,13 +37,13 @@ void pattern__freep(struct pattern **pattern);
 /* A pattern is used by one thread at a time. */
 bool pattern__matches(const struct pattern *pattern, const char *name);
 
-/* Whether it is a glob that matches only the name that is its text. */
+/* True for a glob that matches only the name that is its text. */
 bool pattern__is_literal(const struct pattern *pattern);
 
-/* As given to pattern__new(). */
+/* The text as given to pattern__new(). */
 const char *pattern__text(const struct pattern *pattern);
 
-/* What is behind the set, as in [a-z], that begins at text; NULL if none does. */
+/* The text behind the set, as in [a-z], that begins at text; NULL if none begins there. */
 const char *pattern__skip_set(const char *text, bool regex);
 
 #endif

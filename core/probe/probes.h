@@ -42,7 +42,7 @@ struct probe_options {
 	 .help = "print what the kernel's verifier says about the BPF programs on stderr"}
 /* clang-format on */
 
-/* Whether there is such a pattern: 0, or -EINVAL or -ENOMEM with error filled. */
+/* Check the pattern. Returns 0, or -EINVAL or -ENOMEM with error filled. */
 int probe_options__check(const struct probe_options *options, struct error *error);
 
 /* All zero is nothing. */
@@ -61,9 +61,8 @@ int probes__find(struct probes *probes, const struct probe_options *options,
 		 const struct pid_list *pids, struct error *error);
 
 /*
- * Load the object, which session__configure() has had and whose settings are complete but
- * for what attaching needs, with the programs that are needed. Returns 0 or a negative
- * errno with error filled.
+ * Load the object with the programs that are needed, after session__configure(). Its settings must
+ * be complete, except those for attaching. Returns 0 or a negative errno with error filled.
  */
 int probes__load(struct probes *probes, const struct probe_options *options,
 		 struct session *session, struct bpf_object *object, struct trace_config *config,
@@ -73,14 +72,14 @@ int probes__load(struct probes *probes, const struct probe_options *options,
 void probes__release(struct probes *probes);
 
 /*
- * Say on stderr what was matched and is not traced, and why; verbose: each by its name.
- * For applets to call when all is attached.
+ * Say on stderr what was matched and is not traced, and why; verbose: each by its name. Applets
+ * call it when all is attached.
  */
 void probes__say_what_is_left_out(const struct probes *probes, bool verbose);
 
 /*
- * -l: print what the pattern matches, one on a line, each of which is a pattern. Errors
- * of writing stay in out. Returns 0 or a negative errno with error filled.
+ * -l: print what the pattern matches, one on a line; each line is a pattern. Errors of writing stay
+ * in out. Returns 0 or a negative errno with error filled.
  */
 int probes__list(const struct probe_options *options, const struct pid_list *pids, FILE *out,
 		 struct error *error);

@@ -17,7 +17,7 @@
 struct kind {
 	char letter;
 	const char *syntax;
-	const char *empty_name; /* what is wrong if the last part is */
+	const char *empty_name; /* the message if the last part is empty */
 };
 
 static const struct kind function_kind = {
@@ -45,7 +45,7 @@ static const char *find_separator(const char *text)
 	return *text ? text : NULL;
 }
 
-/* Move *rest behind its first part, allocated; NULL if there is no other one behind it. */
+/* Move *rest behind its first part, and allocate that as *part; do neither if no part follows. */
 static int take_part(const char **rest, char **part, struct error *error)
 {
 	const char *end = find_separator(*rest);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is to be traced, as typed:
+ * A probe, as typed:
  *
  *   FUNCTION, p::FUNCTION                           a function of the kernel
  *   FILE:FUNCTION, p:FILE:FUNCTION                  a function of a program or library
@@ -11,9 +11,9 @@
  * so a FUNCTION may hold more of them (app:Foo::bar). A ':' in a set, [[:alpha:]],
  * separates nothing.
  *
- * All parts but FILE are globs. With regex the last part is a regular expression
- * instead: for t: all that is behind CATEGORY. For u: a ':' behind FILE ends a PROVIDER all
- * the same: write u:FILE:*:PROBE where the expression holds one.
+ * All parts but FILE are globs. With regex the last part is a regular expression instead: for t:
+ * all text behind CATEGORY. For u: a ':' behind FILE still ends a PROVIDER: if the expression holds
+ * one, write u:FILE:*:PROBE.
  */
 #ifndef TRACEKIT_CORE_PROBE_PROBESPEC_H
 #define TRACEKIT_CORE_PROBE_PROBESPEC_H

@@ -13,14 +13,14 @@ struct syscall_row {
 	int number;
 };
 
-/* What the headers know that this was built with, sorted by name. */
+/* The calls that the headers of this build know, sorted by name. */
 static const struct syscall_row known[] = {
 #include "core/probe/syscall_rows.h"
 };
 
 /*
- * What came after those of Debian 12 (Linux 6.1). From 424 on all architectures use the
- * same numbers: scripts/syscall.tbl of the kernel.
+ * The calls after those of Debian 12 (Linux 6.1). From 424 on all architectures use the same
+ * numbers: scripts/syscall.tbl of the kernel.
  */
 static const struct syscall_row later[] = {
 	{"cachestat", 451},	    {"fchmodat2", 452},	       {"map_shadow_stack", 453},
@@ -35,7 +35,7 @@ static const struct syscall_row later[] = {
 #endif
 };
 
-/* Functions that have another name than their system call: its column "entry point" there. */
+/* Functions that have another name than their system call: the column "entry point" there. */
 static const struct {
 	const char *function, *name;
 } renamed[] = {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which system call a tracepoint of the category syscalls belongs to. */
+/* The system call that a tracepoint of the category syscalls belongs to. */
 #ifndef TRACEKIT_CORE_PROBE_SYSCALL_NUMBERS_H
 #define TRACEKIT_CORE_PROBE_SYSCALL_NUMBERS_H
 
 /*
- * The number of the native system call whose tracepoints are sys_enter_NAME and
- * sys_exit_NAME; -1 if it is not known. NAME is that of the function in the kernel, which
- * can differ from the name that programs use (newuname is uname(2)).
+ * The number of the native system call whose tracepoints are sys_enter_NAME and sys_exit_NAME; -1
+ * if it is not known. NAME is the name of the function in the kernel, which can differ from the
+ * name that programs use (newuname is uname(2)).
  */
 int syscall_number(const char *name);
 

@@ -22,7 +22,7 @@
 #include "sym/util/kernel_fs.h"
 #include "sym/util/text.h"
 
-/* What passes by while a list is searched. */
+/* The state of a search through a list. */
 struct search {
 	const struct probespec *spec;
 	struct near_names near;
@@ -159,7 +159,9 @@ static int add_pid(struct target_file *file, pid_t pid)
 	return 0;
 }
 
-/* The index of a file in the list, which takes it over, for a process or for all, pid 0. */
+/*
+ * *file becomes the index of binary in the list, which takes it over if it is new. pid: 0 for all.
+ */
 static int add_file(struct target_list *list, struct binary *binary, pid_t pid, uint32_t *file,
 		    bool *is_new)
 {
@@ -213,7 +215,7 @@ static int cannot_read(const char *path, int code, struct error *error)
 	return error__set(error, code, "cannot read %s: %s", path, strerror(-code));
 }
 
-/* What spec matches in the file that a process, or we, mean by its name. */
+/* Find what spec matches in the file that a process, or we with pid 0, mean by its name. */
 static int find_in_file(struct target_list *list, struct search *search, pid_t pid,
 			struct error *error)
 {

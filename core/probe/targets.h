@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From a probe spec to what it means on this machine: the list of what is to be probed. */
+/* From a probe spec to the list of its targets on this machine. */
 #ifndef TRACEKIT_CORE_PROBE_TARGETS_H
 #define TRACEKIT_CORE_PROBE_TARGETS_H
 
@@ -35,7 +35,7 @@ struct target_file {
 /* All zero is an empty list. */
 struct target_list {
 	enum probe_kind kind;
-	struct target *targets; /* user code: file by file, what is misread last */
+	struct target *targets; /* user code: file by file, misread ones last */
 	size_t nr, capacity;
 	size_t probes; /* how many there are for the user: the sites of one USDT probe are one */
 	struct target_file *files;
@@ -47,15 +47,15 @@ struct target_list {
 };
 
 /*
- * Find all that spec matches; user code in the files that the processes of pids see
- * or, if that is empty, we. Returns 0, -ENOENT if nothing matches, or another
- * negative errno; then error is filled and says what was searched.
+ * Find all that spec matches; user code in the files as the processes of pids see them or, if pids
+ * is empty, as we do. Returns 0, -ENOENT if nothing matches, or another negative errno; then error
+ * is filled and says what was searched.
  */
 int target_list__find(struct target_list *list, const struct probespec *spec,
 		      const struct pid_list *pids, struct error *error);
 void target_list__release(struct target_list *list);
 
-/* A line for each, as it can be given as a pattern: -l. Errors stay in the FILE. */
+/* -l: print a line for each target, which is a pattern. Errors stay in the FILE. */
 void target_list__print(const struct target_list *list, FILE *out);
 
 #endif

@@ -19,21 +19,20 @@
 #include "sym/util/number.h"
 
 /*
- * tracefs makes its entries as they are looked up, which costs more than all else here:
- * nothing is listed that can be looked up by its name, and nothing that was listed is
- * looked up.
+ * tracefs makes its entries as they are looked up, which costs more than all else here. So names
+ * that can be looked up are not listed, and listed names are not looked up.
  */
 
-/* One call of tracepoint_list__find(). */
+/* A call of tracepoint_list__find(). */
 struct search {
 	const struct probespec *spec;
 	struct tracepoint_list *list;
-	const char *category; /* that is being listed, in the list's arena */
+	const char *category; /* the one being listed, in the list's arena */
 	bool found_category;
 	struct near_names near_categories, near_events;
 };
 
-/* What is not made by tracepoints, but by the function tracer and its kind. */
+/* False for events that are not tracepoints, but the function tracer's and its kind's. */
 static bool is_real_category(const char *name)
 {
 	return strcmp(name, "ftrace") != 0;
@@ -47,7 +46,7 @@ static bool is_entry(const struct pattern *pattern)
 	return pattern__is_literal(pattern) && text[0] != '.' && !strchr(text, '/');
 }
 
-/* Call visit for each folder in the one at fd, which stays open; until one fails. */
+/* Call visit for each folder in the folder fd, which stays open, until a call fails. */
 static int for_each_folder(int fd, int (*visit)(struct search *search, const char *name),
 			   struct search *search)
 {
@@ -187,7 +186,7 @@ static int compare_tracepoints(const void *a, const void *b)
 	return order ? order : strcmp(left->name, right->name);
 }
 
-/* "p:probes/vfs_read ...": what users have defined, of whatever kind, has category and name. */
+/* "p:probes/vfs_read ...": events that users define, of any kind, have category and name. */
 static void mark_dynamic(struct tracepoint_list *list)
 {
 	CLEANUP_CLOSE int fd = openat(list->events, "../dynamic_events", O_RDONLY | O_CLOEXEC);

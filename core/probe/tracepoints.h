@@ -17,8 +17,7 @@ struct probespec;
 
 struct tracepoint {
 	const char *category, *name; /* in the list's arena */
-	bool dynamic; /* defined by a user: the tracepoint of this name in the code is another one
-		       */
+	bool dynamic;		     /* user-defined; the code can have another one of this name */
 };
 
 struct tracepoint_list {
@@ -29,12 +28,11 @@ struct tracepoint_list {
 };
 
 /*
- * List the tracepoints that spec, of the kind PROBE_TRACEPOINT, matches: at least one.
- * Those of the category ftrace cannot be attached to, and are left out. tracefs is what
- * kernel_fs__open() returns for it, or a descriptor of a folder that looks like it; it remains
- * the caller's.
- * Returns 0, or with error filled and *list untouched: -ENOENT (none matches, or there is no
- * tracefs), -EACCES, -ENOMEM or another negative errno.
+ * List the tracepoints that spec, of the kind PROBE_TRACEPOINT, matches: at least one. Events of
+ * the category ftrace cannot be attached to, and are left out. tracefs is the result of
+ * kernel_fs__open() for it, or a descriptor of a folder that looks like it; it remains the
+ * caller's. Returns 0, or with error filled and *list untouched: -ENOENT (none matches, or there is
+ * no tracefs), -EACCES, -ENOMEM or another negative errno.
  */
 int tracepoint_list__find(struct tracepoint_list *list, const struct probespec *spec, int tracefs,
 			  struct error *error);
