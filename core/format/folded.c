@@ -6,7 +6,7 @@
 #include "core/trace/stacks.h"
 #include "sym/types.h"
 
-/* What comes in front of the next word of a folded line; "" before the first. */
+/* Print the separator before a word of a folded line; nothing before the first. */
 static void print_separator(FILE *out, bool *first)
 {
 	if (!*first)
@@ -47,7 +47,7 @@ static void print_folded(FILE *out, const struct shown_stacks *shown,
 	}
 	print_folded_frames(out, shown, item, item->kernel, item->hidden, &first);
 	if (first)
-		fputs("[unknown]", out); /* nothing is known but that it was */
+		fputs("[unknown]", out); /* nothing is known but that it happened */
 	fprintf(out, " %" PRIu64 "\n", item->count);
 }
 

@@ -20,7 +20,7 @@ struct frames;
 struct stack_counts;
 struct sym_query;
 
-/* What differs between applets in text output. */
+/* The differences between applets in text output. */
 struct stack_layout {
 	const char *frame_indent;
 	const char *count_indent;

@@ -6,7 +6,10 @@
 #include "core/trace/stacks.h"
 #include "sym/types.h"
 
-/* A mark has no address, nor has what only its file is known of; names stay in their column. */
+/*
+ * A mark has no address; neither has a frame of which only the file is known. Names stay in their
+ * column.
+ */
 static void print_address(FILE *out, const struct sym_query *query)
 {
 	if (query && !query->in_file)

@@ -10,7 +10,7 @@
 #include "sym/types.h"
 #include "sym/util/text.h"
 
-/* What -a puts behind kernel and inlined functions: flamegraph.pl looks for it. */
+/* Marks of -a behind kernel and inlined functions: flamegraph.pl looks for them. */
 #define KERNEL_MARK	    "_[k]"
 #define INLINED_MARK_FOLDED "_[i]"
 #define INLINED_MARK	    " (inlined)"
@@ -48,7 +48,7 @@ static char *add_clean(struct frame_text *frame, const char *name)
 	return start;
 }
 
-/* How many bytes a blank at the start of name has, behind which it could be a line of ours. */
+/* The bytes of a blank at the start of name, behind which name could be a line of ours; or 0. */
 static size_t leading_blank(const char *name)
 {
 	size_t length = strlen(name), size;
@@ -73,8 +73,8 @@ static bool ends_with(const char *name, const char *mark)
 }
 
 /*
- * What add_source() puts behind a name: " at file.c:12", or ":file.c:12". A JIT map's names end
- * like the latter in earnest; those of files do not, whatever the language.
+ * True if name ends as add_source() ends one: " at file.c:12", or ":file.c:12". A JIT map's names
+ * do end like the latter; names in files do not, whatever the language.
  */
 static bool has_source(const struct frame_text *frame, const char *name, bool generated)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames as every applet shows them: names, safe to print, and what options add to those. One
- * address can be in several functions, of which all but the last were inlined: each is shown as
- * a frame of its own.
+ * Frames as every applet shows them: names, safe to print, with the additions of options. An
+ * address can be in several functions, of which all but the last were inlined: each is shown as a
+ * frame of its own.
  */
 #ifndef TRACEKIT_CORE_REPORT_FRAME_TEXT_H
 #define TRACEKIT_CORE_REPORT_FRAME_TEXT_H
@@ -28,24 +28,24 @@ struct frame_style {
 #define FRAME_TEXT_MAX (3 * FRAME_NAME_MAX + 128)
 
 /*
- * So many inlined calls are shown of an address, from the innermost on, as long as their names
- * and files have no more bytes than these; in place of the rest stands one frame more, a mark.
- * Compilers stop at some tens, but debug data can say anything of every address.
+ * The most inlined calls that are shown of an address, from the innermost on, and the most bytes of
+ * their names and files; a mark stands in place of the rest, as one more frame. Compilers stop at
+ * some tens, but debug data can claim anything of every address.
  */
 #define FRAME_INLINED_MAX   62
 #define FRAME_INLINED_BYTES ((size_t)4 * FRAME_NAME_MAX)
 
-/* How many frames there are to show. query is the answer for frame; not looked at for a mark. */
+/* The number of frames to show. query is the answer for frame; it is not read for a mark. */
 uint32_t frame_text__levels(uint64_t frame, const struct sym_query *query);
 
-/* How many of them are inlined calls, the first ones; then comes the mark, if there are more. */
+/* How many of them are inlined calls; these come first, then the mark, if there are more calls. */
 uint32_t frame_text__inlined(const struct sym_query *query);
 
 /*
- * Write the text of one of them, with a NUL: level 0 is the innermost. No symbol passes for a
- * line of another kind, for a mark of ours, or for the kernel's; nor for a function with a
- * source line, but one in folded lines whose name is generated code's own: such names do end
- * with ":file.js:12". Returns the length.
+ * Write the text of one of them, with a NUL: level 0 is the innermost. No symbol can pass for a
+ * line of another kind, for a mark of ours, for a kernel function, or for a function with a source
+ * line. The exception: names of generated code in folded lines, which do end with ":file.js:12".
+ * Returns the length.
  */
 size_t frame_text__write(const struct frame_style *style, uint64_t frame,
 			 const struct sym_query *query, uint32_t level, char text[FRAME_TEXT_MAX]);

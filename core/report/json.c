@@ -16,7 +16,7 @@ static size_t escape(uint32_t code, char piece[16])
 			       0xDC00 + (code & 0x3FF));
 }
 
-/* How the character of step bytes at text, whose number is code, stands in a string. */
+/* Write the character of step bytes at text, whose number is code, as strings have it. */
 static size_t represent(const char *text, size_t step, uint32_t code, char piece[16])
 {
 	if (step == 0)

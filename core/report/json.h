@@ -9,10 +9,10 @@
 #define JSON_STRING_SIZE(length) (6 * (length) + 3)
 
 /*
- * Any bytes as a JSON string with its quotes: always valid UTF-8, in which each byte of the
- * text that belongs to no character is U+FFFD. What text__is_control() is escaped. Writes at
- * most size bytes with a NUL (size >= 3) and returns the length; text that does not fit is
- * cut between two characters, and the string still has its closing quote.
+ * Any bytes as a JSON string with its quotes: always valid UTF-8; each byte of the text that
+ * belongs to no character becomes U+FFFD. Control characters (text__is_control()) are escaped.
+ * Writes at most size bytes with a NUL (size >= 3) and returns the length; text that does not fit
+ * is cut between two characters, and the string still has its closing quote.
  */
 size_t json__quote(const char *text, size_t length, char *quoted, size_t size);
 

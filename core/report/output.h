@@ -14,13 +14,13 @@ int output__check(FILE *out);
 int output__flush(FILE *out);
 
 /*
- * What a failure of output__flush() means to the user: a full disk is said, a
- * reader that has gone (-EPIPE, or -EBADF for a stdout that was never open) is
- * not: then error is left empty. Returns code.
+ * Fill error for a failure of output__flush(): a full disk is reported; a reader that has gone
+ * (-EPIPE, or -EBADF for a stdout that was never open) is not: then error is left empty. Returns
+ * code.
  */
 int output__failed(int code, struct error *error);
 
-/* Both of these: 0, or a negative errno with error filled as by output__failed(). */
+/* output__flush() and, if it fails, output__failed(). Returns 0 or a negative errno. */
 int output__finish(FILE *out, struct error *error);
 
 #endif

@@ -22,29 +22,30 @@ struct report {
 };
 
 /*
- * Read what an epoch that has ended, or whose programs have stopped, left in the maps, and name it.
- * Returns 0 or a negative errno with error filled; either way report__release() is due.
+ * Read the counts of an epoch from the maps, and name them. The epoch has ended, or its programs
+ * have stopped. Returns 0 or a negative errno with error filled; either way report__release() is
+ * due.
  */
 int report__read(struct report *report, const struct trace_maps *maps, uint32_t epoch,
 		 struct naming *naming, struct error *error);
 void report__release(struct report *report);
 
-/* naming__watch(), or say why processes that end lack names. Before any event. */
+/* naming__watch(), or say why processes that end lack names. Call it before any event. */
 void report__watch_processes(struct naming *naming);
 
 /* Show the kernel stacks of raw tracepoints from where the tracepoint is. */
 void report__hide_tracing(struct report *report);
 
-/* What has been said once, and is not repeated at each interval. */
+/* Messages that were printed once, and are not repeated at each interval. */
 struct report_said {
 	bool kernel_error, user_error, incomplete_debug, hidden;
 	size_t unanswered;
 };
 
 /*
- * Say on stderr what the report does not show and why: losses, what could not
- * be named, stacks that are not complete, and with --stats what became of every event. For applets
- * to call when stdout is done. session: NULL if the report does not count all events.
+ * Say on stderr what the report does not show and why: losses, missing names, incomplete stacks,
+ * and with --stats what became of every event. Applets call it when stdout is done. session: NULL
+ * if the report does not count all events.
  */
 void report__say_what_is_missing(const struct report *report, const struct session *session,
 				 struct report_said *said);

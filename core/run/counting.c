@@ -33,7 +33,7 @@ void counting__release(struct counting *counting)
 	tracing__release(&counting->tracing);
 }
 
-/* End an epoch, and read what came of it. A sampler ends with its only one. */
+/* End an epoch, and read its report. A sampler ends with its only epoch. */
 static int read_report(struct counting *counting, struct report *report, uint32_t *epoch,
 		       struct error *error)
 {

@@ -16,7 +16,7 @@ struct stream_processes;
 struct streaming {
 	struct tracing tracing;
 	/* The applet's. */
-	uint64_t count;	      /* end with so many events; 0: not for their number */
+	uint64_t count;	      /* end after so many events; 0: no limit */
 	uint64_t buffer_size; /* bytes, a power of two */
 	bool json;
 
@@ -34,8 +34,8 @@ struct streaming {
 int streaming__load(struct streaming *streaming, struct error *error);
 
 /*
- * Events come by now: print the header, and events to the end. Returns 0, or a negative errno
- * with error filled, or left empty as by output__failed().
+ * Print the header, and events to the end. Events come by now. Returns 0, or a negative errno with
+ * error filled, or left empty as by output__failed().
  */
 int streaming__run(struct streaming *streaming, struct error *error);
 

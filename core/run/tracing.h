@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What each applet does around its own part: open, find, configure, load, name, attach. */
+/* The steps of each applet around its own part: open, find, configure, load, name, attach. */
 #ifndef TRACEKIT_CORE_RUN_TRACING_H
 #define TRACEKIT_CORE_RUN_TRACING_H
 
@@ -55,7 +55,7 @@ struct tracing {
 	struct probes probes; /* nothing if probe is NULL */
 	void *skeleton;
 	struct bpf_object *object;
-	struct trace_config *config; /* from open to load: what the applet wants of it */
+	struct trace_config *config; /* from open to load: the applet may change it */
 	struct naming *naming;
 };
 
@@ -71,7 +71,7 @@ int tracing__list(const struct tracing *tracing, struct error *error);
 int tracing__open(struct tracing *tracing, struct error *error);
 int tracing__load(struct tracing *tracing, struct error *error);
 
-/* Of a program that has been loaded. */
+/* The descriptor of a program that has been loaded. */
 int tracing__program_fd(const struct tracing *tracing, const char *name);
 
 /* Attach to what the pattern matches. The first events come before this returns. */
