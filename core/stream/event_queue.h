@@ -12,7 +12,7 @@ struct sent_stack;
 
 struct stream_event {
 	uint64_t time;	  /* of the kernel's CLOCK_MONOTONIC, nanoseconds */
-	uint64_t arrived; /* when it was read, by this program's: in a time namespace another */
+	uint64_t arrived; /* when it was read, by our clock: a time namespace can shift it */
 	uint64_t lost;	  /* not 0: this is no event, but so many are missing here */
 	uint32_t cpu, tgid, tid;
 	uint32_t process; /* as stream_processes__meet() numbers them; 0 without user frames */
@@ -21,7 +21,7 @@ struct stream_event {
 	char comm[COMM_LEN];
 };
 
-/* Far more than what a million events a second leave in the time that they are held. */
+/* Far more than a million events a second fill in the time that events are held. */
 #define EVENT_QUEUE_SIZE 32768
 
 struct event_queue {
@@ -34,9 +34,9 @@ int event_queue__init(struct event_queue *queue);
 void event_queue__release(struct event_queue *queue);
 
 /*
- * Put an event behind those that are not later, most often behind all. One that arrives
- * late passes for having arrived with the next: it holds that up no longer. There is room
- * for EVENT_QUEUE_SIZE.
+ * Put an event behind those that are not later, most often behind all. An event that arrives late
+ * gets the arrival time of the next, and so does not hold it up longer. There is room for
+ * EVENT_QUEUE_SIZE.
  */
 void event_queue__put(struct event_queue *queue, const struct stream_event *event);
 

@@ -21,21 +21,20 @@
 
 #define FRAME_BUCKETS 16384
 
-/* Above this no frame is added, nor named, until all are forgotten. */
+/* Above this no frame is added or named, until all are forgotten. */
 #define FRAME_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
 /*
- * So many frames are asked for together. What is answered when there is no room any more is
- * asked for again later: all but the first, as many as a stack can have, so that the event
- * that is to be shown next gets its names, however long they are.
+ * So many frames are asked for together. When there is no room any more, only the first answers are
+ * taken, as many as a stack can have frames, so that the next event gets its names, however long
+ * they are; the others are asked for again later.
  */
 #define QUESTION_FRAMES 1024
 #define ANSWERS_TAKEN	STACK_SLOTS
 
 /*
- * Generated code is asked for again: soon, if it has no name yet, and ever less often if
- * it has none then either (most programs that generate code say nothing of it); else when
- * it may have been replaced.
+ * Generated code is asked for again: without a name soon, and then ever less often (most programs
+ * that generate code never name it); with a name, when the code may have been replaced.
  */
 #define RENEW_SOON  (NANOSECONDS / 10)
 #define RENEW_TIMES 6 /* doublings of that */
@@ -51,18 +50,18 @@ struct stream_names {
 	struct arena arena;
 	struct shown_frame **buckets; /* FRAME_BUCKETS */
 	size_t bytes;
-	uint32_t version; /* another one, from 1 on, whenever all is forgotten */
+	uint32_t version; /* from 1 on; changes whenever all is forgotten */
 
-	struct shown_frame **of_kernel; /* frames that are to be named, all at once */
+	struct shown_frame **of_kernel; /* kernel frames to name, all at once */
 	size_t nr_of_kernel, capacity_of_kernel;
-	struct shown_frame **wanted; /* frames of processes that are to be asked for */
+	struct shown_frame **wanted; /* frames of processes to ask for, the oldest first */
 	size_t nr_wanted, capacity;
 	struct shown_frame *asked[QUESTION_FRAMES];
 	struct sym_query queries[QUESTION_FRAMES]; /* the open question, in the same order */
 	size_t nr_asked;			   /* 0: none is open */
 
 	int kernel_error, user_error;
-	char *text; /* of the frame that is being written, of all its levels */
+	char *text; /* all levels of the frame that is being written */
 	size_t length, text_capacity;
 };
 
@@ -97,7 +96,7 @@ void stream_names__free(struct stream_names *names)
 	free(names);
 }
 
-/* Not while a question is open, whose answers have their places here. */
+/* Not while a question is open: its answers have their places here. */
 static void forget_all(struct stream_names *names)
 {
 	arena__release(&names->arena);
@@ -130,7 +129,7 @@ static bool is_same(const struct shown_frame *a, const struct shown_frame *b)
 	       a->return_address == b->return_address;
 }
 
-/* The frame like wanted; NULL without memory. */
+/* The frame that equals wanted, found or new; NULL without memory. */
 static struct shown_frame *find_or_add(struct stream_names *names, const struct shown_frame *wanted)
 {
 	struct shown_frame **bucket = bucket_of(names, wanted), *frame = *bucket;
@@ -180,7 +179,7 @@ static int write_levels(struct stream_names *names, uint64_t frame, const struct
 	return 0;
 }
 
-/* When a frame that has been answered is to be asked for again. */
+/* The time when a frame with an answer is asked for again. */
 static uint64_t next_due(const struct shown_frame *frame)
 {
 	unsigned int doublings = frame->missed < RENEW_TIMES ? frame->missed : RENEW_TIMES;
@@ -188,7 +187,7 @@ static uint64_t next_due(const struct shown_frame *frame)
 	return monotonic_now() + (frame->named ? RENEW_NAMED : RENEW_SOON << doublings);
 }
 
-/* Note that the answer is there. Returns whether it is worth to be shown. */
+/* Note that the answer has come. Returns true if it is to be shown. */
 static bool note_answer(struct shown_frame *frame, const struct sym_query *query)
 {
 	bool is_better = !frame->text || query->name;
@@ -230,14 +229,14 @@ static int set_text(struct stream_names *names, struct shown_frame *frame,
 
 /* ---- kernel frames ---- */
 
-/* pid: by which the symbolizer knows its process. */
+/* pid: the symbolizer knows the frame's process by it. */
 static struct sym_query query_of(const struct stream_names *names, const struct shown_frame *frame,
 				 pid_t pid)
 {
 	return frame__query(frame->frame, pid, frame->return_address, names->modules);
 }
 
-/* The last of those that are to be named. */
+/* Name the last nr of the kernel frames to name. */
 static int name_some_kernel_frames(struct stream_names *names, size_t nr)
 {
 	struct shown_frame **frames = names->of_kernel + names->nr_of_kernel - nr;
@@ -259,8 +258,8 @@ static int name_some_kernel_frames(struct stream_names *names, size_t nr)
 }
 
 /*
- * Of all stacks that were read together: before Linux 5.14 /proc/kallsyms is read for them,
- * in which time more stacks come than it names if it is read for each.
+ * Name the kernel frames of all stacks that were read together. Before Linux 5.14 this reads
+ * /proc/kallsyms; if it did so for each stack, stacks would come faster than it names them.
  */
 static int name_kernel_frames(struct stream_names *names)
 {
@@ -293,7 +292,7 @@ static int ask_for(struct stream_names *names, struct shown_frame *frame)
 	return 0;
 }
 
-/* What all of this version have is forgotten with it. */
+/* The arrays of all stacks of this version are forgotten with it. */
 static int make_shown(struct stream_names *names, struct sent_stack *stack)
 {
 	size_t bytes = stack->nr * sizeof(*stack->shown);
@@ -338,7 +337,7 @@ static bool is_due(const struct shown_frame *frame, uint64_t now)
 	return !frame->asked && (!frame->text || (frame->generated && now >= frame->due));
 }
 
-/* Of a stack that is placed: ask for what is missing, or may have changed. */
+/* Ask for the frames of a placed stack that have no name, or whose name may have changed. */
 static int ask_for_due(struct stream_names *names, struct sent_stack *stack, uint64_t now)
 {
 	int err = 0;
@@ -360,7 +359,8 @@ static bool is_placed(const struct stream_names *names, const struct sent_stack 
 }
 
 /*
- * Unless that has been done, or there is no room. now: since when what is shown must hold.
+ * Find the frames of a stack, and ask for names, unless that is done or there is no room. now: when
+ * the event arrived.
  */
 static int place(struct stream_names *names, struct sent_stack *stack, uint32_t process, pid_t pid,
 		 uint64_t now)
@@ -418,7 +418,7 @@ int stream_names__ready(struct stream_names *names, const struct stream_event *e
 
 /* ---- questions ---- */
 
-/* By which the symbolizer knows the file of a module, wherever that is mapped by now. */
+/* The PID by which the symbolizer knows a module's file, wherever that is mapped by now. */
 static pid_t known_as_module(const struct stream_names *names, uint32_t module)
 {
 	const struct unwind_module_file file =
@@ -446,7 +446,7 @@ static pid_t known_as(const struct stream_names *names, struct stream_processes 
 				 stream_processes__known_as(processes, frame->pid, frame->process);
 }
 
-/* Of those that are wanted longest as many as fit. Returns 0 or a negative errno. */
+/* Oldest requests first, as many as fit. Returns 0 or a negative errno. */
 static int ask(struct stream_names *names, struct stream_processes *processes)
 {
 	size_t nr = names->nr_wanted < QUESTION_FRAMES ? names->nr_wanted : QUESTION_FRAMES;
@@ -455,7 +455,7 @@ static int ask(struct stream_names *names, struct stream_processes *processes)
 	for (size_t i = 0; i < nr; i++) {
 		struct shown_frame *frame = names->wanted[i];
 
-		/* Those of a stack follow each other. */
+		/* The frames of a stack follow each other. */
 		if (i == 0 || !have_one_owner(frame, names->asked[i - 1]))
 			pid = known_as(names, processes, frame);
 		names->asked[i] = frame;
@@ -468,7 +468,8 @@ static int ask(struct stream_names *names, struct stream_processes *processes)
 }
 
 /*
- * Where the file is mapped elsewhere is not where the process had it; and it is no generated code.
+ * Another process has the file at another address: show the offset. Code in a file is not
+ * generated.
  */
 static void leave_place(const struct shown_frame *frame, struct sym_query *query)
 {
@@ -493,7 +494,7 @@ static int take_answer(struct stream_names *names, struct shown_frame *frame,
 	return ask_for(names, frame);
 }
 
-/* Without room nothing more is asked: what is known of a file is shown. */
+/* Without room nothing more is asked: show what is known of the file. */
 static void be_content(struct stream_names *names)
 {
 	for (size_t i = 0; i < names->nr_wanted; i++)
@@ -501,7 +502,7 @@ static void be_content(struct stream_names *names)
 			names->wanted[i]->asked = false;
 }
 
-/* Of the question that was open; what has no answer has no name. */
+/* Take the answers to the open question; a frame without an answer has no name. */
 static int take_answers(struct stream_names *names)
 {
 	int err = 0;
@@ -524,7 +525,7 @@ int stream_names__attend(struct stream_names *names, struct stream_processes *pr
 	int open = symbolizer__attend(names->symbolizer);
 	int err = name_kernel_frames(names);
 
-	/* What is wanted when it is full is wanted again when all has been forgotten. */
+	/* Frames wanted when it is full are wanted again when all has been forgotten. */
 	while (open <= 0 && (names->nr_asked || (names->nr_wanted && !is_full(names))) && !err) {
 		if (open < 0)
 			names->user_error = open;

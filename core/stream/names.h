@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the frames of a stream are shown: each distinct one is named and written once, and
- * then copied.
+ * How the frames of a stream are shown: each distinct frame is named and written once, and then
+ * copied.
  *
- * Kernel frames are named together, when all events that are there have been read. Those of
- * processes are asked for together, and nobody waits for the answer: a process, or a file,
- * can be slow. Memory is bounded: when too much has come together, all is forgotten, and
- * asked for again where it is needed.
+ * Kernel frames are named together, when all available events have been read. Frames of processes
+ * are asked for together, and nobody waits for the answer: a process, or a file, can be slow.
+ * Memory is bounded: when too much has come together, all is forgotten, and asked for again where
+ * needed.
  */
 #ifndef TRACEKIT_CORE_STREAM_NAMES_H
 #define TRACEKIT_CORE_STREAM_NAMES_H
@@ -28,49 +28,49 @@ struct unwind_module_list;
 struct shown_frame {
 	uint64_t frame;
 	uint32_t process; /* its number in stream_processes; 0: the kernel, or a mark */
-	pid_t pid;	  /* by which the symbolizer knows that */
+	pid_t pid;	  /* the symbolizer knows the process by it */
 	bool return_address;
 	struct shown_frame *next; /* in its bucket */
 	const char *text; /* of all its levels, from stream_writer__level(); NULL: not known yet */
 	uint32_t length;
 	bool asked;    /* its name has been, or will be, asked for, and there is no answer yet */
-	bool anywhere; /* its process could not say what is there: by whoever had the file first */
+	bool anywhere; /* its process could not say what is there: ask whoever had the file first */
 	bool named;
 	bool generated;	     /* as in struct sym_query: asked for again from time to time */
 	unsigned int missed; /* how often there was no name */
-	uint64_t due;	     /* when that is to be done, of monotonic_now() */
+	uint64_t due;	     /* when to ask again, of monotonic_now() */
 	bool tracing;	     /* the probe's own: see core/report/tracing_frames.h */
 };
 
 /*
- * All but names are borrowed. modules: those of which frames can be, or NULL if there are none.
- * Returns 0 or -ENOMEM.
+ * All arguments but names are borrowed. modules: the modules that frames can have, or NULL if there
+ * are none. Returns 0 or -ENOMEM.
  */
 int stream_names__new(struct stream_names **names, struct symbolizer *symbolizer,
 		      const struct unwind_module_list *modules, const struct stream_writer *writer);
 void stream_names__free(struct stream_names *names);
 
-/*
- * An event has come: have what its frames are shown as made ready. Returns 0 or a negative errno.
- */
+/* An event has come: prepare the text of its frames. Returns 0 or a negative errno. */
 int stream_names__prepare(struct stream_names *names, const struct stream_event *event);
 
 /*
- * Whether the frames of an event, which is the next to be shown, are ready: the array
- * shown of its stacks is then good until another function is called here. What is missing
- * is asked for. Returns 1, 0 or a negative errno.
+ * Returns 1 if the frames of the next event to show are ready, 0 if not, or a negative errno. If
+ * ready, the array shown of its stacks is good until another function is called here; if not,
+ * missing names are asked for.
  */
 int stream_names__ready(struct stream_names *names, const struct stream_event *event);
 
 /*
- * Ask what is to be asked, of processes, and take answers, without waiting: due when *polled,
- * filled by stream_names__poll(), is ready, and after the milliseconds that it returns, -1 for
- * none. Returns 0 or a negative errno.
+ * Ask for frames of processes, and take answers, without waiting. Call it when *polled, filled by
+ * stream_names__poll(), is ready, and after the milliseconds that stream_names__poll() returns, -1
+ * for none. Returns 0 or a negative errno.
  */
 int stream_names__attend(struct stream_names *names, struct stream_processes *processes);
 int stream_names__poll(const struct stream_names *names, struct pollfd *polled);
 
-/* Why there are no names: of symbolizer__name_kernel() and symbolizer__name_user(), or 0. */
+/*
+ * Why names are missing: the error of symbolizer__name_kernel() or symbolizer__name_user(), or 0.
+ */
 int stream_names__kernel_error(const struct stream_names *names);
 int stream_names__user_error(const struct stream_names *names);
 

@@ -22,10 +22,10 @@
 #define FLUSH_INTERVAL (20 * 1000000ULL)
 
 /*
- * The kernel wakes us for the first event behind those that were read, which at 100,000 a
- * second are nearly all. So after some rounds in quick succession each is followed by a
- * nap, unless the buffer is so small that it would fill. Below that rate nothing is waited
- * for: the process of an event may be about to end.
+ * The kernel wakes us for the first event behind those that were read; at 100,000 a second this is
+ * nearly every event. So after some rounds in quick succession each round is followed by a nap,
+ * unless the buffer is so small that it would fill. Below that rate there is no nap: the process of
+ * an event may be about to end.
  */
 #define NAP		1000000ULL
 #define NAP_PERIOD	(10 * NAP)
@@ -54,7 +54,7 @@ static int meet(void *context, struct stream_event *event, struct error *error)
 	return err ? naming_failed(error, err) : 0;
 }
 
-/* Print what is due and has its names. *waiting: for names. */
+/* Print the events that are due and have their names. *waiting: the next event lacks names. */
 static int print_due(struct stream_run *run, bool *waiting, struct error *error)
 {
 	const struct stream_event *event;
@@ -70,7 +70,7 @@ static int print_due(struct stream_run *run, bool *waiting, struct error *error)
 		if (!ready)
 			break;
 		stream_writer__print(run->writer, event);
-		/* Now, as long as errno says why. */
+		/* Check this now, as long as errno says why. */
 		if (ferror_unlocked(run->writer->out))
 			return output__failed(errno ? -errno : -EIO, error);
 		run->printed += !event->lost;
@@ -90,12 +90,12 @@ static int flush(struct stream_run *run, bool emptied, struct error *error)
 	return output__finish(run->writer->out, error);
 }
 
-/* What became of one look at the ring buffer, the names and the events that are due. */
+/* The result of a look at the ring buffer, the names and the events that are due. */
 struct round {
 	bool emptied;	     /* the ring buffer */
 	bool waiting;	     /* the next event waits for its names */
 	struct pollfd names; /* ready when there are some */
-	uint64_t names_wait; /* until they are to be looked after, in ns; or UINT64_MAX */
+	uint64_t names_wait; /* until names need attention, in ns; or UINT64_MAX */
 };
 
 static int go_round(struct stream_run *run, struct round *round, struct error *error)
@@ -114,7 +114,7 @@ static int go_round(struct stream_run *run, struct round *round, struct error *e
 	if (err)
 		return naming_failed(error, err);
 	err = print_due(run, &round->waiting, error);
-	/* What it waits for may have been forgotten, and is asked for anew. */
+	/* The names that it waits for may have been forgotten: ask for them again. */
 	if (!err && round->waiting && stream_names__attend(run->names, run->processes))
 		err = naming_failed(error, -ENOMEM);
 	wait = stream_names__poll(run->names, &round->names);
@@ -128,8 +128,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /*
- * How long there is nothing to do but to wait for events, for names, or for left to pass. If
- * names are waited for but nothing is asked any more, they have come meanwhile.
+ * How long to wait for events, for names, or for left to pass, in nanoseconds. If names are waited
+ * for but no question is open, they have come meanwhile.
  */
 static uint64_t time_to_wait(const struct stream_run *run, const struct round *round, uint64_t left)
 {
@@ -144,7 +144,7 @@ static uint64_t time_to_wait(const struct stream_run *run, const struct round *r
 	return wait ? wait : 1;
 }
 
-/* events: what to poll for these, or nothing. */
+/* events: poll this for events, or nothing. */
 static enum session_end watch(const struct stream_run *run, const struct round *round,
 			      struct pollfd events, uint64_t timeout)
 {
@@ -158,7 +158,9 @@ static enum session_end watch(const struct stream_run *run, const struct round *
 	return session__wait(run->session, timeout == UINT64_MAX ? 0 : timeout);
 }
 
-/* Whether there have been many rounds of late, this one among them. */
+/*
+ * True if there were many rounds of late, with this one, and the buffer is large enough for a nap.
+ */
 static bool is_hurried(struct stream_run *run)
 {
 	uint64_t now = monotonic_now();
@@ -170,7 +172,7 @@ static bool is_hurried(struct stream_run *run)
 	return ++run->rounds > NAP_ROUNDS && run->buffer_size >= NAP_BUFFER_SIZE;
 }
 
-/* Sleep until the next round is due, or left has passed. Why the trace ends, or SESSION_TIMEOUT. */
+/* Sleep until the next round, or for left. Returns why the trace ends, or SESSION_TIMEOUT. */
 static enum session_end wait_for_round(struct stream_run *run, const struct round *round,
 				       uint64_t left)
 {
@@ -189,7 +191,7 @@ static enum session_end wait_for_round(struct stream_run *run, const struct roun
 	return end == SESSION_READY ? SESSION_TIMEOUT : end;
 }
 
-/* All that is to be printed has been. */
+/* True if all that is to be printed has been printed. */
 static bool is_done(const struct stream_run *run)
 {
 	return stream_run__is_complete(run) ||
@@ -197,7 +199,7 @@ static bool is_done(const struct stream_run *run)
 		stream__wait(run->stream, monotonic_now()) == UINT64_MAX);
 }
 
-/* From round to round. When the trace ends, what has happened by then is still to be printed. */
+/* Run round after round. When the trace ends, events that happened by then are still printed. */
 int stream_run__go(struct stream_run *run, struct error *error)
 {
 	const struct schedule schedule = {

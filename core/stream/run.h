@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stream from its first event to its last: read, named, printed and flushed as they come.
+ * A stream from its first event to its last: events are read, named, printed and flushed as they
+ * come.
  *
- * One thread does all of that, and waits for nothing but for all of it: what the kernel has
- * sent is read while names are still being looked up. A reader of stdout that does not read
- * holds everything up; then the ring buffer fills, and events are lost and counted.
+ * A single thread does all this, and waits for all of it at once: events from the kernel are read
+ * while names are still being looked up. A reader of stdout that does not read holds everything up;
+ * then the ring buffer fills, and events are lost and counted.
  */
 #ifndef TRACEKIT_CORE_STREAM_RUN_H
 #define TRACEKIT_CORE_STREAM_RUN_H
@@ -27,7 +28,7 @@ struct stream_run {
 	struct stream_names *names;
 	const struct stream_writer *writer;
 
-	uint64_t count;	      /* end with so many events; 0: not for their number */
+	uint64_t count;	      /* end after so many events; 0: no limit */
 	uint64_t duration;    /* nanoseconds; 0: until the session ends */
 	uint64_t buffer_size; /* of the stream, in bytes */
 
@@ -37,17 +38,17 @@ struct stream_run {
 	/* For stream_run__go(). */
 	uint64_t flushed, period_start; /* when */
 	bool settled;			/* the ring buffer was emptied in the last round */
-	uint32_t rounds;		/* since then */
+	uint32_t rounds;		/* since period_start */
 };
 
 /*
- * Until the trace ends; then what has happened by then is still read and printed, unless
- * the events are complete. Returns 0, or a negative errno with error filled, or left empty
- * as by output__failed().
+ * Run until the trace ends; then events that happened by then are still read and printed, unless
+ * count events were. Returns 0, or a negative errno with error filled, or left empty as by
+ * output__failed().
  */
 int stream_run__go(struct stream_run *run, struct error *error);
 
-/* Whether it ended with count events: then nothing is known of those behind. */
+/* True if it ended after count events: then nothing is known of later ones. */
 bool stream_run__is_complete(const struct stream_run *run);
 
 #endif

@@ -36,8 +36,9 @@ void sent_stacks__release(struct sent_stacks *stacks);
 struct sent_stack *sent_stacks__find(const struct sent_stacks *stacks, struct stack_id id);
 
 /*
- * The stack that begins with part, whose other parts are one that is there, unless it is there
- * already. Returns 0, -EPROTO if they are not, or are too many, or -ENOMEM.
+ * Add the stack that begins with part and goes on with the stack part->next, which must be there,
+ * if any. Does nothing if the stack is there already. Returns 0, -EPROTO if part->next is not there
+ * or the frames are too many, or -ENOMEM.
  */
 int sent_stacks__add(struct sent_stacks *stacks, struct stack_id id, const struct stack_part *part);
 

@@ -18,33 +18,33 @@
 #include "sym/util/page.h"
 
 /*
- * An epoch ends when its stacks take up so much, however few they are; and nothing is read
- * while those of both do, but what the ring buffer has of the epoch that ends.
+ * An epoch ends when its stacks take up EPOCH_BYTES_MAX, however few they are. While the stacks of
+ * both epochs take up STACK_BYTES_MAX, only the rest of an epoch that ends is read.
  */
 #define EPOCH_BYTES_MAX ((size_t)2 * 1024 * 1024)
 #define STACK_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
-/* What there is of one of the epochs. */
+/* The stacks of an epoch. */
 struct epoch_stacks {
 	struct sent_stacks stacks;
 	size_t held; /* events in the queue, which point to stacks */
 	bool read;   /* no event that is still to be read names any */
 };
 
-/* Of all events; nothing is written to it. */
+/* The stack of events without frames; nothing is written to it. */
 static struct sent_stack no_frames;
 
 struct stream {
 	const struct trace_maps *maps;
 	const volatile __u64 *lost;    /* by epoch */
-	uint64_t seen_lost[NR_EPOCHS]; /* of them those at the last look */
-	uint64_t reported[NR_EPOCHS];  /* of them those that stand in gaps */
+	uint64_t seen_lost[NR_EPOCHS]; /* as of the last look */
+	uint64_t reported[NR_EPOCHS];  /* how many of them stand in gaps */
 	struct ring ring;
 	struct epochs epochs;
 	struct epoch_stacks stacks[NR_EPOCHS]; /* by epoch */
 	size_t stacks_max;
 
-	/* While an epoch ends: its last record lies before that position. */
+	/* While an epoch ends: its last record lies before turned_at. */
 	bool turning;
 	uint32_t turned;
 	uint64_t turned_at;
@@ -56,7 +56,7 @@ struct stream {
 	uint64_t latest; /* time of an event that was read */
 };
 
-/* Whether it can serve for another epoch. */
+/* True if it can serve for another epoch. */
 static bool epoch_stacks__is_free(const struct epoch_stacks *epoch)
 {
 	return !epoch->stacks.nr && !epoch->held;
@@ -76,7 +76,9 @@ static void enqueue(struct stream *stream, const struct stream_event *event)
 	stream->stacks[event->epoch].held++;
 }
 
-/* Room for an event, a gap before it, and one behind for each epoch; and for its stacks. */
+/*
+ * True if there is room for an event, a gap before it, one behind for each epoch, and its stacks.
+ */
 static bool has_room(const struct stream *stream)
 {
 	size_t bytes = 0;
@@ -87,7 +89,7 @@ static bool has_room(const struct stream *stream)
 	       (stream->turning || bytes < STACK_BYTES_MAX);
 }
 
-/* Make a gap for what had been lost in an epoch at that time, and is in none yet. */
+/* Make a gap for events that an epoch had lost at that time, and that are in no gap yet. */
 static void note_lost(struct stream *stream, uint32_t epoch, uint64_t lost, uint64_t time)
 {
 	struct stream_event gap = {.time = time, .arrived = stream->now, .epoch = epoch};
@@ -118,7 +120,7 @@ static int begin_turn(struct stream *stream, struct error *error)
 	return err;
 }
 
-/* All records of the epoch have been read: what it left behind is taken down, and cleared. */
+/* All records of the epoch have been read: take its counters, and clear its tables. */
 static int finish_turn(struct stream *stream, struct error *error)
 {
 	uint32_t epoch = stream->turned;
@@ -139,8 +141,8 @@ static int finish_turn(struct stream *stream, struct error *error)
 }
 
 /*
- * The stacks of the epoch before the last must be gone, since the next one is to use
- * their place; but for the last turn, behind which nothing is read.
+ * The next epoch uses the place of the one before the last, whose stacks must be gone; but not at
+ * the last turn, behind which nothing is read.
  */
 static int turn(struct stream *stream, struct error *error)
 {
@@ -243,7 +245,7 @@ void stream__look(struct stream *stream)
 	ring__look(&stream->ring);
 }
 
-/* Events between two looks at the clock, which takes longer than an event. */
+/* Events between two looks at the clock: a look takes longer than an event. */
 #define EVENTS_AT_ONCE 256
 
 int stream__read(struct stream *stream, stream_visit visit, void *context, bool *emptied,
@@ -264,7 +266,7 @@ int stream__read(struct stream *stream, stream_visit visit, void *context, bool 
 		*emptied = length == 0;
 	}
 	ring__free_read(&stream->ring);
-	/* What is missing behind the last record. */
+	/* Note the events lost behind the last record. */
 	for (uint32_t epoch = 0; epoch < NR_EPOCHS && !err && *emptied && has_room(stream); epoch++)
 		if (is_wanted(stream, epoch))
 			note_lost(stream, epoch, stream->seen_lost[epoch], stream->latest);

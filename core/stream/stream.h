@@ -3,13 +3,13 @@
  * The stream of single events: from the ring buffer of bpf/stream.bpf.h to events in the
  * order of their times, with their stacks, and with each gap where it is.
  *
- * Programs on other CPUs, or preempted ones, put their records behind those of later
- * events: each is held back for STREAM_HOLD nanoseconds. One that the kernel held up for
- * longer than that, between its time and its record, comes late.
+ * Programs on other CPUs, or preempted ones, put their records behind records of later events: so
+ * each event is held back for STREAM_HOLD nanoseconds. An event that the kernel held up longer,
+ * between its time and its record, comes late.
  *
- * Memory is bounded by three numbers: the events that are held, the size of the ring
- * buffer, and the stacks of an epoch. When these have become too many a new epoch is
- * begun, in which every stack is sent anew, and the old ones go with their last event.
+ * Memory is bounded by three numbers: the events that are held, the size of the ring buffer, and
+ * the stacks of an epoch. When there are too many stacks, a new epoch begins, in which every stack
+ * is sent again, and the old stacks go with their last event.
  */
 #ifndef TRACEKIT_CORE_STREAM_STREAM_H
 #define TRACEKIT_CORE_STREAM_STREAM_H
@@ -39,33 +39,33 @@ int stream__open(struct stream **stream, const struct trace_maps *maps, size_t s
 		 struct error *error);
 void stream__free(struct stream *stream);
 
-/* See how far the ring buffer is filled; then what it tells of has happened by now. */
+/* See how far the ring buffer is filled; all events up to there have happened by now. */
 void stream__look(struct stream *stream);
 
 /*
- * Read what was there at the last look, unless no more events can be held: then *emptied is
- * false, and some must be dropped first. Never waits, but for the grace period of a new epoch.
+ * Read the records that were there at the last look. If no more events can be held, *emptied is
+ * false, and some must be dropped first. Waits for nothing but the grace period of a new epoch.
  * Returns 0 or a negative errno with error filled.
  */
 int stream__read(struct stream *stream, stream_visit visit, void *context, bool *emptied,
 		 struct error *error);
 
-/* What polls as ready when there is something to read. */
+/* Polls as ready when there is something to read. */
 struct pollfd stream__poll(const struct stream *stream);
 
 /* The next event, if it is due by now; else NULL. */
 const struct stream_event *stream__due(const struct stream *stream, uint64_t now);
 
-/* How many nanoseconds that event can still be held; UINT64_MAX if there is none. */
+/* How many nanoseconds the next event can still be held; UINT64_MAX if there is none. */
 uint64_t stream__wait(const struct stream *stream, uint64_t now);
 
 /* Done with the event that was due. */
 void stream__drop(struct stream *stream);
 
-/* Later events are not wanted. What happened until now goes on to be read, and due. */
+/* Later events are not wanted. Events until now are still read, and become due. */
 void stream__end(struct stream *stream);
 
-/* All that happened until stream__end() has been read. */
+/* True if all events until stream__end() have been read. */
 bool stream__ended(const struct stream *stream);
 
 /* The counters of all epochs that have ended. */

@@ -32,7 +32,7 @@ static size_t text_level(const struct stream_writer *writer, uint64_t frame,
 	return length + frame_text__write(&writer->style, frame, query, level, text + length);
 }
 
-/* What is cut off here is longer than any name that sym/ gives. */
+/* A string that is cut here is longer than any name that sym/ gives. */
 static size_t json_string(const char *string, char *text)
 {
 	return json__quote(string, strnlen(string, FRAME_NAME_MAX), text,
@@ -88,7 +88,7 @@ static size_t json_address(const struct sym_query *query, char *text)
 					 sprintf(text, "\"%" PRIx64 "\"", query->address));
 }
 
-/* That of a stack, or that of the inlined calls, behind which only the function itself comes. */
+/* True for the mark of a stack, or of inlined calls, which only the function itself follows. */
 static bool is_mark(uint64_t frame, const struct sym_query *query, uint32_t level)
 {
 	return frame_tag(frame) == FRAME_MARK ||
@@ -141,8 +141,8 @@ char stream_writer__separator(const struct stream_writer *writer)
 #define TIME_SIZE 32
 
 /*
- * SECONDS.NANOSECONDS, with a NUL. By hand, as what follows: with printf() more time goes
- * into that than into all the rest of an event.
+ * SECONDS.NANOSECONDS, with a NUL. Without printf(), here and below: that would take more time than
+ * all the rest of an event.
  */
 static size_t print_time(char text[TIME_SIZE], uint64_t time)
 {
@@ -172,7 +172,7 @@ static uint32_t count_hidden(const struct stream_writer *writer, const struct se
 	return hidden;
 }
 
-/* What goes to out as one piece. */
+/* Text that goes to out in one piece. */
 struct piece {
 	FILE *out;
 	size_t length;
@@ -206,7 +206,7 @@ static void put_string(struct piece *piece, const char *text)
 #define COMM_COLUMN 12
 #define TIME_COLUMN 18
 
-/* What each row of an event begins with. */
+/* The beginning of each row of an event. */
 struct row_prefix {
 	char text[128];
 	size_t length;
@@ -355,7 +355,7 @@ static void print_folded(const struct stream_writer *writer, const struct stream
 	put_string(piece, " 1\n");
 }
 
-/* In folded lines there is no place for it: stderr has the sum. */
+/* Folded lines have no place for a gap: stderr has the sum. */
 static void print_gap(const struct stream_writer *writer, const struct stream_event *gap)
 {
 	char time[TIME_SIZE];

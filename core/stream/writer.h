@@ -30,10 +30,10 @@ struct stream_writer {
 #define STREAM_LEVEL_MAX (3 * JSON_STRING_SIZE(FRAME_NAME_MAX) + 192)
 
 /*
- * One of the frames that are shown for an address (core/report/frame_text.h): what comes behind
- * "r0: ", an object of JSON, or a word of a folded line, with a NUL; the same wherever it is.
- * They stand in the order in which they are shown; between them comes the separator.
- * Returns the length.
+ * Write frame number, with a NUL, of those that are shown for an address
+ * (core/report/frame_text.h): the text behind "r0: ", an object of JSON, or a word of a folded
+ * line; the same in all stacks. Numbers follow the order of output; the separator stands between
+ * two frames. Returns the length.
  */
 size_t stream_writer__level(const struct stream_writer *writer, uint64_t frame,
 			    const struct sym_query *query, uint32_t number,
