@@ -15,7 +15,7 @@ struct error;
 struct accounting {
 	struct event_counters events; /* of all CPUs */
 	bool missed_known;
-	bool kernel_counts; /* missed is what it has counted, not an estimate of ours */
+	bool kernel_counts; /* the kernel has counted missed; we did not estimate it */
 	uint64_t missed;    /* withheld by the kernel before a program ran */
 };
 
@@ -28,10 +28,10 @@ void event_counters__add(struct event_counters *sum, const struct event_counters
 int accounting__read(struct accounting *accounting, const struct trace_maps *maps, uint32_t epoch,
 		     struct error *error);
 
-/* Samples that were due and never seen are what the kernel withheld. */
+/* Set missed: the kernel withheld the samples that were due and never seen. */
 void accounting__set_expected(struct accounting *accounting, uint64_t expected);
 
-/* What the kernel itself has counted as withheld. */
+/* Set missed to the kernel's own count of what it withheld. */
 void accounting__set_missed(struct accounting *accounting, uint64_t missed);
 
 uint64_t accounting__lost(const struct accounting *accounting);

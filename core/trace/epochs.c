@@ -70,8 +70,8 @@ static void key_list__release(struct key_list *list)
 }
 
 /*
- * Programs add keys of the other epoch meanwhile. That hides none: a new element
- * is put before those that its bucket has, and nobody but us deletes any.
+ * Programs add keys of the other epoch meanwhile. They hide no key of ours: a new element goes to
+ * the front of its bucket, and nobody but us deletes any.
  */
 static int list_keys(struct key_list *list, int fd, size_t size, uint32_t epoch,
 		     bool (*is_of)(const void *key, uint32_t epoch))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reports at intervals that neither lose nor count twice (bpf/abi.h): to end an
- * epoch is to have all further events count in the other one, and to wait until
- * every program that began in the old one is done. Then its part of the tables is
- * at rest, and can be read and emptied while events go on.
+ * Reports at intervals that neither lose events nor count them twice (bpf/abi.h). To end an epoch,
+ * have all further events count in the other one, and wait until every program that began in the
+ * old one is done. Then the old epoch's part of the tables is at rest, and can be read and emptied
+ * while events go on.
  */
 #ifndef TRACEKIT_CORE_TRACE_EPOCHS_H
 #define TRACEKIT_CORE_TRACE_EPOCHS_H

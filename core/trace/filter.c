@@ -18,8 +18,8 @@
 #include "sym/util/error.h"
 
 /*
- * The PID namespace to translate to; {0, 0} in the initial one, where the
- * kernel's own numbers are right and no translation is paid for.
+ * Find the PID namespace to translate to; {0, 0} in the initial one: there the kernel's own numbers
+ * are right, and need no translation.
  */
 static int find_pid_namespace(struct trace_config *config, struct error *error)
 {
@@ -43,7 +43,7 @@ static int find_pid_namespace(struct trace_config *config, struct error *error)
 	return 0;
 }
 
-/* What the programs need to know of the kernel's structs, if they need to. */
+/* Find the layout of the kernel's structs, if the programs need it. */
 static int find_task_layout(const struct trace_options *options, struct trace_config *config,
 			    struct error *error)
 {
@@ -62,7 +62,7 @@ static int find_task_layout(const struct trace_options *options, struct trace_co
 	return 0;
 }
 
-/* Whether fd is a map, and no other object that can be pinned. */
+/* True if fd is a map, and no other object that can be pinned. */
 static bool is_map(int fd)
 {
 	char path[64], target[64] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which processes a trace is about: the user's side of bpf/filter.bpf.h. */
+/* The processes that a trace is about: the user space side of bpf/filter.bpf.h. */
 #ifndef TRACEKIT_CORE_TRACE_FILTER_H
 #define TRACEKIT_CORE_TRACE_FILTER_H
 
@@ -18,15 +18,13 @@ struct trace_options;
 int filter__configure(const struct trace_options *options, const struct trace_maps *maps,
 		      struct trace_config *config, struct error *error);
 
-/*
- * Once they are created: fill the maps that are the program's own. Returns as filter__configure().
- */
+/* Once the maps are created: fill our own, not the pinned ones. Returns as filter__configure(). */
 int filter__fill(const struct trace_options *options, const struct trace_maps *maps,
 		 struct error *error);
 
 /*
- * Whether a load that failed with code did so because of one of the user's maps, as
- * far as can be told; then error is filled.
+ * True if a load failed with code because of one of the user's maps, as far as can be told; then
+ * error is filled.
  */
 bool filter__explains(const struct trace_maps *maps, int code, struct error *error);
 

@@ -6,7 +6,7 @@
 struct bpf_map;
 struct bpf_object;
 
-/* Of an object that was opened; as they are called in bpf/. */
+/* The maps of an opened object, named as in bpf/. */
 struct trace_maps {
 	struct bpf_map *event_counters;
 	struct bpf_map *epoch;
@@ -21,9 +21,8 @@ struct trace_maps {
 };
 
 /*
- * Found by their names, once, while these are still their own: a pinned map that
- * is put in the place of one brings its name along, which can be any.
- * Returns 0, or -ENOENT with *maps untouched.
+ * Find the maps by their names, before pinned maps take the places of some: a pinned map brings its
+ * own name along, which can be any. Returns 0, or -ENOENT with *maps untouched.
  */
 int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object);
 

@@ -80,7 +80,7 @@ static int open_event(const struct sampler_settings *settings, unsigned int cpu,
 	return fd < 0 ? -errno : fd;
 }
 
-/* From one sample to the next, as the kernel has it; 0 if it varies. */
+/* Events from one sample to the next, as the kernel counts; 0 if this varies. */
 static uint64_t fixed_period(const struct sampler_settings *settings)
 {
 	if (settings->period)

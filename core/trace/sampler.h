@@ -48,9 +48,9 @@ void sampler__close(struct sampler *sampler);
 int sampler__start(struct sampler *sampler, struct error *error);
 
 /*
- * After this no program runs any more. *expected becomes how many samples were
- * due by each event's own count; false if that cannot be known, since the
- * kernel adapts the period to a frequency of anything but a clock.
+ * After this no program runs any more. *expected becomes the number of samples that were due by
+ * each event's own count. False if that is not known: the kernel adapts the period to a frequency,
+ * except a clock's.
  */
 bool sampler__stop(struct sampler *sampler, uint64_t *expected);
 

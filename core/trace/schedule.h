@@ -8,14 +8,14 @@
 
 /* All in nanoseconds. */
 struct schedule {
-	uint64_t start;	   /* by whatever clock now is of, too */
+	uint64_t start;	   /* by the same clock as now */
 	uint64_t interval; /* from report to report; 0: one at the end */
 	uint64_t duration; /* 0: no end */
 };
 
 /*
- * How long it is to the next report, at least 1; 0 if none is planned. Reports keep
- * to their times however long they take; what has been missed is left out.
+ * The time to the next report, at least 1; 0 if none is planned. Reports keep to their times,
+ * however long they take; missed ones are left out.
  */
 uint64_t schedule__wait(const struct schedule *schedule, uint64_t now);
 

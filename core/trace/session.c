@@ -32,18 +32,20 @@
 struct session {
 	const struct trace_options *options;
 	struct sigaction old_int, old_term;
-	/* What session__wait() polls: the stop signal, stdout, what session__watch() names, then
-	 * what watches each process or thread. */
+	/*
+	 * session__wait() polls the stop signal, stdout, the descriptors of session__watch(), then
+	 * one for each process or thread.
+	 */
 	struct pollfd *polled;
 	size_t nr_polled;
-	void **pages; /* what watch_thread() has mapped, for each target; or NULL */
+	void **pages; /* pages that watch_thread() mapped, for each target; or NULL */
 	struct trace_maps maps;
 	struct unwinding *unwinding; /* NULL until it is configured */
 };
 
 enum { POLL_STOP, POLL_STDOUT, POLL_WATCHED, POLL_TARGETS = POLL_WATCHED + SESSION_WATCHED };
 
-/* Of the one session, for the handler: readable once a signal has come, or -1; when it came. */
+/* For the handler, of the only session: readable once a signal has come, or -1; when it came. */
 static volatile sig_atomic_t stop_fd = -1;
 static uint64_t stopped_at;
 
@@ -106,9 +108,9 @@ static int watch_process(pid_t pid, struct error *error)
 }
 
 /*
- * The same for a thread. A pidfd of a thread came with 6.9 only; any perf event
- * of a thread hangs up when the thread ends (3.18, 179033b3e064), and this one
- * counts nothing. It needs a buffer for that, of which one page will do.
+ * The same for a thread. Only 6.9 brought pidfds of threads; any perf event of a thread hangs up
+ * when the thread ends (3.18, 179033b3e064), and this one counts nothing. To hang up, it needs a
+ * buffer; one page will do.
  */
 static int watch_thread(pid_t tid, void **page, struct error *error)
 {
@@ -228,16 +230,16 @@ void session__closep(struct session **session)
 	session__close(*session);
 }
 
-/* The kernel's own default of that, kernel.perf_event_max_stack. */
+/* The kernel's own default of kernel.perf_event_max_stack. */
 #define KERNEL_FRAMES 127
 
-/* What one bpf_get_stack() can return: the sysctl's frames, or all that a stack has room for. */
+/* The most frames of one bpf_get_stack(): the sysctl's, or all that a stack has room for. */
 static uint32_t read_max_frames(void)
 {
 	CLEANUP_FCLOSE FILE *file = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
 	unsigned int frames;
 
-	/* Not there: then it cannot have been changed from the kernel's default. */
+	/* If the file is not there, nobody can have changed the kernel's default. */
 	if (!file || fscanf(file, "%u", &frames) != 1 || frames < 1)
 		return KERNEL_FRAMES;
 	return frames < KERNEL_SLOTS ? frames : KERNEL_SLOTS;
@@ -316,8 +318,8 @@ bool session__stopping(const struct session *session)
 }
 
 /*
- * What has ended is no target any more: its ID can become that of another process
- * or thread. True if none is left of some.
+ * Remove targets that have ended: their IDs can become IDs of other processes or threads. True if
+ * there were targets, and none is left.
  */
 static bool targets_gone(struct session *session)
 {
@@ -330,7 +332,7 @@ static bool targets_gone(struct session *session)
 		if (target->revents && target->fd >= 0) {
 			uint32_t id = (uint32_t)ids->pids[i - POLL_TARGETS];
 
-			/* Fails only for one that was named twice, and is deleted. */
+			/* Cannot fail: the list has each ID once. */
 			bpf_map_delete_elem(bpf_map__fd(session->maps.targets), &id);
 			end_watch(session, i - POLL_TARGETS);
 		}

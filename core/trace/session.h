@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One trace: open, configure, load, attach, run, stop.
+ * A trace: open, configure, load, attach, run, stop.
  *
  * The session knows when a trace ends: a signal, the time, the end of the named
  * processes or threads, or nobody left to read the output. Everything that it puts into
@@ -25,11 +25,10 @@ struct trace_options;
 struct unwinding;
 
 /*
- * Takes over SIGINT and SIGTERM: the first of either makes session__stopping()
- * true and ends session__wait(), and restores the default action of both.
- * Checks that the processes and threads of options exist. There can be one session at a
- * time. options must outlive it. Returns 0 or a negative errno with error
- * filled.
+ * Takes over SIGINT and SIGTERM: the first of either makes session__stopping() true and ends
+ * session__wait(); another one, 0.1 s later or more, kills. Checks that the processes and threads
+ * of options exist. There can be one session at a time. options must outlive it. Returns 0 or a
+ * negative errno with error filled.
  */
 int session__open(struct session **session, const struct trace_options *options,
 		  struct error *error);
@@ -44,8 +43,8 @@ int session__configure(struct session *session, struct bpf_object *object,
 		       struct trace_config *config, struct error *error);
 
 /*
- * Load object, and put into its maps what can only go there now. What the kernel's
- * verifier says goes to verifier_log, if that is not NULL.
+ * Load object, and fill the maps that can only be filled now. The log of the kernel's verifier goes
+ * to verifier_log, if that is not NULL.
  */
 int session__load(struct session *session, struct bpf_object *object, FILE *verifier_log,
 		  struct error *error);
@@ -58,7 +57,7 @@ const struct unwinding *session__unwinding(const struct session *session);
 
 const struct trace_options *session__options(const struct session *session);
 
-/* True once a signal has asked for the end: what takes long looks here now and then. */
+/* True once a signal has asked for the end: long work looks here now and then. */
 bool session__stopping(const struct session *session);
 
 enum session_end {
@@ -71,7 +70,7 @@ enum session_end {
 
 /*
  * Have session__wait() watch up to SESSION_WATCHED further descriptors: it returns SESSION_READY
- * when one of them is ready for its events. Those with fd -1 are not looked at.
+ * when one of them is ready for its events. Descriptors of -1 are not looked at.
  */
 #define SESSION_WATCHED 3
 void session__watch(struct session *session, const struct pollfd watched[SESSION_WATCHED]);

@@ -15,7 +15,7 @@
 
 static const struct frames no_frames;
 
-/* One use of a stack by a key: sorted by id, each stack is fetched once. */
+/* The use of a stack by a key. Uses are sorted by id, so that each stack is fetched once. */
 struct stack_use {
 	struct stack_id id;
 	const struct frames **target; /* where the key keeps it */
@@ -34,8 +34,8 @@ static int compare_uses(const void *a, const void *b)
 }
 
 /*
- * Root first: stacks that share their callers come together. The first frames of each
- * that are hidden do not count.
+ * Root first: stacks that share their callers come together. The hidden first frames of each do not
+ * count.
  */
 static int compare_frames(const struct frames *a, uint32_t hidden_a, const struct frames *b,
 			  uint32_t hidden_b)
@@ -118,7 +118,7 @@ static bool has_frames(struct stack_id id)
 	return id.lo || id.hi;
 }
 
-/* Its parts, from the leaf on. Returns 0 or a negative errno. */
+/* Fetch the parts of a stack, from the leaf on. Returns 0 or a negative errno. */
 static int fetch_parts(int fd, struct stack_id id, uint64_t frames[STACK_SLOTS], uint32_t *nr)
 {
 	for (*nr = 0; has_frames(id);) {

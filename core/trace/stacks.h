@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the BPF programs counted, read from their maps. */
+/* Counted stacks, read from the maps of the BPF programs. */
 #ifndef TRACEKIT_CORE_TRACE_STACKS_H
 #define TRACEKIT_CORE_TRACE_STACKS_H
 
@@ -19,7 +19,7 @@ struct frames {
 	uint64_t frames[];
 };
 
-/* Whether frame i is an address that a call returns to. */
+/* True if frame i is an address that a call returns to. */
 static inline bool frame__is_return_address(uint64_t frame, uint32_t i)
 {
 	return i > 0 && !frame_is_interrupted(frame);
@@ -28,9 +28,8 @@ static inline bool frame__is_return_address(uint64_t frame, uint32_t i)
 struct counted_stack {
 	struct stack_key key;
 	uint64_t count;
-	uint64_t time;	/* of the last event; 0: not kept */
-	uint64_t since; /* when its process became the program that it was then; see trace_processes
-			 */
+	uint64_t time;		     /* of the last event; 0: not kept */
+	uint64_t since;		     /* when its process became this program; see trace_processes */
 	const struct frames *kernel; /* never NULL */
 	const struct frames *user;   /* never NULL */
 	uint32_t hidden; /* how many of kernel, at the leaf, are not shown: the probe's own */
@@ -43,18 +42,16 @@ struct stack_counts {
 };
 
 /*
- * Read what an epoch that has ended, or whose programs have stopped, left in the maps counts and
- * stacks. Sorted as it is printed: by count, least first, then by comm, tgid and addresses, so that
- * the order is the same whenever the data is. Returns 0 or a negative errno with error filled and
- * counts empty.
+ * Read the counts of an epoch from the maps counts and stacks; it has ended, or its programs have
+ * stopped. Sorted as printed: by count, least first, then by comm, tgid and addresses, so that the
+ * same data has the same order. Returns 0 or a negative errno with error filled and counts empty.
  */
 int stack_counts__read(struct stack_counts *counts, const struct trace_maps *maps, uint32_t epoch,
 		       struct error *error);
 
 /*
- * Hide the frames that is_own() is true for at the leaf of kernel stacks: what a probe
- * puts on top of where it is. Stacks that then look the same are one, and the order
- * is made anew.
+ * Hide the frames at the leaf of kernel stacks for which is_own() is true: a probe puts them on top
+ * of its place. Stacks that then look the same become one, and all are sorted again.
  */
 void stack_counts__hide(struct stack_counts *counts,
 			bool (*is_own)(const void *context, uint64_t frame, bool return_address),
