@@ -141,7 +141,7 @@ int unwind_files__found(struct unwind_files *files, const struct unwind_mapped *
 	return 0;
 }
 
-/* Without memory it is found when somebody looks at its process. */
+/* Without memory the file is found when somebody looks at its process. */
 static void begin_search(struct unwind_files *files, struct unwind_name *name, uint64_t device,
 			 uint64_t inode, uint32_t generation, const char *path)
 {
@@ -154,7 +154,7 @@ static void begin_search(struct unwind_files *files, struct unwind_name *name, u
 			return;
 	} else if (name->file == UNWIND_FILE_UNKNOWN && name->has_generation &&
 		   name->generation == generation) {
-		return; /* it is sought, or was in vain */
+		return; /* the search is on, or was in vain */
 	}
 	end_search(files, name);
 	name->file = UNWIND_FILE_UNKNOWN;
@@ -165,8 +165,8 @@ static void begin_search(struct unwind_files *files, struct unwind_name *name, u
 }
 
 /*
- * Whether a record means the file that was found under its name. As long as that is watched its
- * inode is no other file's, and so has one generation.
+ * True if a record means the file that was found under its name. As long as the file is watched,
+ * its inode belongs to no other file, and so has one generation.
  */
 static bool is_meant(const struct unwind_files *files, const struct unwind_name *name,
 		     uint32_t generation)
@@ -208,7 +208,7 @@ static void seek(struct unwind_files *files, size_t number, struct avoided_devic
 	uint32_t file;
 
 	unwind_path__set(mapped.path, name->sought);
-	/* Without room it is found when somebody looks at its process. */
+	/* Without room the file is found when somebody looks at its process. */
 	if (unwind_reader__identify(&mapped, avoided, watches) == 0)
 		(void)unwind_files__found(files, &mapped, &file);
 	end_search(files, &files->names[number]);
@@ -231,7 +231,7 @@ uint64_t unwind_known_file__delta(const struct unwind_known_file *file)
 	return file->layout.nr_segments ? segment_delta(&file->layout.segments[0]) : 0;
 }
 
-/* Two can be in one page of the file: it is mapped for the one that begins there. */
+/* Two segments can be in one page of the file: it is mapped for the one that begins there. */
 bool unwind_known_file__bias(const struct unwind_known_file *file, uint64_t start, uint64_t offset,
 			     uint64_t *bias)
 {

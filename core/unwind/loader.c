@@ -25,7 +25,7 @@ struct unwind_loader {
 	struct unwind_told *told;
 };
 
-/* Programs and events of the parent must not live on in a child, and it needs none. */
+/* Programs and events of the parent must not live on in a child, which needs none of them. */
 static int keep_maps(const struct unwind_maps *maps, int socket)
 {
 	int kept[] = {STDERR_FILENO,
@@ -48,9 +48,9 @@ _Noreturn static void be_child(const struct unwind_maps *maps, const struct pid_
 
 	child__begin();
 	signal(SIGCHLD, SIG_DFL); /* it has children of its own, and waits for them */
-	/* What it does is soon done, and missing where the machine is busy; if refused, later. */
+	/* Its work is short, but is missing while the machine is busy; if refused, later. */
 	(void)setpriority(PRIO_PROCESS, 0, NICE);
-	/* Children that read what anyone wrote are not to write what others believe. */
+	/* Children that read untrusted files must not write what others trust. */
 	err = madvise(told, sizeof(*told), MADV_DONTFORK) ? -errno : 0;
 	if (!err)
 		err = keep_maps(maps, socket);
@@ -85,7 +85,7 @@ int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *m
 	if (loader->child == 0)
 		be_child(maps, pids, memory, sockets[1], loader->told);
 	close(sockets[1]);
-	/* Nor is this one, or any other child of its. */
+	/* Neither this process nor its other children may write it. */
 	(void)mprotect(shared, sizeof(*loader->told), PROT_READ);
 	(void)madvise(shared, sizeof(*loader->told), MADV_DONTFORK);
 	if (loader->child < 0) {
@@ -122,7 +122,7 @@ bool unwind_loader__has_ended(struct unwind_loader *loader)
 	return !loader->child;
 }
 
-/* It waits for nothing but the kernel and its own children. */
+/* The child waits for nothing but the kernel and its own children. */
 void unwind_loader__stop(struct unwind_loader *loader)
 {
 	if (!loader)

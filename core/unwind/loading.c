@@ -28,19 +28,19 @@
  */
 #define RECORDS_WAKEUP 64
 
-/* Looks at the records before somebody else gets a turn. */
+/* Reads of the records before somebody else gets a turn. */
 #define LOOKS_AT_ONCE 4
 
-/* Until a child is asked again whether it goes on, or a process that was postponed is due. */
+/* The wait until a child is asked again if it goes on, or a postponed process is due. */
 #define WAIT_MS 20
 
-/* A process that is not found to have changed is looked at less and less often. */
+/* A process that has not changed is looked at less and less often. */
 #define PAUSE_FIRST (50 * MILLISECONDS)
 #define PAUSE_MOST  (2000 * MILLISECONDS)
 
 /*
- * A file that could not be opened is tried again, in different processes mostly, after a pause that
- * becomes longer as well. After so many times that is said.
+ * A file that could not be opened is tried again, mostly in different processes, after a pause that
+ * grows as well. After so many failures this is reported.
  */
 #define RETRY_FIRST  (20 * MILLISECONDS)
 #define FAILURES_MAX 5
@@ -53,11 +53,11 @@ struct loading {
 	struct known_processes processes;
 	struct process_records *records; /* NULL: they cannot be had */
 	struct ring requests;
-	uint64_t looked; /* when the records were read last: those before have come */
+	uint64_t looked; /* when the records were read last; earlier ones have come */
 	struct avoided_devices avoided;
 	int watches;	 /* or negative */
-	uint64_t wanted; /* files have been so often */
-	/* A file that is read already, while another one is written to the tables. */
+	uint64_t wanted; /* how often files have been wanted */
+	/* A file that is read ahead, while another one is written to the tables. */
 	struct unwind_table_reader *ahead; /* or NULL */
 	uint32_t ahead_file;
 	bool postponed; /* a process is to be looked at later */
@@ -79,14 +79,14 @@ static int sink_page(void *context, uint32_t page, const uint32_t *rows, uint32_
 	return unwind_tables__add_page(&loading->tables, page, rows, nr);
 }
 
-/* By a process that has it, or has had, at start. */
+/* pid has the file at start, or has had it there. */
 static void want_file(struct loading *loading, struct unwind_known_file *file, pid_t pid,
 		      uint64_t start)
 {
 	if (file->state != UNWIND_MODULE_WANTED || file->wanted_by || file->is_read ||
 	    monotonic_now() < file->retry)
 		return;
-	/* Not by its path, which has been tried: by one that runs. */
+	/* The path has been tried already; only a running process helps. */
 	if (file->failures && kill(pid, 0) && errno == ESRCH)
 		return;
 	file->wanted_by = pid;
@@ -94,7 +94,7 @@ static void want_file(struct loading *loading, struct unwind_known_file *file, p
 	file->wanted = ++loading->wanted;
 }
 
-/* What could not be opened when those that had it had ended is, as soon as somebody else has it. */
+/* Files that nobody could open after their processes had ended: ask a new process that has them. */
 static void want_failed_files(struct loading *loading, const struct known_process *process)
 {
 	for (size_t i = 0; i < process->nr; i++) {
@@ -116,7 +116,7 @@ static void write_changed(struct loading *loading)
 		}
 }
 
-/* Where its code lies is known now; where that is in one place it was before. */
+/* The places of the file's code are known now; a single place was known before. */
 static void write_processes(struct loading *loading, uint32_t file)
 {
 	if (loading->files.items[file].layout.nr_segments < 2)
@@ -127,7 +127,7 @@ static void write_processes(struct loading *loading, uint32_t file)
 	write_changed(loading);
 }
 
-/* Programs that live for a moment are gone, with what they had mounted, when they are opened. */
+/* Programs that live for a moment are gone, with their mounts, when their files are opened. */
 static void note_failure(struct loading *loading, struct unwind_known_file *file)
 {
 	uint64_t pause = RETRY_FIRST << file->failures;
@@ -157,7 +157,7 @@ static enum unwind_module_state state_after(struct loading *loading, struct unwi
 	case -ESTALE:
 	case -EACCES:
 	case -ECANCELED:
-	case -ETIMEDOUT: /* a disk may have been busy; others are avoided, and cost nothing */
+	case -ETIMEDOUT: /* perhaps a busy disk; other devices are avoided, and cost nothing */
 		note_failure(loading, file);
 		return UNWIND_MODULE_WANTED;
 	default:
@@ -196,8 +196,8 @@ static bool is_more_wanted(const struct unwind_known_file *a, const struct unwin
 }
 
 /*
- * The one that most walks came to, or the first, of those that have a module for their tables;
- * UNWIND_FILE_NONE.
+ * The wanted file that most walks came to, else the first, among files with a module for their
+ * tables; UNWIND_FILE_NONE if there is none.
  */
 static uint32_t find_wanted_file(const struct loading *loading)
 {
@@ -211,7 +211,7 @@ static uint32_t find_wanted_file(const struct loading *loading)
 	return first;
 }
 
-/* Have another CPU read what comes next. */
+/* Have another CPU read the next file. */
 static void read_ahead(struct loading *loading)
 {
 	while (!loading->ahead) {
@@ -227,7 +227,7 @@ static void read_ahead(struct loading *loading)
 	}
 }
 
-/* If one has been read as far as that. Returns whether there was any. */
+/* Load the file that was read ahead, if it is ready. Returns true if there was one. */
 static bool load_wanted_file(struct loading *loading)
 {
 	const struct unwind_sink sink = {
@@ -261,7 +261,7 @@ static void want_files(struct loading *loading, const struct known_process *proc
 	}
 }
 
-/* Not again for a while, and longer each time that nothing has come of it. */
+/* Pause a process, for longer each time that a look at it was in vain. */
 static void postpone(struct known_process *process, uint64_t now, bool in_vain)
 {
 	uint64_t longer = in_vain ? 2 * process->pause : PAUSE_FIRST;
@@ -283,18 +283,18 @@ static int read_process(struct loading *loading, struct known_process *process)
 
 	if (nr >= 0)
 		changed = known_process__read(process, &loading->files, mapped, (size_t)nr, now);
-	/* From now on: what does not answer takes a second. */
+	/* Count from now: a file that does not answer takes a second. */
 	postpone(process, monotonic_now(), changed <= 0);
 	return nr == -ESRCH ? nr : 0;
 }
 
-/* A walk came to what nobody has looked at, or to where nothing was known to be mapped. */
+/* A walk came to a file that nobody has read, or to a place without a known mapping. */
 static void load_process(struct loading *loading, struct known_process *process)
 {
 	process->wanted = 0;
 	if (process->doubted && monotonic_now() >= process->retry) {
 		process->doubted = false;
-		/* That it has ended was perhaps heard before it was asked for. */
+		/* Perhaps its end was heard before its request. */
 		process->ended = read_process(loading, process) != 0;
 	}
 	if (process->changed)
@@ -304,7 +304,7 @@ static void load_process(struct loading *loading, struct known_process *process)
 		known_processes__remove(&loading->processes, process->pid, &loading->tables);
 }
 
-/* Where a process has it; or, if it has gone by now, where the first one had it. */
+/* Where a process has a file; or, if the process has gone by now, where the first one had it. */
 static uint64_t start_in(const struct loading *loading, pid_t pid, uint32_t file)
 {
 	const struct known_process *process = known_processes__find(&loading->processes, pid);
@@ -332,8 +332,8 @@ static void note_wanted(struct loading *loading, pid_t pid, uint32_t module)
 	bool names_module = module < loading->tables.nr_modules;
 
 	/*
-	 * Where all processes are traced each child that reads files would ask for another one; it
-	 * has what we have, and has that from its start, as soon as it is known of us.
+	 * If all processes are traced, each child that reads files would ask for another one. A
+	 * child has our mappings from its start, as soon as these are known.
 	 */
 	if (reader_child__is_own(pid))
 		pid = getpid();
@@ -342,7 +342,9 @@ static void note_wanted(struct loading *loading, pid_t pid, uint32_t module)
 	known_processes__want(&loading->processes, pid, names_module);
 }
 
-/* One process, the busiest, or one file: then whoever else asks is heard. Returns whether any. */
+/*
+ * Load the busiest process, or else a file; then other requests are heard. True if there was any.
+ */
 static bool load_wanted(struct loading *loading)
 {
 	struct known_process *wanted = NULL;
@@ -366,15 +368,15 @@ static void take_changes(struct loading *loading)
 		unwind_files__changed(&loading->files, watch);
 }
 
-/* Those that had been written when the records were read the time before: in the right order. */
+/* Take the records that were written before the previous read: these are in the right order. */
 static void take_records(struct loading *loading)
 {
 	uint64_t now = monotonic_now();
 	const struct process_record *record;
 
-	/* What is lost for want of memory is known when it is asked for. */
+	/* Records lost for want of memory show when a walk asks. */
 	(void)process_records__read(loading->records);
-	/* What has become of a file is told before a record can name another one in its place. */
+	/* Hear of changed files before a record can name another file in the place of one. */
 	take_changes(loading);
 	loading->processes.since = loading->looked;
 	while ((record = process_records__next(loading->records, loading->looked)))
@@ -393,21 +395,21 @@ static void take_requests(struct loading *loading)
 	ring__free_read(&loading->requests);
 }
 
-/* One in which files cannot be found is not to keep us from all others. */
+/* A process whose files cannot be found must not keep us from all others. */
 static bool is_postponed(const struct known_process *process)
 {
 	return process->unknown && process->pause > PAUSE_FIRST && monotonic_now() < process->retry;
 }
 
 /*
- * Files that have been mapped for the first time are looked at at once, so that the next process
- * that has them is known from its start; with what the process has, or, if it has gone, by name.
+ * Look at newly mapped files at once, so that the next process that has them is known from its
+ * start: through the process or, if it has gone, by path.
  */
 static void look_at_new_files(struct loading *loading)
 {
 	loading->postponed = false;
 	known_processes__for_each(process, &loading->processes) {
-		/* Its PID can be another's by now. */
+		/* Its PID can belong to another process by now. */
 		if (process->ended)
 			continue;
 		if (is_postponed(process)) {
@@ -424,7 +426,7 @@ static void look_at_new_files(struct loading *loading)
 }
 
 /*
- * What the walks of a process asked for is loaded though it has ended: for whoever runs the same
+ * Files that the walks of an ended process asked for are still loaded, for whoever runs the same
  * program next.
  */
 static void end_processes(struct loading *loading)
@@ -440,7 +442,7 @@ static void end_processes(struct loading *loading)
 	known_processes__remove_ended(&loading->processes, &loading->tables);
 }
 
-/* Nobody refers to what goes, but the one that is being read. */
+/* Not while a file is read ahead: nobody else refers to a file that is forgotten. */
 static void make_room_for_files(struct loading *loading)
 {
 	if (!unwind_files__is_full(&loading->files) || loading->ahead)
@@ -459,7 +461,7 @@ static void listen_all(struct loading *loading)
 	write_changed(loading);
 	look_at_new_files(loading);
 	make_room_for_files(loading);
-	/* Who has ended has asked before that. */
+	/* A process has asked before it ended. */
 	take_requests(loading);
 	end_processes(loading);
 	write_changed(loading);
@@ -491,7 +493,7 @@ static bool has_later_records(const struct loading *loading)
 	return loading->records && process_records__has_later(loading->records);
 }
 
-/* Until the parent is gone. */
+/* Run until the parent is gone. */
 static void run(struct loading *loading, int socket)
 {
 	struct pollfd polled[] = {{.fd = socket, .events = POLLIN},

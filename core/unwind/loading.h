@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the process does that loads tables (core/unwind/loader.h): it hears from the kernel what
- * processes map, and from the programs what their walks lacked, has files read by children, and
- * puts all that into the tables.
+ * The work of the process that loads tables (core/unwind/loader.h): the kernel tells it what
+ * processes map, and the programs tell it what their walks lacked; its children read files, and it
+ * fills the tables.
  */
 #ifndef TRACEKIT_CORE_UNWIND_LOADING_H
 #define TRACEKIT_CORE_UNWIND_LOADING_H
@@ -14,28 +14,28 @@
 struct pid_list;
 struct unwind_maps;
 
-/* How it is, as it says itself. */
+/* The state of the loader, as it reports it. */
 struct unwind_status {
-	uint32_t no_records;	/* it does not hear what processes map: -errno, or 0 */
+	uint32_t no_records;	/* why it does not hear what processes map: an errno, or 0 */
 	uint32_t nr_loaded;	/* files */
-	uint32_t nr_refused;	/* likewise, which did not answer, or could not be read */
-	uint32_t out_of_memory; /* files for which there was none left */
-	uint32_t no_modules;	/* likewise, of numbers that frames can have */
-	uint32_t no_room;	/* processes, as often as it was not there for what they have */
-	uint32_t failed;	/* why it could not begin: -errno, or 0 */
+	uint32_t nr_refused;	/* files that did not answer, or could not be read */
+	uint32_t out_of_memory; /* files for which no memory was left */
+	uint32_t no_modules;	/* files for which no module number was left */
+	uint32_t no_room;	/* how often there was no room for a process's mappings */
+	uint32_t failed;	/* why it could not begin: an errno, or 0 */
 	uint64_t memory;	/* bytes of tables */
 };
 
-/* What it tells those who only read it. */
+/* Shared memory that the loader writes, and others only read. */
 struct unwind_told {
 	volatile struct unwind_status status;
 	struct unwind_module_list modules;
 };
 
 /*
- * pids, maps and memory: as of unwind_loader__start(). A byte is written to socket when what the
- * processes have is loaded; it returns when that is hung up: 0, or a negative errno if it could not
- * begin.
+ * pids, maps and memory: as of unwind_loader__start(). A byte is written to socket when the files
+ * of these processes are loaded. Returns 0 when socket is hung up, or a negative errno if it could
+ * not begin.
  */
 int unwind_loading__run(const struct unwind_maps *maps, const struct pid_list *pids,
 			uint64_t memory, int socket, struct unwind_told *told);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files that user frames are in, by the numbers of their modules: what somebody who names
- * frames has to know. Who walks by tables fills it (core/unwind/loader.h), in memory that
- * processes share; a frame has the number of a module when that is there, and it stays.
+ * The files that user frames are in, by the numbers of their modules, for whoever names frames. The
+ * process that loads tables fills the list (core/unwind/loader.h), in shared memory. An entry is
+ * there before any frame has its number, and it stays.
  */
 #ifndef TRACEKIT_CORE_UNWIND_MODULES_H
 #define TRACEKIT_CORE_UNWIND_MODULES_H
@@ -28,7 +28,7 @@ struct unwind_module_list {
 	struct unwind_module_file items[UNWIND_MODULES];
 };
 
-/* A copy of one of them: whoever writes them is not believed to leave them as they are. */
+/* A copy of an entry: its writer is not trusted to leave it as it is. */
 static inline struct unwind_module_file
 unwind_module_file__copy(const struct unwind_module_file *shared)
 {
@@ -39,8 +39,8 @@ unwind_module_file__copy(const struct unwind_module_file *shared)
 }
 
 /*
- * The whole file, as if the process that had it first had mapped it from there on; mapping becomes
- * that of the image.
+ * The whole file, as if the process that had it first had mapped it from there on; *mapping becomes
+ * the mapping of the image.
  */
 static inline struct sym_image unwind_module_file__image(const struct unwind_module_file *file,
 							 struct sym_mapping *mapping)
@@ -55,8 +55,8 @@ static inline struct sym_image unwind_module_file__image(const struct unwind_mod
 }
 
 /*
- * The question for a frame, which is as of frame_plain(). modules: of which frames can be; NULL if
- * there are none.
+ * The question for a frame, which is as of frame_plain(). modules: those that frames can have; NULL
+ * if there are none.
  */
 static inline struct sym_query frame__query(uint64_t frame, pid_t pid, bool return_address,
 					    const struct unwind_module_list *modules)
@@ -72,8 +72,8 @@ static inline struct sym_query frame__query(uint64_t frame, pid_t pid, bool retu
 }
 
 /*
- * Where nobody could say which file the frame of an answer is in, it is that of its module. The
- * module's name is allocated of names. Returns 0 or -ENOMEM.
+ * If an answer does not say which file its frame is in, take the file of the frame's module. The
+ * module's name is allocated from names. Returns 0 or -ENOMEM.
  */
 static inline int frame__add_module(uint64_t frame, const struct unwind_module_list *modules,
 				    struct arena *names, struct sym_query *query)
@@ -86,7 +86,7 @@ static inline int frame__add_module(uint64_t frame, const struct unwind_module_l
 		return 0;
 	file = unwind_module_file__copy(&modules->items[frame_module(frame)]);
 	name = sym_module__name(file.path, &length);
-	/* What stands for a path that was too long is no name. */
+	/* A stand-in for a path that was too long is no name. */
 	if (!length || file.path[0] == '#')
 		return 0;
 	query->module = arena__copy_string(names, name, length);

@@ -61,7 +61,7 @@ struct known_process *known_processes__add(struct known_processes *processes, pi
 	return process;
 }
 
-/* The one that link leads to. */
+/* Remove the process that link leads to. */
 static void remove_linked(struct known_processes *processes, struct known_process **link,
 			  struct unwind_tables *tables)
 {
@@ -140,7 +140,7 @@ static int compare_mappings(const void *a, const void *b)
 	return COMPARE(left->start, right->start);
 }
 
-/* What is under the new one is cut, or goes; the rest of one can be on both sides. */
+/* Cut or remove mappings under a new one; a mapping can remain on both sides of it. */
 static int make_place(struct known_process *process, uint64_t start, uint64_t end)
 {
 	size_t nr = process->nr, kept = 0;
@@ -174,7 +174,7 @@ static bool is_equal(const struct known_mapping *a, const struct known_mapping *
 	       a->file == b->file;
 }
 
-/* The kernel tells of changed permissions, too. */
+/* The kernel reports changed permissions, too: the same mapping again. */
 static bool is_there(const struct known_process *process, const struct known_mapping *mapping)
 {
 	for (size_t i = 0; i < process->nr; i++)
@@ -238,14 +238,17 @@ int known_process__read(struct known_process *process, struct unwind_files *file
 	process->capacity = nr + 1;
 	process->read = time;
 	process->unknown = false;
-	/* The programs may have dropped it meanwhile, for the same program called exec(). */
+	/*
+	 * The BPF programs may have dropped the process meanwhile, when it executed the same
+	 * program again.
+	 */
 	process->changed = true;
 	return !same;
 }
 
 /* ---- records ---- */
 
-/* A process that was forked has what its parent has, unless that is what it has had since. */
+/* A forked process has its parent's mappings, unless these were read after the fork. */
 static void take_fork(struct known_processes *processes, const struct process_record *record,
 		      struct unwind_tables *tables)
 {
@@ -295,7 +298,7 @@ static void take_exec(struct known_processes *processes, const struct process_re
 		return;
 	process->nr = 0;
 	process->changed = true;
-	/* One of its threads can have become the program, after the first one had ended. */
+	/* A thread can have called exec() after the first thread had ended. */
 	process->ended = false;
 	process->retry = process->pause = 0;
 	unwind_tables__remove_process(tables, (uint32_t)record->pid, &process->slice);
@@ -338,7 +341,7 @@ void known_processes__take(struct known_processes *processes, const struct proce
 			take_end(processes, process, tables);
 		return;
 	case PROCESS_UNKNOWN:
-		/* Something has happened to any of them. */
+		/* Something has happened to some process, no matter which. */
 		known_processes__forget(processes, tables);
 		return;
 	}
@@ -346,7 +349,7 @@ void known_processes__take(struct known_processes *processes, const struct proce
 
 /* ---- tables ---- */
 
-/* What frames of the module are to be named by: a process has it there. */
+/* Fill the entry by which frames of the module are named: process pid has the file there. */
 static void tell_of_module(struct unwind_module_file *module, const struct unwind_known_file *file,
 			   pid_t pid, const struct known_mapping *mapping)
 {
@@ -362,13 +365,13 @@ static void tell_of_module(struct unwind_module_file *module, const struct unwin
 		.pid = pid,
 	};
 	memcpy(module->path, mapped->path, sizeof(module->path));
-	/* Before any program finds its number. */
+	/* Write all this before any program finds its number. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
 /*
- * Its number, which it has from now on. UNWIND_UNKNOWN_MODULE: no walk has come to a process that
- * has it, and few of all programs that begin are ever walked; or there are too many.
+ * The module number of a mapping's file, which stays. UNWIND_UNKNOWN_MODULE: no walk has come to a
+ * process that has the file (most programs are never walked), or there are too many modules.
  */
 static uint32_t module_of(struct known_processes *processes, const struct known_process *process,
 			  const struct known_mapping *mapping, struct unwind_tables *tables)

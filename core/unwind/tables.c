@@ -12,7 +12,7 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/page.h"
 
-/* All of a map, by its elements; NULL on failure. */
+/* Map all elements of a map; NULL on failure. */
 static void *map_all(const struct bpf_map *map)
 {
 	size_t size = bpf_map__max_entries(map) * (size_t)bpf_map__value_size(map);
@@ -62,7 +62,7 @@ int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *
 	return err;
 }
 
-/* Those in front of a map: no page comes there any more. */
+/* Unmap the shards of the maps before this one: no page comes there any more. */
 static void leave_shards(struct unwind_tables *tables, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++) {
@@ -94,7 +94,7 @@ static int update(const struct bpf_map *map, uint32_t key, const void *value)
 
 /* ---- shards ---- */
 
-/* Twice as many after two maps: a small process costs little, and a large one few maps. */
+/* Twice as many after every two maps: a small process costs little, a large one few maps. */
 static uint32_t wanted_shards(const struct unwind_tables *tables)
 {
 	uint64_t left = (tables->memory_max - tables->memory) / sizeof(struct unwind_shard);
@@ -133,7 +133,7 @@ static int add_shards(struct unwind_tables *tables)
 	return 0;
 }
 
-/* From the next page on, in maps that there are and that there may be. */
+/* The words from the next page on, in maps that exist and in maps that may be added. */
 static uint64_t words_left(const struct unwind_tables *tables)
 {
 	uint64_t shards = tables->memory_max / sizeof(struct unwind_shard) - tables->next.shard;
@@ -144,8 +144,8 @@ static uint64_t words_left(const struct unwind_tables *tables)
 }
 
 /*
- * The next page has room for so many words, at most those of a shard. Where a table was begun
- * again there can be maps behind that place already.
+ * Make room for so many words of the next page, at most those of a shard. After a table was begun
+ * again, maps behind that place can exist already.
  */
 static int reserve(struct unwind_tables *tables, uint32_t words)
 {
@@ -186,7 +186,7 @@ static int number_rules(struct unwind_tables *tables, const struct unwind_rule *
 	return 0;
 }
 
-/* What is more than that of any program leaves three quarters of what there is to others. */
+/* A table that is larger than any program's must leave three quarters of the room to others. */
 #define ORDINARY_PAGES 1024 /* 64 MB of code */
 #define ORDINARY_RULES 1024
 
@@ -199,7 +199,7 @@ int unwind_tables__begin(struct unwind_tables *tables, const struct unwind_table
 {
 	uint32_t left = UNWIND_PAGES - tables->nr_pages;
 
-	/* Nobody can find what was filled for a table that has not been finished. */
+	/* No program can find the pages of a table that was not finished: use their room again. */
 	tables->next = tables->loaded;
 	if (head->nr_pages > left || head->nr_rules > UNWIND_RULES ||
 	    is_greedy(head->nr_pages, ORDINARY_PAGES, left) ||
@@ -238,7 +238,7 @@ int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const u
 	if (nr > tables->nr_coming_rows)
 		return -EPROTO;
 	tables->nr_coming_rows -= nr;
-	/* A row at nearly every byte: no compiler's. Nothing is known of that page then. */
+	/* A row at nearly every byte is no compiler's work: the page gets no rows. */
 	if (words > UNWIND_SHARD_WORDS || page >= tables->module.nr_pages)
 		return 0;
 	err = reserve(tables, words);
@@ -274,7 +274,7 @@ void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
 		tables->loaded = tables->next;
 		leave_shards(tables, tables->loaded.map);
 	}
-	/* Who finds that it is loaded finds all of it. */
+	/* A program that finds it loaded finds all of it. */
 	__atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);
 }
 
@@ -285,7 +285,9 @@ static uint32_t units_of(uint32_t nr)
 	return (nr + SLICE_UNIT - 1) / SLICE_UNIT;
 }
 
-/* The first so many in a row whose states are not above highest; SLICE_UNITS if there are none. */
+/*
+ * The first of nr units in a row whose states are not above highest; SLICE_UNITS if there are none.
+ */
 static uint32_t find_units(const struct unwind_tables *tables, uint32_t nr, enum unit_state highest)
 {
 	uint32_t found = 0;
@@ -298,7 +300,7 @@ static uint32_t find_units(const struct unwind_tables *tables, uint32_t nr, enum
 	return SLICE_UNITS;
 }
 
-/* Of units that are all in one state. */
+/* Set the state of units that are all in one state. */
 static void set_units(struct unwind_tables *tables, uint32_t first, uint32_t nr,
 		      enum unit_state state)
 {
@@ -316,7 +318,7 @@ static void put_to_rest(struct unwind_tables *tables, struct unwind_slice *slice
 	*slice = (struct unwind_slice){0};
 }
 
-/* What has been put to rest so far can be used again. */
+/* End the rest of all units that rest: they can be used again. */
 static int end_rest(struct unwind_tables *tables)
 {
 	int err = grace__wait(&tables->grace);
@@ -328,8 +330,8 @@ static int end_rest(struct unwind_tables *tables)
 }
 
 /*
- * To end it is to wait for milliseconds. So it is done once for many slices: when more rests than
- * is free; or if there is no room for so many, but will be then.
+ * To end a rest is to wait for milliseconds. So end it for many slices at once: when more units
+ * rest than are free, or when nr units have no room, but will have it then.
  */
 static bool has_rested_enough(const struct unwind_tables *tables, uint32_t nr)
 {
@@ -339,8 +341,8 @@ static bool has_rested_enough(const struct unwind_tables *tables, uint32_t nr)
 }
 
 /*
- * First fit: what is used stays together at the beginning, and what is free behind it, for large
- * ones, while neighbours become one just by being free.
+ * First fit: used units stay together at the beginning, and free ones behind them, for large
+ * slices. Free neighbours need not be joined.
  */
 static int find_slice(struct unwind_tables *tables, uint32_t nr, struct unwind_slice *slice)
 {
@@ -357,7 +359,7 @@ static int find_slice(struct unwind_tables *tables, uint32_t nr, struct unwind_s
 	return 0;
 }
 
-/* For one user. */
+/* Take a slice for one user. */
 static int take_slice(struct unwind_tables *tables, uint32_t nr, struct unwind_slice *slice)
 {
 	uint32_t *users = malloc(sizeof(*users));
@@ -399,7 +401,7 @@ static int write_slice(struct unwind_tables *tables, const struct unwind_mapping
 	return err;
 }
 
-/* Where nothing has changed but the time (mprotect() of code that a JIT makes) no slice rests. */
+/* If only the time has changed (mprotect() of code that a JIT makes), the slice stays. */
 int unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
 			       const struct unwind_mapping *mappings, uint32_t nr, uint64_t since,
 			       struct unwind_slice *slice)
@@ -433,7 +435,7 @@ int unwind_tables__share_process(struct unwind_tables *tables, uint32_t tgid,
 void unwind_tables__remove_process(struct unwind_tables *tables, uint32_t tgid,
 				   struct unwind_slice *slice)
 {
-	/* It is not there if it has just ended, or become another program. */
+	/* The process is not there if it has just ended, or become another program. */
 	(void)bpf_map_delete_elem(bpf_map__fd(tables->maps->processes), &tgid);
 	put_to_rest(tables, slice);
 }

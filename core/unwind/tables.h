@@ -2,8 +2,8 @@
 /*
  * The tables that programs walk user stacks by (bpf/tables.bpf.h), from the side that fills them.
  *
- * Programs read them all the time: what they can find is there before they can find it, and what
- * they may have found is not overwritten until they have ended. Memory is limited.
+ * Programs read them all the time: data is there before programs can find it, and is not
+ * overwritten until programs that may have found it have ended. Memory is limited.
  */
 #ifndef TRACEKIT_CORE_UNWIND_TABLES_H
 #define TRACEKIT_CORE_UNWIND_TABLES_H
@@ -19,7 +19,7 @@
 
 struct bpf_map;
 
-/* Of an object that was loaded. */
+/* The maps of a loaded object. */
 struct unwind_maps {
 	struct bpf_map *processes, *mappings, *modules, *pages, *rules, *shards, *requests, *asked,
 		*replaced;
@@ -36,7 +36,7 @@ enum unit_state {
 	NR_UNIT_STATES,
 };
 
-/* Of a process, and of those that it has forked; all zero is none. */
+/* The mappings of a process, and of those that it has forked; all zero is none. */
 struct unwind_slice {
 	uint32_t first, nr;
 	uint32_t *users;
@@ -47,7 +47,7 @@ struct unwind_shard_map {
 	uint32_t nr;
 };
 
-/* Where a page can be: in which map, in which of its shards, and from which word on. */
+/* The place of a page: its map, the shard in it, and the first word. */
 struct unwind_place {
 	uint32_t map, shard, word;
 };
@@ -60,7 +60,7 @@ struct unwind_tables {
 	size_t nr_written_rules;
 	uint32_t nr_modules, nr_pages;
 
-	/* What is in the maps, mapped. */
+	/* The contents of the maps, mapped. */
 	struct unwind_mapping *mappings;
 	struct unwind_module *modules;
 	struct unwind_page *pages;
@@ -69,17 +69,17 @@ struct unwind_tables {
 	struct unwind_shard_map shard_maps[UNWIND_SHARD_MAPS];
 	uint32_t nr_shard_maps;
 	struct unwind_place next;   /* behind the last page */
-	struct unwind_place loaded; /* where that was when a table was finished last */
+	struct unwind_place loaded; /* next when a table was finished last */
 
 	/* The table that is being added. */
 	struct unwind_module module;
 	uint64_t nr_coming_rows; /* at most */
-	uint16_t *rule_numbers;	 /* by those of its own */
+	uint16_t *rule_numbers;	 /* by the numbers of the table */
 	uint32_t nr_rule_numbers;
 
 	/* Mappings. */
 	uint8_t units[SLICE_UNITS];	   /* enum unit_state */
-	uint32_t nr_units[NR_UNIT_STATES]; /* that are in it */
+	uint32_t nr_units[NR_UNIT_STATES]; /* how many are in each state */
 };
 
 /* memory: for rows, in bytes. Returns 0 or a negative errno. */
@@ -87,13 +87,13 @@ int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *
 			uint64_t memory);
 void unwind_tables__close(struct unwind_tables *tables);
 
-/* A module that is wanted. Returns its number, or -ENOSPC. */
+/* Add a module. Returns its number, or -ENOSPC. */
 int unwind_tables__add_module(struct unwind_tables *tables);
 
 /*
- * Its table: begin, then its pages, then the module is set to what it is, with the table that was
- * begun last, and with delta, if it is UNWIND_MODULE_LOADED. -ENOSPC without room, -E2BIG beyond
- * the memory; -EPROTO if there are more rows than the head says.
+ * The table of a module: begin it, add its pages, then set the module's state. If that is
+ * UNWIND_MODULE_LOADED, the module gets the table that was begun last, and delta. -ENOSPC without
+ * room, -E2BIG beyond the memory; -EPROTO if there are more rows than the head says.
  */
 int unwind_tables__begin(struct unwind_tables *tables, const struct unwind_table_head *head);
 int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const uint32_t *rows,
@@ -102,14 +102,15 @@ void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
 			       enum unwind_module_state state, uint64_t delta, bool scattered);
 
 /*
- * What a process had mapped at a time, sorted and disjoint, in the place of what *slice has, if
- * that is not all zero. Returns 0, -ENOSPC, or another negative errno: then nothing is known of it.
+ * Write the mappings that a process had at the time since, sorted and disjoint, in the place of
+ * those of *slice, if that is not all zero. Returns 0, -ENOSPC, or another negative errno: then the
+ * tables know nothing of it.
  */
 int unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
 			       const struct unwind_mapping *mappings, uint32_t nr, uint64_t since,
 			       struct unwind_slice *slice);
 
-/* The same of a process that was forked: what its parent has, which has some. */
+/* The same for a forked process: it shares its parent's slice, which must not be all zero. */
 int unwind_tables__share_process(struct unwind_tables *tables, uint32_t tgid,
 				 const struct unwind_slice *parent, uint64_t since,
 				 struct unwind_slice *slice);
@@ -117,8 +118,8 @@ void unwind_tables__remove_process(struct unwind_tables *tables, uint32_t tgid,
 				   struct unwind_slice *slice);
 
 /*
- * The index of a page in front of its rows, as struct unwind_page has it: which of the nr rows
- * holds where each KB begins. rows: sorted, of which the first begins with the page.
+ * Fill the index of a page in front of its rows, as struct unwind_page has it: for each KB, which
+ * of the nr rows holds where it begins. rows: sorted; the first begins with the page.
  */
 void unwind_page__index(uint32_t index[UNWIND_INDEX_WORDS], const uint32_t *rows, uint32_t nr);
 

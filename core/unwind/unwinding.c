@@ -32,7 +32,7 @@ struct unwinding {
 	struct pid_list pids;
 	uint64_t memory;
 	struct bpf_program *forget_on_exec;
-	struct bpf_link *link; /* of that */
+	struct bpf_link *link; /* of forget_on_exec */
 	struct unwind_loader *loader;
 };
 
@@ -63,7 +63,8 @@ static int find_maps(struct unwinding *unwinding, const struct bpf_object *objec
 }
 
 /*
- * They cost some MB; without them the branches that use them are dead. Cannot fail before the load.
+ * The maps cost some MB; without them the branches that use them are dead. Cannot fail before the
+ * load.
  */
 static void switch_off(const struct unwind_maps *maps)
 {

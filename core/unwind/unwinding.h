@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the user stacks of a trace are walked: what is switched on for it, and kept going. */
+/* How the user stacks of a trace are walked: switch on what that needs, and keep it going. */
 #ifndef TRACEKIT_CORE_UNWIND_UNWINDING_H
 #define TRACEKIT_CORE_UNWIND_UNWINDING_H
 
@@ -14,8 +14,8 @@ struct unwind_module_list;
 struct unwinding;
 
 /*
- * Between open and load of object: config says how user stacks are walked, and what is not
- * needed for that is switched off. Returns 0 or a negative errno with error filled.
+ * Between open and load of object: write to config how user stacks are walked, and switch off what
+ * that does not need. Returns 0 or a negative errno with error filled.
  */
 int unwinding__configure(struct unwinding **unwinding, const struct trace_options *options,
 			 struct bpf_object *object, struct trace_config *config,
@@ -24,19 +24,19 @@ int unwinding__configure(struct unwinding **unwinding, const struct trace_option
 void unwinding__free(struct unwinding *unwinding);
 
 /*
- * The object has been loaded: if that is how stacks are walked, have what the processes that
- * options name have mapped loaded, for which it waits a little, but not once stop_fd is readable.
- * Returns as above.
+ * After the load of object, if stacks are walked by tables: begin to load tables for the processes
+ * that options name, and wait a little for these, but not once stop_fd is readable. Returns as
+ * above.
  */
 int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *error);
 
 /*
- * Those of which user frames can be, once it has been started; they stay as long as it does. NULL:
- * none are.
+ * The modules that user frames can have, once it has been started; they stay as long as it does.
+ * NULL: there are none.
  */
 const struct unwind_module_list *unwinding__modules(const struct unwinding *unwinding);
 
-/* Say on stderr what is missing; with stats also by what stacks are walked, and how that ended. */
+/* Say on stderr what is missing; with stats also how stacks are walked, and how the walks ended. */
 void unwinding__say(const struct unwinding *unwinding, const struct event_counters *counters,
 		    bool stats);
 
