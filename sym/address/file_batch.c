@@ -113,7 +113,7 @@ struct part {
 	size_t nr;
 };
 
-/* The one behind part, which begins as {0}; false behind the last. */
+/* Make *part the next one; it begins as {0}. False behind the last. */
 static bool next_part(const struct file_batch *batch, struct part *part)
 {
 	const struct file_question *end = batch->questions + batch->nr_questions;
@@ -133,7 +133,7 @@ static void emit(const struct file_batch *batch, const struct sym_query *query)
 	batch->caller->emit(batch->caller->context, query);
 }
 
-/* Allocated, with the addresses of a part; NULL without memory. */
+/* Lookups for the addresses of a part, allocated; NULL without memory. */
 static struct elf_lookup *make_lookups(const struct part *part)
 {
 	struct elf_lookup *lookups = calloc(part->nr, sizeof(*lookups));
@@ -161,7 +161,7 @@ static int find_names(const struct file_batch *batch, struct file_names *names,
 	return err;
 }
 
-/* What is known of the query without it has been told. */
+/* Without a place there is nothing more to tell about the query. */
 static void take_place(const struct file_batch *batch, const struct file_place *place,
 		       struct sym_query *query)
 {
@@ -170,7 +170,7 @@ static void take_place(const struct file_batch *batch, const struct file_place *
 	query->source = place->source;
 	query->inlined = place->inlined;
 	query->nr_inlined = place->nr_inlined;
-	/* Where there are debug data but no symbols. */
+	/* The file has debug data but no symbols. */
 	if (!query->name && place->function && place->start) {
 		query->name = place->function;
 		query->offset = query->module_offset - place->start;

@@ -16,7 +16,7 @@ struct file_places;
 struct mapping;
 struct sym_query;
 
-/* One address in one file, for the query that wants it. */
+/* An address in a file, and the query that wants it. */
 struct file_question {
 	size_t file; /* index into the files of the batch */
 	uint64_t address;
@@ -41,20 +41,20 @@ struct file_batch {
 };
 
 /*
- * The root of a process, by a thread of it, or 0: see rooted__root_of(). Returns 0 or one of its
- * errors.
+ * The root of a process; task is a thread of it, or 0: see rooted__root_of(). Returns 0 or an error
+ * of that function.
  */
 int file_batch__root(struct file_batch *batch, pid_t task, struct batch_root *root);
 
 /*
- * Take over the descriptor of file, which is all filled in but its identity and what is read
- * of it; its path is copied. *index becomes that of it in the batch, where an equal file
- * that is there already serves for it. Returns 0 or a negative errno.
+ * Add file, of which the identity and the headers are not yet read. Takes over its descriptor; its
+ * path is copied. *index becomes its index in the batch; an equal file that is there already serves
+ * for it. Returns 0 or a negative errno.
  */
 int file_batch__add(struct file_batch *batch, const struct sym_file *file, struct arena *paths,
 		    size_t *index);
 
-/* False if address of a process, which lies in mapping, is no address of that file: *in_file. */
+/* Turn address, in mapping, into *in_file, an address of the file. False if it is none. */
 bool file_batch__address(const struct file_batch *batch, size_t file, const struct mapping *mapping,
 			 uint64_t address, uint64_t *in_file);
 
@@ -62,17 +62,17 @@ bool file_batch__address(const struct file_batch *batch, size_t file, const stru
 int file_batch__ask(struct file_batch *batch, const struct file_question *question);
 
 /*
- * Answer what has been asked so far: the names, and then inlined calls and source lines, which
- * can take long. The caller is told of each query, and of those again of which there is more
- * to say. Both return 0 or -ENOMEM.
+ * Answer all questions so far: first the names, then inlined calls and source lines, which can take
+ * long. The caller is told of each query, and again if there is more to say about it. Both return 0
+ * or -ENOMEM.
  */
 int file_batch__answer_names(struct file_batch *batch, struct file_names *names);
 int file_batch__answer_places(struct file_batch *batch, struct file_places *places);
 
-/* Forget the questions, and close the files, and the roots but for one that is still needed. */
+/* Forget the questions; close the files, and all roots but kept. */
 void file_batch__clear(struct file_batch *batch, const struct batch_root *kept);
 
-/* What has not been answered is forgotten. */
+/* Unanswered questions are forgotten. */
 void file_batch__release(struct file_batch *batch);
 
 #endif

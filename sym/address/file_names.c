@@ -63,7 +63,7 @@ static int demangle_names(struct file_names *names, struct elf_lookup *lookups, 
 	return 0;
 }
 
-/* One place after the other where a file has names; each fills in what those before left out. */
+/* Try each place where a file has names; each finder fills in what those before left out. */
 static int find_names(struct file_names *names, const struct sym_file *file,
 		      struct elf_lookup *lookups, size_t nr)
 {
@@ -93,7 +93,7 @@ struct debug_search file_names__search(const struct file_names *names, const str
 	};
 }
 
-/* The file that the symbols of this one are kept in. A descriptor, or a negative errno. */
+/* Open the file that holds the symbols of this one. A descriptor, or a negative errno. */
 static int open_symbols(struct file_names *names, const struct sym_file *file)
 {
 	const struct debug_search search = file_names__search(names, file, DEBUG_SYMBOLS);
@@ -102,12 +102,12 @@ static int open_symbols(struct file_names *names, const struct sym_file *file)
 
 	if (!err)
 		return found.fd;
-	/* What a server had no time for may be here. */
+	/* If a server had no time, the names may be in the file itself. */
 	names->watched->progress->left_out |= err == -ETIME;
 	return err == -ENOENT || err == -ETIME ? mini_symbols__open(&file->elf, search.work) : err;
 }
 
-/* Those without a name, in their order; *nr becomes how many. NULL without memory. */
+/* The lookups without a name, in their order; *nr becomes their number. NULL without memory. */
 static struct elf_lookup *list_unnamed(const struct elf_lookup *lookups, size_t *nr)
 {
 	struct elf_lookup *unnamed = calloc(*nr + 1, sizeof(*unnamed));
@@ -138,13 +138,13 @@ static int find_in_symbols(struct file_names *names, int fd, struct elf_lookup *
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Other than that it has none, or none that make sense. */
+/* False if the file has no symbols, or none that make sense. */
 static bool is_left_out(int err)
 {
 	return err != -ENOENT && err != -EBADMSG && err != -ENOEXEC;
 }
 
-/* What a file lacks that has its symbols elsewhere. */
+/* Find names for a file that has its symbols elsewhere. */
 static int find_separate(struct file_names *names, const struct sym_file *file,
 			 struct elf_lookup *lookups, size_t nr)
 {

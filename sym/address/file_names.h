@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a file that processes have mapped says of addresses in it: the names of functions, from
- * its symbols and from what stands in for them, in the file itself and in the one that its
- * symbols are kept in.
+ * The names of functions at addresses in a file that processes have mapped: from its symbols and
+ * from what stands in for them, in the file itself and in the file that its symbols are kept in.
  */
 #ifndef TRACEKIT_SYM_ADDRESS_FILE_NAMES_H
 #define TRACEKIT_SYM_ADDRESS_FILE_NAMES_H
@@ -24,12 +23,12 @@ struct sym_file {
 	dev_t device;	  /* as its mappings show it */
 	pid_t pid;	  /* of a process that has mapped it */
 	const char *path; /* that it has there */
-	/* The root of that process: what is found there is found for all in it. Borrowed. */
+	/* The root of that process: a file found there serves for all processes in it. Borrowed. */
 	struct root_identity root_identity;
 	int root;
 };
 
-/* What finding names needs: all borrowed, and the same for all files. */
+/* The needs of a search for names: all borrowed, and the same for all files. */
 struct file_names {
 	const struct sym_settings *settings;
 	const struct watched *watched;
@@ -38,24 +37,22 @@ struct file_names {
 	unsigned int demangle_patience; /* of sym/elf/demangle.h */
 };
 
-/* Reads the headers of the file, of which all else is filled in. Returns 0 or a negative errno. */
+/* Read the headers of the file; all else is filled in. Returns 0 or a negative errno. */
 int sym_file__open(struct sym_file *file);
 void sym_file__close(struct sym_file *file);
 
-/* For a file that holds what is wanted of this one, in any place; with the work of watched. */
+/* A search in all places for the wanted content of this file; it takes watched's work. */
 struct debug_search file_names__search(const struct file_names *names, const struct sym_file *file,
 				       enum debug_content wanted);
 
 /*
- * Find the functions that lookups, sorted by address, lie in. Returns 0 or -ENOMEM; that
- * something could not be read, or not to its end, is noted in the progress of watched.
+ * Find the functions that lookups, sorted by address, lie in. Returns 0 or -ENOMEM; the progress of
+ * watched says if something could not be read, or not to its end.
  */
 int file_names__find(struct file_names *names, const struct sym_file *file,
 		     struct elf_lookup *lookups, size_t nr);
 
-/*
- * The form of a symbol as it is wanted, in names->names, or the symbol itself; NULL without memory.
- */
+/* The symbol, demangled into names->names if wanted and possible; NULL without memory. */
 const char *file_names__demangle(struct file_names *names, const char *symbol);
 
 #endif

@@ -17,43 +17,43 @@
 #include "sym/util/pointer_map.h"
 
 /*
- * What is known of files, so that whoever asks again does not search again; and the readers of
- * debug data among it, each a process with that in its memory.
+ * Known files, so that nobody searches for their debug data again; and the readers among them, each
+ * a process with debug data in its memory.
  */
 #define KNOWN_MAX     64
 #define READERS_MAX   8
 #define READERS_BYTES ((uint64_t)512 * 1024 * 1024)
 
-/* Of a question, from when it comes to debug data: names are told by then, and others wait. */
+/* Time for a question, from its first debug data on: names are told by then, and others wait. */
 #define QUESTION_TIME (5 * NANOSECONDS)
 
 /*
- * What has failed is tried again, since it may have been the machine's fault, after so long; but
+ * A file that failed is tried again after so long, since it may have been the machine's fault; but
  * not often, since it may be the file's.
  */
 #define RETRY_TIME  (60 * NANOSECONDS)
 #define RETRIES_MAX 3
 
 /*
- * Readers that have not ended: no further one is started when there are AVOIDED_DEBUG_MAX of them,
- * but all those that there are then may come to wait for what does not answer.
+ * Killed readers that have not ended: with AVOIDED_DEBUG_MAX of them no further reader starts, but
+ * all that run then may come to wait for a file that does not answer.
  */
 #define STUCK_MAX (READERS_MAX + AVOIDED_DEBUG_MAX)
 
 struct known_file {
 	struct file_places *places;
 	struct file_identity identity;
-	/* In which root its debug data has been looked for; open, so that it stays that. */
+	/* The root in which its debug data was looked for; open, so that it keeps its identity. */
 	struct root_identity root_identity;
 	int root;
 	struct debug_reader *reader; /* NULL: there is no debug data, or it has failed */
-	struct elf_symbols elf;	     /* the file, as far as it is asked what files belong to it */
+	struct elf_symbols elf;	     /* the file, as far as a search for its other files needs it */
 	pid_t pid;		     /* as in struct sym_file */
 	enum debug_place place;	     /* of the debug data; 0: the file itself */
 	dev_t device;		     /* of the file that the reader was given last */
 	uint64_t used;		     /* the larger, the more recently; 0: free */
-	uint64_t question;	     /* in which it was used last */
-	uint64_t failed;	     /* when it did; 0: it has not, or works again */
+	uint64_t question;	     /* the last one that used it */
+	uint64_t failed;	     /* time of the failure; 0: none, or it works again */
 	unsigned int failures;
 	bool is_old; /* the reader has been asked before */
 };
@@ -70,8 +70,8 @@ struct file_places {
 	struct stuck_reader stuck[STUCK_MAX];
 	size_t nr_stuck;
 	uint64_t uses, questions;
-	uint64_t began;		    /* the question at hand, with debug data; 0: it has not */
-	struct pointer_map strings; /* of the reader at hand, to what they became */
+	uint64_t began;		    /* when the question came to debug data; 0: not yet */
+	struct pointer_map strings; /* of the reader at hand, to our copies of them */
 };
 
 int file_places__new(struct file_places **places, struct file_names *names)
@@ -83,7 +83,7 @@ int file_places__new(struct file_places **places, struct file_names *names)
 	return 0;
 }
 
-/* What it waited for has answered. */
+/* Reap readers whose file has answered after all. */
 static void reap_readers(struct file_places *places)
 {
 	size_t kept = 0;
@@ -103,7 +103,7 @@ void file_places__begin(struct file_places *places)
 
 /* ---- readers ---- */
 
-/* Whether another reader might wait there, too, or too many do anywhere. */
+/* True if another reader might wait there, too, or too many wait anywhere. */
 static bool is_avoided(const struct file_places *places, dev_t device)
 {
 	for (size_t i = 0; i < places->nr_stuck; i++)
@@ -112,7 +112,7 @@ static bool is_avoided(const struct file_places *places, dev_t device)
 	return places->nr_stuck >= AVOIDED_DEBUG_MAX;
 }
 
-/* Of struct debug_reader_caller: a file that the debug data names. */
+/* For struct debug_reader_caller: open a file that the debug data names. */
 static int open_split(void *context, const char *path)
 {
 	struct known_file *known = context;
@@ -132,7 +132,7 @@ static int open_split(void *context, const char *path)
 	return found.fd;
 }
 
-/* Likewise: we wait for it, but not for ever. */
+/* Likewise: we wait for the reader, but not for ever. */
 static void tick(void *context)
 {
 	const struct known_file *known = context;
@@ -140,7 +140,7 @@ static void tick(void *context)
 	watched__tick(known->places->names->watched);
 }
 
-/* Start it for elf, which holds the debug data, or its part that no other file shares. */
+/* Start a reader of the debug data in search->elf, or of its part that no other file shares. */
 static int start(struct known_file *known, const struct debug_search *search)
 {
 	const struct debug_reader_caller caller = {
@@ -218,14 +218,14 @@ static bool is_of(const struct known_file *known, const struct sym_file *file)
 	       root_identity__equal(&known->root_identity, &file->root_identity);
 }
 
-/* That others wait is not its own failure. */
+/* -ECANCELED: other readers wait there, but this file has not failed itself. */
 static void note_failure(struct known_file *known, int err)
 {
 	known->failed = monotonic_now();
 	known->failures += err != -ECANCELED;
 }
 
-/* What is to be open as long as the file is known. Returns 0 or -EMFILE. */
+/* Keep file and root open as long as the file is known. Returns 0 or -EMFILE. */
 static int hold(struct known_file *known, const struct sym_file *file)
 {
 	known->root = file->root < 0 ? file->root : descriptor__copy(file->root);
@@ -264,7 +264,7 @@ static int learn(struct known_file *known, struct file_places *places, const str
 	return err;
 }
 
-/* What is known of the file, or else where that is to be: the place that was used longest ago. */
+/* The place of the file, or else a place for it: the one that was used longest ago. */
 static struct known_file *find_known(struct file_places *places, const struct sym_file *file)
 {
 	struct known_file *oldest = &places->known[0];
@@ -281,8 +281,8 @@ static struct known_file *find_known(struct file_places *places, const struct sy
 }
 
 /*
- * The reader that goes first: the one that was used longest ago, or, if the question at hand has
- * used all of them, last; those before will be asked first the next time.
+ * The reader that goes first: the one that was used longest ago; or, if the question at hand has
+ * used all of them, the last one: the next question begins with those before.
  */
 static struct known_file *victim(struct file_places *places, const struct known_file *added)
 {
@@ -301,7 +301,7 @@ static struct known_file *victim(struct file_places *places, const struct known_
 	return oldest ? oldest : newest;
 }
 
-/* Room for the reader that was added, or has grown; it stays in any case. */
+/* Make room for the reader that was added, or has grown; it stays in any case. */
 static void make_room(struct file_places *places, const struct known_file *added)
 {
 	for (;;) {
@@ -329,7 +329,7 @@ static bool is_outdated(const struct known_file *known)
 	return known->reader && debug_reader__is_worn(known->reader);
 }
 
-/* Returns 0, with known->reader NULL if there is no debug data or that failed, or -ENOMEM. */
+/* Returns 0 or -ENOMEM; known->reader is NULL if there is no debug data, or if it failed. */
 static int renew(struct known_file *known, struct file_places *places, const struct sym_file *file)
 {
 	int err = learn(known, places, file);
@@ -430,7 +430,7 @@ static int take_chains(struct file_places *places, const struct debug_chain *cha
 	return err;
 }
 
-/* One that has not been asked for long has ended, and another one takes its place. */
+/* A reader ends if it is not asked for long: then another one takes its place. */
 static int ask(struct known_file *known, const struct sym_file *file, struct debug_chain *chains,
 	       size_t nr, struct arena *frames)
 {
@@ -459,11 +459,11 @@ static int answer(struct known_file *known, const struct sym_file *file,
 	err = ask(known, file, chains, nr, &frames);
 	if (err)
 		progress->left_out = true;
-	/* What it said has gone with it. */
+	/* Its answers have gone with it. */
 	if (!known->reader)
 		return 0;
 	progress->incomplete_debug |= debug_reader__nr_missing(known->reader) != 0;
-	/* Those that had too much to do can be asked again. */
+	/* A reader that had too much to do can be asked again. */
 	if (err && err != -EFBIG)
 		note_failure(known, err);
 	err = take_chains(known->places, chains, found, nr);

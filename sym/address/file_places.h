@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where addresses in a file are in its source code, and in which functions that were inlined
- * there: from debug data in the file itself or in another one.
+ * The source lines of addresses in a file, and the functions that were inlined there: from debug
+ * data in the file itself or in another one.
  */
 #ifndef TRACEKIT_SYM_ADDRESS_FILE_PLACES_H
 #define TRACEKIT_SYM_ADDRESS_FILE_PLACES_H
@@ -20,7 +20,7 @@ struct sym_file;
 struct file_place {
 	bool is_found;	      /* else all is zero */
 	const char *function; /* NULL: not known, or nothing is */
-	uint64_t start;	      /* of that, in the file's own address space */
+	uint64_t start;	      /* of the function, in the file's own address space */
 	const struct sym_inlined *inlined;
 	uint32_t nr_inlined;
 	struct sym_source source;
@@ -31,14 +31,14 @@ struct file_places;
 /* names is borrowed. Returns 0 or -ENOMEM. */
 int file_places__new(struct file_places **places, struct file_names *names);
 
-/* A question begins: all that is asked for until the next has some seconds, from the first on. */
+/* A question begins: its searches for places have some seconds together, from the first one on. */
 void file_places__begin(struct file_places *places);
 
 /*
- * Find the places of the addresses of lookups, which are sorted. What has been read of the
- * last few files is kept, since who asks once asks again; what failed is tried again a few times,
- * a minute later. Returns 0 or -ENOMEM; that something could not be read, or not to its end, is
- * noted in the progress of what watches the names, as long as it is so.
+ * Find the places of the addresses of lookups, which are sorted. The debug data of the last few
+ * files is kept for the next questions; a file that failed is tried again a few times, a minute
+ * later. Returns 0 or -ENOMEM. If something could not be read, or not to its end, the progress of
+ * what watches the names says so, as long as it is so.
  */
 int file_places__find(struct file_places *places, const struct sym_file *file,
 		      const struct elf_lookup *lookups, struct file_place *found, size_t nr);

@@ -8,7 +8,7 @@
 
 #include "sym/util/array.h"
 
-/* So many more entries than an eighth of the sorted ones are sorted in: seldom, in the end. */
+/* Sort if so many more than an eighth of the sorted entries are unsorted: seldom, in the end. */
 #define UNSORTED_MAX 1024
 
 static void forget(struct jit_index_list *list, struct jit_index *index)
@@ -66,7 +66,7 @@ static bool is_written_anew(const struct jit_index *index, int fd, const struct 
 	       memcmp(mark, index->mark, sizeof(mark)) != 0;
 }
 
-/* The file's own, or the one that was used least recently. */
+/* The file's own place, or the one that was used least recently. */
 static struct jit_index *find_place(struct jit_index_list *list, const struct stat *st)
 {
 	struct jit_index *oldest = &list->items[0];
@@ -126,7 +126,7 @@ void jit_index__note_read(struct jit_index *index, int fd, uint64_t offset, bool
 		return;
 	index->read = offset;
 	index->in_long_line = in_long_line;
-	(void)read_mark(fd, offset, index->mark); /* else it will not be the same */
+	(void)read_mark(fd, offset, index->mark); /* if this fails, the next mark differs */
 }
 
 /* How many of the sorted entries begin at or before address. */

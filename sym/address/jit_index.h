@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What has been read of JIT maps (sym/address/jit_map.h) that are asked again and again: they
- * grow, and only what is new is read then.
+ * Entries of JIT maps (sym/address/jit_map.h) that are asked again and again: maps grow, and only
+ * their new lines are read then.
  *
- * A file is asked once without an index, since most are. Memory is bounded: a file with
- * too many entries has no index, and is read as a whole at each question.
+ * A file is asked once without an index, since most are. Memory is bounded: a file with too many
+ * entries has no index, and is read as a whole at each question.
  */
 #ifndef TRACEKIT_SYM_ADDRESS_JIT_INDEX_H
 #define TRACEKIT_SYM_ADDRESS_JIT_INDEX_H
@@ -25,7 +25,7 @@ struct jit_entry {
 	uint64_t reach; /* the largest last of the sorted ones up to here */
 };
 
-/* Bytes before the end of what was read, by which a file that was written anew is known. */
+/* The last bytes that were read: if they have changed, the file was written anew. */
 #define JIT_INDEX_MARK 64
 
 struct jit_index {
@@ -36,7 +36,7 @@ struct jit_index {
 	bool in_long_line;
 	uint64_t read; /* as far as this offset */
 	unsigned char mark[JIT_INDEX_MARK];
-	/* The first ones are sorted, those that came since stand behind them. */
+	/* The first ones are sorted; newer ones stand behind them. */
 	struct jit_entry *entries;
 	size_t nr, nr_sorted, capacity;
 };
@@ -49,22 +49,22 @@ struct jit_index_list {
 };
 
 /*
- * The index of the file at fd, ready to be looked into: of what has not been written
- * anew since. NULL if it has none (yet), or without memory.
+ * The index of the file at fd, ready to be looked into; empty if the file was written anew since.
+ * NULL if it has none (yet), or without memory.
  */
 struct jit_index *jit_index_list__get(struct jit_index_list *list, int fd);
 void jit_index_list__release(struct jit_index_list *list);
 
-/* One that has been read. If there is no room, index becomes too_large, and empty. */
+/* Add an entry that was read. If there is no room, index becomes too_large, and empty. */
 void jit_index__add(struct jit_index_list *list, struct jit_index *index,
 		    const struct jit_entry *entry);
 
-/* All up to offset of the file has been read. */
+/* The file has been read up to offset. */
 void jit_index__note_read(struct jit_index *index, int fd, uint64_t offset, bool in_long_line);
 
 /*
- * The newest of the sorted entries that address lies in: name is 0 if there is none. *steps
- * grows by the entries that were looked at; no more than that many are.
+ * The newest of the sorted entries that address lies in: name is 0 if there is none. *steps grows
+ * by the entries that were looked at, up to most.
  */
 struct jit_entry jit_index__find(const struct jit_index *index, uint64_t address, uint64_t *steps,
 				 uint64_t most);

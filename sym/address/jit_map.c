@@ -13,7 +13,7 @@
 #include "sym/util/cleanup.h"
 
 #define BLOCK_SIZE	((size_t)64 * 1024)
-#define NAME_LENGTH_MAX 1024 /* what is longer is cut; generated names can be whole scripts */
+#define NAME_LENGTH_MAX 1024 /* longer names are cut: some are whole scripts */
 
 /*
  * A unit of work is about an entry of a symbol table, 24 bytes of it. Comparing
@@ -28,8 +28,8 @@ struct jit_pass {
 	size_t nr;
 	struct work work;
 	struct jit_index_list *list; /* NULL: nothing is kept */
-	struct jit_index *index;     /* NULL: nothing of this file is */
-	bool in_long_line;	     /* that began in an earlier block, and is none of ours */
+	struct jit_index *index;     /* NULL: nothing of this file is kept */
+	bool in_long_line;	     /* which began in an earlier block, and is passed over */
 };
 
 /* A hexadecimal number at *text, and the one space behind it; *text moves behind both. */
@@ -60,7 +60,7 @@ static bool parse_hex(const char **text, const char *end, uint64_t *number)
 	return true;
 }
 
-/* One that is newer than all candidates. */
+/* Offer an entry that is newer than all candidates. */
 static void offer_entry(struct jit_pass *pass, const struct jit_entry *entry)
 {
 	size_t i =
@@ -72,7 +72,7 @@ static void offer_entry(struct jit_pass *pass, const struct jit_entry *entry)
 	}
 }
 
-/* One line, of which the first byte is at offset in the file. */
+/* Offer a line, whose first byte is at offset in the file. */
 static void offer_line(struct jit_pass *pass, const char *line, const char *end, uint64_t offset)
 {
 	const char *name = line;
@@ -92,7 +92,7 @@ static void offer_line(struct jit_pass *pass, const char *line, const char *end,
 		jit_index__add(pass->list, pass->index, &entry);
 }
 
-/* What is known already. */
+/* Offer the entries that are known already. */
 static void offer_index(struct jit_pass *pass)
 {
 	const struct jit_index *index = pass->index;
@@ -122,7 +122,7 @@ static size_t skip_long_line(struct jit_pass *pass, const char *block, size_t si
 	return end ? (size_t)(end + 1 - block) : size;
 }
 
-/* All whole lines of a block; returns how many bytes it is done with. */
+/* Offer all whole lines of a block; returns how many bytes it is done with. */
 static size_t offer_block(struct jit_pass *pass, const char *block, size_t size, uint64_t offset)
 {
 	size_t done = skip_long_line(pass, block, size);
@@ -168,7 +168,7 @@ static int read_map(struct jit_pass *pass)
 	return offset < JIT_MAP_BYTES_MAX ? 0 : -EFBIG;
 }
 
-/* Of the line that goes on at offset; 0: it has none any more. */
+/* Read the name from the line at offset on. Returns its length; 0: it has none any more. */
 static size_t read_name(int fd, uint64_t offset, char name[NAME_LENGTH_MAX])
 {
 	ssize_t got = pread(fd, name, NAME_LENGTH_MAX, (off_t)offset);

@@ -21,12 +21,11 @@ struct jit_lookup {
 };
 
 /*
- * Find the functions that lookups, sorted by address, lie in, in the map at fd as it is
- * now. Of several that overlap the last one counts: code is replaced by appending. list,
- * or NULL: what has been read is kept there, so that it need not be read again. The bytes
- * that are read come out of *work, and no map gets more than JIT_MAP_BYTES_MAX of them; at
- * 0 nothing more is found. Returns 0, -EFBIG if the map is longer (what was read has been
- * used), or -ENOMEM.
+ * Find the functions that lookups, sorted by address, lie in, in the map at fd as it is now. If
+ * several overlap, the last one counts: code is replaced by appending. list, or NULL: entries are
+ * kept there, so that they need not be read again. *work pays for the bytes that are read, and no
+ * map gets more than JIT_MAP_BYTES_MAX of them; at 0 nothing more is found. Returns 0, -EFBIG if
+ * the map is longer (what was read has been used), or -ENOMEM.
  */
 #define JIT_MAP_BYTES_MAX (256ULL * 1024 * 1024)
 int jit_map__find(struct jit_index_list *list, int fd, struct jit_lookup *lookups, size_t nr,

@@ -5,7 +5,7 @@
  *   process  ->  mapping  ->  file (by device and inode)  ->  address in the file
  *
  * and then file by file: all addresses that are wanted in a file, by whatever
- * process, are found in one pass over its symbols. What lies in no file that is a
+ * process, are found in one pass over its symbols. An address in no file that is a
  * program may be code that the process has generated: its JIT map is asked.
  */
 #include "sym/address/user_namer.h"
@@ -36,9 +36,9 @@
 #include "sym/util/cleanup.h"
 
 /*
- * Descriptors that we hold open at most, whatever a process has mapped: a
- * quarter of what the program may have for remembered processes, another one
- * for the files and roots of a batch, but no more than this.
+ * Most descriptors that we hold open, whatever a process has mapped: a quarter of what the program
+ * may have for remembered processes, another quarter for the files and roots of a batch, but
+ * neither more than this.
  */
 #define FILES_MAX 1000
 
@@ -69,7 +69,7 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 					      .watched = &namer->watched,
 					      .names = names,
 					      .demangle_patience = DEMANGLE_PATIENCE};
-	/* Whoever asked for a folder that cannot be read has been told so before. */
+	/* The user has been told before if the folder cannot be read. */
 	(void)debug_files__open(&namer->of_files.debug_files, settings, &namer->watched);
 	if ((settings->inlined || settings->lines) &&
 	    file_places__new(&namer->places, &namer->of_files)) {
@@ -84,15 +84,15 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 	return 0;
 }
 
-/* A query in memory without a program, for the JIT map of its process, by whose address. */
+/* A query in memory without a program: the JIT map of its process has names by address. */
 struct jit_question {
 	struct sym_query *query;
 	pid_t task;		       /* as in struct process */
 	struct remembered *remembered; /* with a reference; or NULL */
-	bool ended;		       /* nothing of it but what is remembered can be read */
+	bool ended;		       /* only what is remembered of it can be read */
 };
 
-/* What one call of user_namer__name() collects before it asks the files. */
+/* Collected by a call of user_namer__name() before it asks the files. */
 struct batch {
 	struct file_batch files;
 	struct batch_root root;		    /* of the process at hand */
@@ -133,7 +133,7 @@ static int compare_files(const struct sym_query *a, const struct sym_query *b)
 	return order;
 }
 
-/* By process, and then by what the address is one in. */
+/* By process, then by the file that the address is in, then by address. */
 static int compare_queries(const void *a, const void *b)
 {
 	const struct sym_query *const *left = a, *const *right = b;
@@ -145,7 +145,7 @@ static int compare_queries(const void *a, const void *b)
 		       COMPARE(sym_query__lookup_address(*left), sym_query__lookup_address(*right));
 }
 
-/* Of the path in a mapping: what sym_query calls its module. Returns 0 or -ENOMEM. */
+/* The module of a query, from the path of its mapping. Returns 0 or -ENOMEM. */
 static int module_name(struct arena *names, const char *path, const char **module)
 {
 	size_t length;
@@ -155,7 +155,7 @@ static int module_name(struct arena *names, const char *path, const char **modul
 	return length && !*module ? -ENOMEM : 0;
 }
 
-/* The question of a query that lies in a mapping of the file. */
+/* Ask the file about a query that lies in a mapping of it. */
 static int ask_file(struct batch *batch, size_t file, const struct mapping *mapping,
 		    struct sym_query *query)
 {
@@ -172,7 +172,7 @@ static int ask_file(struct batch *batch, size_t file, const struct mapping *mapp
 		&(struct file_question){.file = file, .address = address, .query = query});
 }
 
-/* A query in memory without a file, or with one that is no program: generated code, perhaps. */
+/* Ask about memory without a file, or with one that is no program: generated code, perhaps. */
 static int ask_jit_map(struct batch *batch, const struct process_view *view,
 		       struct sym_query *query)
 {
@@ -189,7 +189,7 @@ static int ask_jit_map(struct batch *batch, const struct process_view *view,
 	return 0;
 }
 
-/* The file of a mapping becomes one of the batch. Returns 0 or a negative errno. */
+/* Add the file of a mapping to the batch. Returns 0 or a negative errno. */
 static int add_file(struct user_namer *namer, struct batch *batch, const struct process_view *view,
 		    const struct mapping *mapping, size_t *file)
 {
@@ -208,7 +208,7 @@ static int add_file(struct user_namer *namer, struct batch *batch, const struct 
 			      file_batch__add(&batch->files, &added, namer->of_files.names, file);
 }
 
-/* For one more file or root: what has been asked so far is answered if there is none. */
+/* Make room for one more file or root: if there is none, answer all questions so far. */
 static int make_room(struct user_namer *namer, struct batch *batch)
 {
 	int err;
@@ -222,7 +222,7 @@ static int make_room(struct user_namer *namer, struct batch *batch)
 	return err;
 }
 
-/* Without a descriptor what has a name may get none, which is no failure, but is said. */
+/* Without a descriptor some names are missing: that is no failure, but is said. */
 static int note_shortage(const struct user_namer *namer, int err)
 {
 	if (err != -EMFILE && err != -ENFILE)
@@ -235,8 +235,8 @@ static int note_shortage(const struct user_namer *namer, int err)
 struct place {
 	const struct mapping *mapping; /* NULL: nothing is known */
 	size_t file;		       /* of the mapping, in the batch, if unread is 0 */
-	int unread;		       /* why it is not; a negative errno */
-	bool is_another;	       /* it has become another file than was asked for */
+	int unread;		       /* why the file is not in the batch; a negative errno */
+	bool is_another;	       /* another file than the one that was asked for */
 };
 
 static int open_mapping(struct user_namer *namer, struct batch *batch,
@@ -261,7 +261,7 @@ static bool is_another(const struct batch *batch, const struct place *place,
 	       !file_identity__is(&batch->files.files[place->file].identity, file);
 }
 
-/* Of mappings with its device and inode the one that is of the file; else the first one. */
+/* Find the mapping of the file among those with its device and inode; else take the first one. */
 static int find_in_file(struct user_namer *namer, struct batch *batch,
 			const struct process_view *view, const struct mapping_index *index,
 			const struct sym_query *query, struct place *place)
@@ -298,7 +298,7 @@ static int find_place(struct user_namer *namer, struct batch *batch,
 	return mapping ? open_mapping(namer, batch, view, mapping, place) : 0;
 }
 
-/* The address in the process takes the place of that in the file. */
+/* Turn the query's address in the file into that in the process. */
 static void place_in_process(const struct mapping *mapping, struct sym_query *query)
 {
 	if (query->in_file)
@@ -307,8 +307,8 @@ static void place_in_process(const struct mapping *mapping, struct sym_query *qu
 }
 
 /*
- * A file that was asked for, and is mapped there, but cannot be opened any more: it is no generated
- * code, and whoever else has it may be asked for it.
+ * The file that was asked for is mapped, but cannot be opened any more: the address is no generated
+ * code, and another process that has the file may be asked for it.
  */
 static void leave_in_file(struct batch *batch, const char *module, struct sym_query *query)
 {
@@ -317,7 +317,7 @@ static void leave_in_file(struct batch *batch, const char *module, struct sym_qu
 	batch__emit(batch, query);
 }
 
-/* The queries that lie there. */
+/* Ask about the queries that lie in a place. */
 static int ask_place(struct user_namer *namer, struct batch *batch, const struct process_view *view,
 		     const struct place *place, struct sym_query **queries, size_t nr)
 {
@@ -334,7 +334,7 @@ static int ask_place(struct user_namer *namer, struct batch *batch, const struct
 		}
 		place_in_process(mapping, query);
 		query->module = module;
-		/* Where it would lie in the file, if that is no program, or no segment holds it. */
+		/* The offset in the file: it stays if no segment holds it, or it is no program. */
 		query->module_offset = query->address - mapping->start + mapping->offset;
 		if (place->unread)
 			err = ask_jit_map(batch, view, query);
@@ -346,7 +346,7 @@ static int ask_place(struct user_namer *namer, struct batch *batch, const struct
 	return err;
 }
 
-/* The JIT map of a process: as it is now if it can be, else as it was remembered. */
+/* Open the JIT map of a process: as it is now if it can be, else as it was remembered. */
 static int open_jit_map(struct user_namer *namer, const struct jit_question *question)
 {
 	const struct process process = {.pid = question->query->pid, .task = question->task};
@@ -372,7 +372,7 @@ static int compare_jit_questions(const void *a, const void *b)
 		       sym_query__lookup_address(right->query));
 }
 
-/* All questions to the JIT map of one process. */
+/* Answer all questions to the JIT map of one process. */
 static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
 			     struct jit_question *questions, size_t nr)
 {
@@ -401,7 +401,7 @@ static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
 	return err;
 }
 
-/* When all programs have been asked: what does not answer costs no other names then. */
+/* Called when all programs have been asked: a map that does not answer costs no other names. */
 static int batch__answer_by_jit_maps(struct user_namer *namer, struct batch *batch)
 {
 	struct jit_question *questions = batch->jit_questions;
@@ -417,7 +417,7 @@ static int batch__answer_by_jit_maps(struct user_namer *namer, struct batch *bat
 	return err;
 }
 
-/* Whether a query that comes behind one of the mapping is of it, too. */
+/* True if a query behind first lies in the mapping, too. */
 static bool is_in(const struct mapping *mapping, const struct sym_query *first,
 		  const struct sym_query *query)
 {
@@ -427,7 +427,7 @@ static bool is_in(const struct mapping *mapping, const struct sym_query *first,
 	return !compare_files(first, query) && sym_query__lookup_address(query) < end;
 }
 
-/* The queries of one process, sorted, as it is viewed. */
+/* Ask about the queries of one process, sorted, as view shows it. */
 static int ask_view(struct user_namer *namer, struct batch *batch, const struct process_view *view,
 		    struct sym_query **queries, size_t nr)
 {
@@ -463,7 +463,7 @@ static int ask_process(struct user_namer *namer, struct batch *batch, struct sym
 		return err == -ENOMEM ? err : 0;
 	}
 	err = make_room(namer, batch);
-	/* What has ended is taken for one in our root. */
+	/* A process that has ended is taken for one in our root. */
 	if (!err)
 		err = file_batch__root(&batch->files, view.ended ? 0 : view.process->task,
 				       &batch->root);

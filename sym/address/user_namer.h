@@ -24,8 +24,8 @@ struct sym_settings;
 struct user_namer;
 
 /*
- * All pointers are borrowed; names go into the arena. It is never freed: it lives as
- * long as its process. Returns 0 or -ENOMEM.
+ * All pointers are borrowed; names go into the arena. The namer is never freed: it lives as long as
+ * its process. Returns 0 or -ENOMEM.
  */
 int user_namer__new(struct user_namer **namer, struct arena *names,
 		    const struct avoid_list *avoided, struct progress *progress,
@@ -34,10 +34,10 @@ int user_namer__new(struct user_namer **namer, struct arena *names,
 /* As remember__process() in sym/process/remember.h. */
 int user_namer__remember(struct user_namer *namer, struct remember *remember);
 
-/* Whom user_namer__name() tells what, while it works. */
+/* Functions of the caller, which user_namer__name() calls while it works. */
 struct user_namer_caller {
 	void *context;
-	/* Called once for each query about which there is something to say, as soon as there is. */
+	/* Called as soon as there is something to say about a query; again if there is more. */
 	void (*emit)(void *context, const struct sym_query *query);
 	/* Called before each process, and between files; it may call user_namer__remember(). */
 	void (*pause)(void *context);
