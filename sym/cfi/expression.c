@@ -53,7 +53,7 @@ static void add(struct cfi_value *value, int64_t number)
 		*value = unsupported;
 }
 
-/* An operation that is applied to the value; false: it is none of a known shape. */
+/* Apply an operation to the value; false: it has no known shape. */
 static bool apply(struct byte_reader *reader, struct cfi_value *value)
 {
 	unsigned char operation = (unsigned char)byte_reader__number(reader, 1);
@@ -77,8 +77,8 @@ static bool apply(struct byte_reader *reader, struct cfi_value *value)
 }
 
 /*
- * What linkers write for .plt: breg7 (rsp) 8; breg16 (rip) 0; lit15; and; litN; ge; lit3; shl;
- * plus.
+ * The expression that linkers write for .plt: breg7 (rsp) 8; breg16 (rip) 0; lit15; and; litN; ge;
+ * lit3; shl; plus.
  */
 static bool read_plt(const struct cfi_machine *machine, struct cfi_bytes bytes,
 		     struct cfi_value *value)

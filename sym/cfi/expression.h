@@ -16,7 +16,7 @@ struct cfi_place {
 	int64_t offset;
 };
 
-/* What an expression gives. */
+/* The result of an expression. */
 struct cfi_value {
 	enum unwind_cfa
 		kind; /* UNWIND_REGISTER, UNWIND_MEMORY, UNWIND_PLT, or UNWIND_UNSUPPORTED */

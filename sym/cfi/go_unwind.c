@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a function's description calls pcsp is pairs of LEB128: by how much the distance from
- * the stack pointer to the return address changes (the lowest bit is the sign; before the
- * first one it is -1), and for how many bytes of code it stays so. A change of 0 ends them.
+ * pcsp in a function's description is a list of pairs of LEB128: the change of the distance from
+ * the stack pointer to the return address (the lowest bit is the sign; the distance begins at -1),
+ * and the bytes of code for which it holds. A change of 0 ends them.
  *
- * Of the frame pointer no rule is given. Go needs none: all its frames are found from the stack
- * pointer. It saves it at CFA-16, but assembly without a frame of its own saves it elsewhere or
- * not at all, and up to Go 1.20 the place is not written yet when the stack pointer has moved.
- * Only C would need it that has called Go, and there the stack is switched.
+ * No rule is given for the frame pointer. Go needs none: all its frames are found from the stack
+ * pointer. Go saves the frame pointer at CFA-16, but assembly without a frame of its own saves it
+ * elsewhere or not at all, and up to Go 1.20 it is not saved yet when the stack pointer has moved.
+ * Only C code that has called Go would need it, and there the stack is switched.
  */
 #include "sym/cfi/go_unwind.h"
 
@@ -49,18 +49,18 @@ static const struct unwind_rule restorer = {
 /*
  * Functions that have another rule than their deltas and flags say; NULL: what the deltas say.
  *
- * Those that switch from a goroutine's stack to the thread's are the end of the latter: what has
- * called them is on another stack. cgocallback, which switches back, looks the same on both, and
- * as if called by systemstack_switch, which stands for the C code between. sigtramp is the top
- * for Go, but the restorer is its caller. Before Go 1.17, which flags them, others that move the
- * stack pointer as they like are known only by their names.
+ * Functions that switch from a goroutine's stack to the thread's are the end of the thread's: their
+ * callers are on another stack. cgocallback, which switches back, looks the same on both, and as if
+ * called by systemstack_switch, which stands for the C code between. sigtramp is the top for Go,
+ * but the restorer is its caller. Go 1.17 flags other functions that move the stack pointer as they
+ * like; before, only their names tell them.
  */
 static const struct special {
 	const char *name;
 	const struct unwind_rule *rule;
 	/*
-	 * To its first byte, which no call is in front of: what is returned to is looked up one
-	 * byte before, and so the first row begins there.
+	 * Calls return to its first byte, which no call is in front of: return addresses are looked
+	 * up one byte before, and so the first row begins there.
 	 */
 	bool is_returned_to;
 } specials[] = {
@@ -92,7 +92,7 @@ static const struct special {
 	{"time.now", &unsupported, false},
 };
 
-#define NAME_BYTES 32 /* longer than those */
+#define NAME_BYTES 32 /* longer than the names above */
 
 struct function {
 	uint64_t start;			/* of its rows */
@@ -111,12 +111,12 @@ struct reading {
 
 struct deltas {
 	struct go_table *table;
-	uint64_t next; /* offset of what has not been read */
+	uint64_t next; /* offset of the next bytes to read */
 	struct byte_reader reader;
 	unsigned char bytes[DELTAS_READ];
 };
 
-/* What is left moves to the front, and what follows is read behind it, as much as there is. */
+/* Move the bytes that are left to the front, and read as many behind them as there is room for. */
 static void read_more(struct deltas *deltas)
 {
 	size_t left = byte_reader__left(&deltas->reader), size = sizeof(deltas->bytes) - left;
@@ -166,7 +166,7 @@ static struct unwind_rule rule_of(uint32_t delta)
 	};
 }
 
-/* Without any it is code that is not of Go, as the first of them is at 1. */
+/* A function without deltas is not of Go: the first deltas are at 1. */
 static int visit_deltas(struct reading *reading, const struct function *function, uint64_t end)
 {
 	struct deltas deltas = {.table = reading->table,
@@ -237,7 +237,7 @@ static int visit_function(struct reading *reading, const struct function *functi
 	return visit_deltas(reading, function, end);
 }
 
-/* Each one goes as far as the next one begins: it is visited when that is known. */
+/* A function goes as far as the next one begins: it is visited when that is known. */
 static int visit_functions(struct reading *reading)
 {
 	struct go_table *table = reading->table;

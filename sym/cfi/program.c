@@ -8,7 +8,7 @@
 #include "sym/elf/byte_reader.h"
 #include "sym/elf/work.h"
 
-/* Of remembered states: compilers have one at a time. */
+/* Remembered states: compilers have one at a time. */
 #define REMEMBERED_MAX 16
 
 /* Instructions that a unit of work pays for. */
@@ -46,7 +46,7 @@ struct cfa {
 
 struct state {
 	struct cfa cfa;
-	struct cfi_place stack_pointer; /* UNWIND_SAME: it is the CFA, as where nothing is said */
+	struct cfi_place stack_pointer; /* UNWIND_SAME: it is the CFA, as it is by default */
 	struct cfi_place frame_pointer, return_address;
 	bool is_signed;
 };
@@ -62,7 +62,7 @@ struct run {
 
 static const struct unwind_rule unsupported = {.cfa = UNWIND_UNSUPPORTED};
 
-/* Returns whether it fits. */
+/* False if the place does not fit. */
 static bool put_place(const struct cfi_place *place, uint8_t *kind, uint8_t *reg, int32_t *offset)
 {
 	if (place->offset != (int32_t)place->offset || place->reg > UINT8_MAX)
@@ -74,8 +74,8 @@ static bool put_place(const struct cfi_place *place, uint8_t *kind, uint8_t *reg
 }
 
 /*
- * Whether a walk that takes the CFA for the caller's stack pointer is right. It is not where a
- * context is switched, as in longjmp(): the registers are another frame's there.
+ * True if a walk may take the CFA for the caller's stack pointer. It may not where a context is
+ * switched, as in longjmp(): the registers are another frame's there.
  */
 static bool is_stack_pointer_cfa(const struct state *state)
 {
@@ -89,7 +89,7 @@ static bool is_stack_pointer_cfa(const struct state *state)
 	return place->kind == UNWIND_SAME;
 }
 
-/* Without a return address there is no caller: so the outermost function says that. */
+/* No return address means no caller: the outermost function says so. */
 static struct unwind_rule rule_of(const struct run *run)
 {
 	const struct state *state = &run->state;
@@ -112,7 +112,7 @@ static struct unwind_rule rule_of(const struct run *run)
 	    !put_place(&state->return_address, &rule.return_address, &rule.return_address_register,
 		       &rule.return_address_offset))
 		return unsupported;
-	/* Callers that need it are told that it is lost. */
+	/* Callers that need the frame pointer are told that it is lost. */
 	if (!put_place(&state->frame_pointer, &rule.frame_pointer, &rule.frame_pointer_register,
 		       &rule.frame_pointer_offset))
 		rule.frame_pointer = UNWIND_LOST;
@@ -121,7 +121,7 @@ static struct unwind_rule rule_of(const struct run *run)
 
 /* ---- instructions ---- */
 
-/* The place of a column that is kept, in one of run's states; or NULL. */
+/* The place of a column, in one of run's states; NULL if it is not kept. */
 static struct cfi_place *place_in(const struct run *run, struct state *state, uint64_t reg)
 {
 	if (reg == run->program->return_address)
@@ -141,7 +141,7 @@ static void set_place(struct run *run, uint64_t reg, struct cfi_place place)
 		*column = place;
 }
 
-/* Of a shape that rules do not have. */
+/* The place has a shape that rules do not have. */
 static void set_unknown(struct run *run, uint64_t reg)
 {
 	set_place(run, reg, (struct cfi_place){.kind = UNWIND_LOST, .is_unknown = true});
@@ -155,7 +155,7 @@ static void restore(struct run *run, uint64_t reg)
 		set_place(run, reg, *initial);
 }
 
-/* An offset in units of the data alignment, in bytes. */
+/* Turn an offset in units of the data alignment into bytes. */
 static int64_t factored_offset(struct run *run, int64_t factored)
 {
 	int64_t offset;
@@ -174,7 +174,7 @@ static void set_at_cfa(struct run *run, uint64_t reg, int64_t factored)
 				     .offset = factored_offset(run, factored)});
 }
 
-/* The value is CFA + offset: of the stack pointer, what it is without that as well. */
+/* The value is CFA + offset. The stack pointer is CFA + 0 without being set, too. */
 static void set_value(struct run *run, uint64_t reg, int64_t offset)
 {
 	if (reg == run->program->machine->stack_pointer && offset == 0)
@@ -188,7 +188,7 @@ static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
 	run->state.cfa = (struct cfa){.kind = UNWIND_REGISTER, .reg = reg, .offset = offset};
 }
 
-/* It was a register and an offset before, or the instruction says nothing. */
+/* The CFA was a register and an offset before, or the instruction makes no sense. */
 static void change_cfa(struct run *run, uint64_t reg, int64_t offset)
 {
 	if (run->state.cfa.kind != UNWIND_REGISTER)
@@ -217,7 +217,7 @@ static void set_cfa_expression(struct run *run, struct cfi_bytes expression)
 				      .addend = value.addend};
 }
 
-/* Where a register is, if that is a register and an offset. */
+/* Set the place of a register, if it is a register and an offset. */
 static void set_expression(struct run *run, uint64_t reg, struct cfi_bytes expression)
 {
 	struct cfi_value value = cfi_expression__read(run->program->machine, expression);
@@ -247,7 +247,7 @@ static void restore_state(struct run *run)
 		run->state = run->remembered[--run->nr_remembered];
 }
 
-/* Of those with an operand in the instruction's own byte; false: it is none of these. */
+/* Run an instruction with an operand in its own byte; false: it is none of these. */
 static bool run_packed(struct run *run, unsigned char instruction, struct byte_reader *reader)
 {
 	uint64_t operand = instruction & 0x3f;
@@ -264,7 +264,7 @@ static bool run_packed(struct run *run, unsigned char instruction, struct byte_r
 	}
 }
 
-/* Of a register, and what follows it. */
+/* Run an instruction on a register, and what follows it. */
 static void run_register(struct run *run, unsigned char instruction, struct byte_reader *reader)
 {
 	uint64_t reg = byte_reader__uleb(reader);
@@ -369,7 +369,7 @@ static bool read_advance(unsigned char instruction, struct byte_reader *reader, 
 	return true;
 }
 
-/* The rows that are at one address are one; what the CIE has is of no address yet. */
+/* Rows at one address become one; the instructions of the CIE have no address yet. */
 static int run_all(struct run *run, struct cfi_bytes bytes, const struct work *work,
 		   cfi_visit visit, void *context)
 {

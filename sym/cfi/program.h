@@ -2,8 +2,8 @@
 /*
  * The call-frame instructions of one function, run from their beginning to their end
  * (DWARF 5, 6.4; the GNU extensions of .eh_frame: Linux Standard Base Core 5.0, 10.6).
- * Of the columns those of the CFA, the frame pointer and the return address are kept; that of the
- * stack pointer must say that it is the CFA, as it does unless it is mentioned.
+ * The columns of the CFA, the frame pointer and the return address are kept. The column of the
+ * stack pointer must say that it is the CFA, as it does if no instruction names it.
  */
 #ifndef TRACEKIT_SYM_CFI_PROGRAM_H
 #define TRACEKIT_SYM_CFI_PROGRAM_H
@@ -16,7 +16,7 @@
 
 struct work;
 
-/* What differs between processors, by the numbers of DWARF. */
+/* Differences between processors; registers have their DWARF numbers. */
 struct cfi_machine {
 	uint8_t stack_pointer, frame_pointer;
 	uint8_t return_address;	  /* the column, unless a CIE has another one */
@@ -26,7 +26,7 @@ struct cfi_machine {
 
 #define CFI_NO_REGISTER 255
 
-/* Of e_machine; NULL if it is none that is known here. */
+/* The machine of an e_machine; NULL if it is not known here. */
 const struct cfi_machine *cfi_machine__of(uint16_t machine);
 
 struct cfi_bytes {
@@ -51,8 +51,8 @@ struct cfi_program {
 typedef int (*cfi_visit)(void *context, uint64_t address, const struct unwind_rule *rule);
 
 /*
- * Instructions are taken from work; without any left, and behind what is not known or not
- * sound, the rule is UNWIND_UNSUPPORTED up to the end. Returns 0, or what visit returned.
+ * Instructions take from work. When no work is left, and behind unknown or unsound instructions,
+ * the rule is UNWIND_UNSUPPORTED up to the end. Returns 0, or what visit returned.
  */
 int cfi_program__run(const struct cfi_program *program, const struct work *work, cfi_visit visit,
 		     void *context);

@@ -57,7 +57,7 @@ int unwind_watches__open(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What is told of a file once is not told again: it is to be looked at anew. */
+/* A file that was told of is not told of again: it is to be looked at anew. */
 bool unwind_watches__next(int watches, int *watch)
 {
 	struct inotify_event event; /* of files, not of what is in a folder: it has no name */
@@ -83,7 +83,7 @@ static int32_t watch(int fd)
 
 /* ---- files ---- */
 
-/* It is watched before it is looked at. */
+/* Watch the file before looking at it. */
 static int look_at_file(int fd, struct unwind_mapped *mapped)
 {
 	char magic[SELFMAG];
@@ -132,8 +132,8 @@ static void look_at_mapping(struct unwind_mapped *mapped, const struct process *
 }
 
 /*
- * First a result, how many there are or a negative errno; then of each the device, which may not
- * answer, and what is known of it.
+ * Send a result first: the number of mappings, or a negative errno; then for each its device, which
+ * may not answer, and all that is known of it.
  */
 static void send_mappings(const void *context)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What processes have mapped, and which files these are, read by children that can be given up
+ * The mappings of processes, and the files behind them, read by children that can be given up
  * (sym/child/reader_child.h): a file system may not answer.
  *
- * Each call waits for its child: a second at most if that waits, some at most in all.
+ * Each call waits for its child: a second at most if the child waits, some seconds at most in all.
  */
 #ifndef TRACEKIT_SYM_CFI_READER_H
 #define TRACEKIT_SYM_CFI_READER_H
@@ -15,16 +15,16 @@
 struct avoided_devices;
 
 /*
- * What a file is known by: two that are equal in all have the same call-frame information. The time
- * of the last change of its inode is not among them: it is another one when a file that is still
- * mapped is replaced, as by an upgrade.
+ * Identifies a file: two files that are equal in all of it have the same call-frame information.
+ * The time of the last inode change is left out: it is another one when a file that is still mapped
+ * is replaced, as by an upgrade.
  */
 struct unwind_identity {
 	uint64_t device, inode, size;
 	uint64_t modified; /* nanoseconds since 1970, modulo 2^64 */
 };
 
-/* Of the file at fd. Returns 0 or a negative errno. */
+/* Read it from the file at fd. Returns 0 or a negative errno. */
 int unwind_identity__read(struct unwind_identity *identity, int fd);
 
 enum unwind_source {
@@ -35,14 +35,14 @@ enum unwind_source {
 };
 
 /*
- * Where inotify(7) tells of files that have been looked at when they may be others: written to, or
- * deleted, so that another one can get the inode. Returns a descriptor or a negative errno.
+ * inotify(7) tells there when a file that was looked at may be another one: it was written to, or
+ * deleted, so that another file can get the inode. Returns a descriptor or a negative errno.
  */
 int unwind_watches__open(void);
 
 /*
- * The next file of which it has told, by its watch, which is no more; 0: perhaps any of them.
- * Returns false if there is none.
+ * *watch becomes the watch, now gone, of the next file that may be another one; 0: perhaps any of
+ * them. Returns false if there is none.
  */
 bool unwind_watches__next(int watches, int *watch);
 
@@ -55,26 +55,26 @@ struct unwind_mapped {
 	uint64_t device, inode; /* as the kernel shows them, which need not be those of stat() */
 	struct unwind_identity identity; /* of UNWIND_SOURCE_FILE and _OTHER */
 	uint32_t source;		 /* enum unwind_source */
-	int32_t watch;			 /* tells when it may be another one; 0: nobody does */
-	char path[UNWIND_PATH_MAX];	 /* as the kernel shows it, by unwind_path__set() */
+	int32_t watch;		    /* tells when the file may be another one; 0: nobody does */
+	char path[UNWIND_PATH_MAX]; /* as the kernel shows it, by unwind_path__set() */
 };
 
 /* A path that is longer is shortened, to one that still tells it from others, but opens nothing. */
 void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole);
 
 /*
- * The mappings of a process, sorted and disjoint; UNWIND_MAPPINGS_MAX at most, more are left
- * out. Files of file systems that are avoided are UNWIND_SOURCE_NONE; those that do not answer are
- * avoided from then on. watches may be negative. *mapped is the caller's to free. Returns how many,
- * -ESRCH if it has ended, -ETIMEDOUT if it does not answer, -ETIME if it took too long, or another
- * negative errno.
+ * The mappings of a process, sorted and disjoint; UNWIND_MAPPINGS_MAX at most, more are left out.
+ * Files of file systems that are avoided are UNWIND_SOURCE_NONE; file systems that do not answer
+ * are avoided from then on. watches may be negative. *mapped is the caller's to free. Returns how
+ * many, -ESRCH if the process has ended, -ETIMEDOUT if it does not answer, -ETIME if it took too
+ * long, or another negative errno.
  */
 int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided, int watches,
 			    struct unwind_mapped **mapped);
 
 /*
- * What a record of the kernel has named, of a process that may have gone by now: the file with
- * the device and inode of mapped, if it has that path in our own root. Fills in what it is. Returns
+ * Find the file that a kernel record has named, of a process that may have gone by now: it must
+ * have the device and inode of mapped, and its path in our own root. Fills in what it is. Returns
  * 0, -ESTALE if it is another one, -ETIMEDOUT if it is avoided, also from now on, or another
  * negative errno.
  */

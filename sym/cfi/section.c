@@ -15,10 +15,10 @@
 /* The largest browsers have half a million. */
 #define FUNCTIONS_MAX ((size_t)4 * 1024 * 1024)
 
-/* Pointers are said to be missing by this. */
+/* This encoding says that there are no pointers. */
 #define NO_POINTERS DW_EH_PE_omit
 
-/* What a CIE says beside its instructions. */
+/* A CIE, and what its augmentation says. */
 struct common {
 	uint64_t offset; /* in the section */
 	Dwarf_CIE cie;
@@ -78,7 +78,7 @@ static uint64_t read_pointer(const struct cfi_section *section, struct byte_read
 	return (encoding & 0x70) == DW_EH_PE_pcrel ? value + place : value;
 }
 
-/* Whether addresses of that encoding can be read here: linkers write these. */
+/* True if addresses of that encoding can be read here: linkers write these. */
 static bool is_readable(uint8_t encoding)
 {
 	uint8_t application = encoding & 0xf0;
@@ -100,7 +100,7 @@ bool cfi_section__find(struct cfi_bytes header, uint64_t address, uint64_t *eh_f
 	bool is_relative = (encoding & 0xf0) == DW_EH_PE_datarel; /* to the header */
 	uint64_t pointer;
 
-	byte_reader__skip(&reader, 2); /* what the table behind it looks like */
+	byte_reader__skip(&reader, 2); /* the encodings of the table behind the pointer */
 	if (is_relative)
 		encoding &= 0x0f;
 	if (version != HEADER_VERSION || !is_readable(encoding))
@@ -114,7 +114,7 @@ bool cfi_section__find(struct cfi_bytes header, uint64_t address, uint64_t *eh_f
 
 /* ---- entries ---- */
 
-/* Letter by letter; what is not known here ends it, as its size is not known either. */
+/* Letter by letter; an unknown letter ends it, since the size of its data is unknown, too. */
 static void read_augmentation(struct common *common)
 {
 	const Dwarf_CIE *cie = &common->cie;
@@ -124,7 +124,7 @@ static void read_augmentation(struct common *common)
 	common->encoding = DW_EH_PE_absptr;
 	if (cie->augmentation[0] == '\0')
 		return;
-	/* Of other ones nobody knows where the instructions begin. */
+	/* In other augmentations nobody knows where the instructions begin. */
 	if (cie->augmentation[0] != 'z' || !cie->augmentation_data) {
 		common->encoding = NO_POINTERS;
 		return;
@@ -146,7 +146,7 @@ static void read_augmentation(struct common *common)
 		common->encoding = NO_POINTERS;
 }
 
-/* The entry at offset; *next: where the one behind it is. False: there is none that is sound. */
+/* Read the entry at offset; *next: where the one behind it is. False if it is not sound. */
 static bool read_entry(struct reading *reading, uint64_t offset, uint64_t *next,
 		       Dwarf_CFI_Entry *entry)
 {
@@ -175,7 +175,7 @@ static bool use_common(struct reading *reading, uint64_t offset)
 	return true;
 }
 
-/* What stands in front of the instructions of an FDE, whose CIE is in use. */
+/* Read the addresses of an FDE whose CIE is in use, up to its instructions. */
 static bool read_range(const struct reading *reading, struct byte_reader *reader, uint64_t *start,
 		       uint64_t *end)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * .eh_frame or .debug_frame of a file, as rows: from which address on which rule holds.
+ * .eh_frame or .debug_frame of a file, as rows: each tells the rule from an address on.
  * Formats: DWARF 5, 6.4.1; Linux Standard Base Core 5.0, 10.5 and 10.6.
  */
 #ifndef TRACEKIT_SYM_CFI_SECTION_H
@@ -20,21 +20,21 @@ struct cfi_section {
 	bool is_eh_frame;
 };
 
-/* What is read of .eh_frame_hdr: four bytes, and a pointer. */
+/* Bytes that are read of .eh_frame_hdr: four, and a pointer. */
 #define CFI_HEADER_SIZE 12
 
 /*
- * Where the .eh_frame is that a header at that address belongs to: for files that have no section
- * headers. False if it has none, or none that can be told.
+ * Find the .eh_frame that a header at that address belongs to: for files without section headers.
+ * False if the header names none, or none that can be read.
  */
 bool cfi_section__find(struct cfi_bytes header, uint64_t address, uint64_t *eh_frame);
 
 /*
- * Visit all rows in the order of their addresses, of a 64-bit file; between functions, and at
- * the end, stands one that is UNWIND_NONE. What lies behind an entry that is not sound is not
- * read. Where functions overlap the one that begins later has the rest. Entries and
- * instructions are taken from work, about one for each 16. Returns 0, -EFBIG if there is no more
- * work left, -ENOMEM, or what visit returned.
+ * Visit all rows of a 64-bit file in the order of their addresses; between functions, and at the
+ * end, there is a row UNWIND_NONE. Nothing behind an unsound entry is read. Where functions
+ * overlap, the one that begins later has the rest. An entry takes a few units of work, 16
+ * instructions take one. Returns 0, -EFBIG if there is no more work left, -ENOMEM, or what visit
+ * returned.
  */
 int cfi_section__each_row(const struct cfi_section *section, const struct work *work,
 			  cfi_visit visit, void *context);

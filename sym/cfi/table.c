@@ -62,7 +62,7 @@ static uint32_t *rule_bucket(const struct unwind_rules *rules, const struct unwi
 	return &rules->buckets[hash >> 32 & (RULE_BUCKETS - 1)];
 }
 
-/* Number 0 is in its bucket as none: it is found as what a new rule of that shape would be. */
+/* Number 0 reads as none in a bucket: its rule, UNWIND_NONE, is not looked for there. */
 int unwind_rules__number(struct unwind_rules *rules, const struct unwind_rule *rule)
 {
 	uint32_t *bucket = rule_bucket(rules, rule);
@@ -110,7 +110,7 @@ static int add_row(struct making *making, uint32_t row)
 	return 0;
 }
 
-/* From address on rule holds; if another one begins there, instead of it. */
+/* From address on rule holds; it replaces a rule that begins there. */
 static int begin_rule(struct making *making, uint32_t rule, uint64_t address)
 {
 	struct unwind_table *table = making->table;
@@ -127,7 +127,7 @@ static int begin_rule(struct making *making, uint32_t rule, uint64_t address)
 	return err ? err : add_row(making, unwind_row(rule, address));
 }
 
-/* That page is the one that rows are added to; up to it rule holds. */
+/* Rows are added to that page from now on; up to it rule holds. */
 static int go_to_page(struct making *making, size_t page, uint32_t rule)
 {
 	struct unwind_table *table = making->table;
@@ -160,7 +160,7 @@ static int put_row(struct making *making, uint64_t address, uint32_t number)
 	return err ? err : begin_rule(making, making->current, address);
 }
 
-/* Nothing is known from since up to next. */
+/* Mark where the program begins, if nothing is known there, from since up to next. */
 static int mark_entry(struct making *making, uint64_t next)
 {
 	uint64_t entry = making->entry, behind;
@@ -185,7 +185,7 @@ static int take_row(void *context, uint64_t address, const struct unwind_rule *r
 	return err ? err : put_row(making, address, (uint32_t)number);
 }
 
-/* From the first code to the last; returns 0 or -EFBIG. */
+/* From the first code to the last; returns 0, -ENOENT if there is none, or -EFBIG. */
 static int find_extent(const struct elf_symbols *elf, uint64_t *start, uint64_t *end)
 {
 	*start = UINT64_MAX;
@@ -211,7 +211,7 @@ static int find_extent(const struct elf_symbols *elf, uint64_t *start, uint64_t 
 
 /* ---- files ---- */
 
-/* Where call-frame information can be; what is made to be used at run time comes first. */
+/* Where call-frame information can be; data for use at run time come first. */
 static const struct {
 	const char *name;
 	bool is_eh_frame, is_old;
@@ -219,8 +219,8 @@ static const struct {
 	{".eh_frame", true, false}, {".debug_frame", false, false}, {".zdebug_frame", false, true}};
 
 /*
- * .eh_frame of a file without section headers, by what PT_GNU_EH_FRAME leads to. Its end is an
- * entry without a length; where that lies nobody says, but not behind the segment.
+ * Find .eh_frame of a file without section headers by PT_GNU_EH_FRAME. Its end is an entry without
+ * a length; nobody says where that lies, but not behind the segment.
  */
 static int find_by_header(struct section_part *part, uint64_t *address,
 			  const struct elf_symbols *elf)
@@ -262,7 +262,7 @@ static int find_place(struct section_part *part, uint64_t *address, const struct
 	return section_part__find(part, elf, section, places[place].is_old);
 }
 
-/* The bytes of a section, allocated. Those of a file that has become shorter are 0. */
+/* The bytes of a section, allocated. They are 0 where the file has become shorter. */
 static int read_section(const struct elf_symbols *elf, const struct section_part *part,
 			const struct work *work, unsigned char **bytes)
 {
@@ -282,7 +282,7 @@ static int read_section(const struct elf_symbols *elf, const struct section_part
 	return err == -EIO ? 0 : err;
 }
 
-/* From places[place], if the file has it; or -ENOENT. */
+/* Visit the rows of places[place]; -ENOENT if the file does not have it. */
 static int read_place(struct making *making, size_t place, const struct work *work, cfi_visit visit,
 		      void *context)
 {
@@ -320,7 +320,7 @@ struct merging {
 	struct making *making;
 	struct merged_row *rows; /* of .eh_frame */
 	size_t nr, capacity;
-	size_t next;	/* the first one that is not behind what has been merged */
+	size_t next;	/* the first one that has not been merged */
 	uint32_t below; /* the rule of the one before it */
 	bool is_go;	/* a rule of Go holds */
 };
@@ -341,7 +341,7 @@ static int keep_row(void *context, uint64_t address, const struct unwind_rule *r
 	return 0;
 }
 
-/* Of a copy: taking it can move the rules. */
+/* Take a copy: take_row() can move the rules. */
 static int take_below(struct merging *merging, uint64_t address)
 {
 	const struct unwind_rule rule = merging->making->rules->items[merging->below];
@@ -349,7 +349,7 @@ static int take_below(struct merging *merging, uint64_t address)
 	return take_row(merging->making, address, &rule);
 }
 
-/* Those of .eh_frame up to address, which is where a row of Go is. */
+/* Pass the rows of .eh_frame up to address, where a row of Go is. */
 static int pass_rows(struct merging *merging, uint64_t address)
 {
 	int err = 0;
@@ -379,7 +379,7 @@ static int merge_row(void *context, uint64_t address, const struct unwind_rule *
 				take_below(merging, address);
 }
 
-/* The C code that is linked with Go has .eh_frame; what a debugger has of Go is not needed. */
+/* C code that is linked with Go has .eh_frame; Go's data for debuggers are not needed. */
 static int make_go(struct making *making, struct go_table *table, const struct work *work)
 {
 	struct merging merging = {.making = making};

@@ -13,13 +13,13 @@
 
 struct elf_symbols;
 
-/* The rules of files, each once; those of the same shape are one. UNWIND_RULES at most. */
+/* The rules of files, each once: equal ones are one. UNWIND_RULES at most. */
 
 struct unwind_rules {
 	struct unwind_rule
 		*items; /* by number; the first three are those that are their kind alone */
 	size_t nr, capacity;
-	uint32_t *buckets; /* the first one with that hash; 0: none */
+	uint32_t *buckets; /* the first rule with that hash; 0: none */
 	uint32_t *next;	   /* by number */
 	size_t next_capacity;
 };
@@ -29,12 +29,12 @@ int unwind_rules__init(struct unwind_rules *rules);
 void unwind_rules__release(struct unwind_rules *rules);
 
 /*
- * The number of a rule, which is added if it is new; UNWIND_UNSUPPORTED when there are as many as
- * there may be. Or -ENOMEM.
+ * The number of a rule, which is added if it is new; UNWIND_UNSUPPORTED if there is no room for
+ * more. Or -ENOMEM.
  */
 int unwind_rules__number(struct unwind_rules *rules, const struct unwind_rule *rule);
 
-/* Its rows; the first begins with the page. Without any nothing is known of all of it. */
+/* The rows of a page; the first begins with the page. Without rows nothing is known of it. */
 struct unwind_table_page {
 	uint32_t first, nr;
 };
@@ -48,13 +48,13 @@ struct unwind_table {
 };
 
 /*
- * What one file can have: 1 GB of addresses from its first code to its last, and rows beyond
- * those of any real program (Debian's libLLVM has 0.9 million).
+ * Bounds for one file: 1 GB of addresses from its first code to its last, and more rows than any
+ * real program has (Debian's libLLVM has 0.9 million).
  */
 #define UNWIND_TABLE_PAGES_MAX 16384
 #define UNWIND_TABLE_ROWS_MAX  ((size_t)16 * 1024 * 1024)
 
-/* What is known of a table before its pages come: how large it is; the rules by their numbers. */
+/* Known of a table before its pages come: its size, and the rules by their numbers. */
 struct unwind_table_head {
 	uint64_t start, nr_rows;
 	uint32_t nr_pages, nr_rules;
@@ -62,25 +62,25 @@ struct unwind_table_head {
 };
 
 /*
- * Where a program begins nothing has called it, and some of those that do so by hand, as the
- * dynamic linker of glibc 2.36, have no information about it, which they need for 80 bytes: there
- * the rule is UNWIND_END.
+ * The code where a program begins has no caller. Some programs write it by hand without information
+ * about it, as the dynamic linker of glibc 2.36, which would need it for 80 bytes: there the rule
+ * is UNWIND_END.
  */
 #define UNWIND_ENTRY_SIZE 128
 
 /*
- * Read it from what a Go program carries for its tracebacks and .eh_frame, or else from that, or
- * else from .debug_frame, which can be compressed; rules are added to. Of a file without section
- * headers .eh_frame is found all the same.
+ * Read it from a Go program's table for tracebacks and .eh_frame, or else from .eh_frame, or else
+ * from .debug_frame, which can be compressed; adds to rules. .eh_frame is found without section
+ * headers, too.
  * work: as of sym/elf/work.h. Returns 0, -ENOENT if the file has none, -EFBIG if it has too much,
- * or asks for too much work, -EBADMSG if that is not sound as a whole, -ENOTSUP if it is of another
- * processor, or 32-bit, or another negative errno.
+ * or asks for too much work, -EBADMSG if a section is not sound as a whole, -ENOTSUP if it is of
+ * another processor, or 32-bit, or another negative errno.
  */
 int unwind_table__read(struct unwind_table *table, struct unwind_rules *rules,
 		       const struct elf_symbols *elf, uint64_t *work);
 void unwind_table__release(struct unwind_table *table);
 
-/* As the BPF program does: the number of the rule at an address of the file. */
+/* The number of the rule at an address of the file, found as the BPF program finds it. */
 uint32_t unwind_table__find(const struct unwind_table *table, uint64_t address);
 
 #endif

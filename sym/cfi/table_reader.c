@@ -18,7 +18,7 @@
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 
-/* For what a child does without privileges. The largest files that there are need a tenth. */
+/* Limits of a child without privileges. The largest files need a tenth. */
 #define CPU_SECONDS 4
 #define MEMORY	    ((uint64_t)1024 * 1024 * 1024)
 #define TABLE_WORK  ((uint64_t)64 * 1024 * 1024)
@@ -28,7 +28,7 @@ struct job {
 	const struct unwind_mapped *mapped;
 };
 
-/* What comes first; then the segments, the rules, and of each page a number and its rows. */
+/* Sent first; then the segments, the rules, and for each page the number of rows and the rows. */
 struct header {
 	int32_t result;
 	uint32_t nr_segments, nr_rules, nr_pages;
@@ -48,7 +48,7 @@ static bool is_there(const struct process *process, const struct unwind_mapped *
 	return true;
 }
 
-/* As the process has it, or, when it has gone, by its path. */
+/* Open the file as the process has it, or by its path when the process has gone. */
 static int open_mapped(const struct job *job)
 {
 	CLEANUP(process__release) struct process process = {0};
@@ -125,7 +125,7 @@ static void send_pages(const struct unwind_table *table)
 	}
 }
 
-/* The file is descriptor 1 now, and all that there is beside the pipe. */
+/* The file is descriptor 1 now; only the pipe is open beside it. */
 static void send_read_table(int fd)
 {
 	CLEANUP(unwind_table__release) struct unwind_table table = {0};
@@ -164,7 +164,7 @@ static void send_table(const void *context)
 		.cpu_seconds = CPU_SECONDS,
 	};
 
-	/* That there is no file says nothing about what is in it. */
+	/* -ENOENT would be about a file's content: a missing file is -ESTALE. */
 	if (fd < 0)
 		send_failure(fd == -ENOENT ? -ESTALE : fd);
 	err = sandbox__enter(&sandbox);
@@ -175,7 +175,7 @@ static void send_table(const void *context)
 
 /* ---- in the parent ---- */
 
-/* Its lower bits grow; a rule is one of those that came before. */
+/* True if the lower bits of rows ascend from 0, and each rule is one that came before. */
 static bool rows_are_sound(const uint32_t *rows, uint32_t nr, uint32_t nr_rules)
 {
 	for (uint32_t i = 0; i < nr; i++) {

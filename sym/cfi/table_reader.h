@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call-frame information of a file that a process has mapped, made into a table by a child:
- * what a file holds is anyone's. Who opens it can be given up (sym/child/reader_child.h), and has
- * no privileges any more when it reads it (sym/child/sandbox.h); what it sends is checked.
+ * anyone may have written the file. The child that opens it can be given up
+ * (sym/child/reader_child.h), and has no privileges any more when it reads it
+ * (sym/child/sandbox.h); the parent checks what it sends.
  */
 #ifndef TRACEKIT_SYM_CFI_TABLE_READER_H
 #define TRACEKIT_SYM_CFI_TABLE_READER_H
@@ -25,12 +26,12 @@ struct unwind_segment {
 
 #define UNWIND_SEGMENTS_MAX 8
 
-/* What the caller does with a table, in this order; each returns 0 or a negative errno. */
+/* The caller's functions for a table, called in this order; each returns 0 or a negative errno. */
 struct unwind_sink {
 	void *context;
-	/* There may be more rows than it says, and fewer. */
+	/* There may be more rows than head says, and fewer. */
 	int (*begin)(void *context, const struct unwind_table_head *head);
-	/* The rows of a page, sorted, whose rules there are; called for those that have any. */
+	/* The rows of a page, sorted, with known rules; called for pages that have rows. */
 	int (*page)(void *context, uint32_t page, const uint32_t *rows, uint32_t nr);
 };
 
@@ -40,18 +41,18 @@ struct unwind_file {
 };
 
 /*
- * The table of what a process has mapped there: it is begun to be read by the first, and given to
- * the sink by the second, which ends it in any case. More than one can be read at a time.
- * Returns 0, -ENOENT if the file has none, -ESTALE if it is another file by now or gone, -ETIMEDOUT
- * if it is avoided, also from now on, -ETIME if that took too long, -EPIPE if the child died,
- * -EPROTO if it sent nonsense, what the sink returned, or another negative errno.
+ * The table of what a process has mapped there: start() begins to read it, and finish() gives it to
+ * the sink and ends the reader in any case. More than one can be read at a time. Returns 0, -ENOENT
+ * if the file has none, -ESTALE if it is another file by now or gone, -ETIMEDOUT if it is avoided,
+ * also from now on, -ETIME if that took too long, -EPIPE if the child died, -EPROTO if it sent
+ * nonsense, what the sink returned, or another negative errno.
  */
 struct unwind_table_reader;
 int unwind_table_reader__start(struct unwind_table_reader **reader, pid_t pid,
 			       const struct unwind_mapped *mapped, struct avoided_devices *avoided);
 /*
- * Whether it can be finished without being waited for: how long it takes to read a file is decided
- * by who has written it. poll: ready then, or to be asked again after some tens of milliseconds.
+ * True if finish() need not wait: who has written a file decides how long it takes to read. poll:
+ * ask when it is ready, or again after some tens of milliseconds.
  */
 bool unwind_table_reader__is_ready(struct unwind_table_reader *reader);
 struct pollfd unwind_table_reader__poll(const struct unwind_table_reader *reader);
