@@ -26,8 +26,8 @@ void patience__renew(struct patience *patience, uint64_t milliseconds)
 }
 
 /*
- * How long ago the last look was. A child whose answers nobody takes, while we wait for
- * somebody else or are stopped, is not late.
+ * Milliseconds since the last look. While we wait for somebody else, or are stopped, nobody takes
+ * the child's answers, and it is not late.
  */
 static uint64_t look(struct patience *patience)
 {
@@ -60,8 +60,8 @@ bool patience__is_runnable(pid_t pid)
 }
 
 /*
- * One look alone never shows that there is no progress, however long ago the last one
- * was: we may have been stopped, and the child with us.
+ * A single look never shows that there is no progress, however long ago the last one was: we may
+ * have been stopped, and the child with us.
  */
 int patience__check(struct patience *patience, const struct progress *shared, pid_t child)
 {
@@ -94,7 +94,7 @@ bool patience__await_end(pid_t child, int milliseconds, int *status)
 
 bool patience__kill(pid_t child, int milliseconds)
 {
-	/* What has been waited for may have left its PID to another process. */
+	/* A child that was reaped may have left its PID to another process. */
 	if (waitpid(child, NULL, WNOHANG))
 		return true;
 	kill(child, SIGKILL);

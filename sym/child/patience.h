@@ -40,13 +40,13 @@ void patience__note_progress(struct patience *patience, const struct progress *p
  */
 int patience__check(struct patience *patience, const struct progress *progress, pid_t child);
 
-/* Whether a child is running, or would if there were a CPU for it. */
+/* True if a child is running, or would be if there were a CPU for it. */
 bool patience__is_runnable(pid_t child);
 
 /*
- * Whether a child of ours has ended within so many milliseconds: it is reaped then, and *status, if
- * that is not NULL, is as of waitpid(). True with *status as it was if somebody else has waited
- * for it, or if SIGCHLD is ignored.
+ * True if a child of ours has ended within so many milliseconds: it is reaped then, and *status, if
+ * not NULL, is as of waitpid(). True with *status as it was if somebody else has waited for it, or
+ * if SIGCHLD is ignored.
  */
 bool patience__await_end(pid_t child, int milliseconds, int *status);
 

@@ -59,7 +59,7 @@ _Noreturn static void be_child(int out, int kept, void (*run)(const void *job), 
 	const int fds[] = {out, kept};
 
 	child__begin();
-	signal(SIGPIPE, SIG_DFL); /* nobody reads any more: it ends */
+	signal(SIGPIPE, SIG_DFL); /* the child ends when nobody reads */
 	if (descriptors__keep(fds, kept < 0 ? 1 : 2))
 		_exit(1);
 	run(job);
@@ -114,7 +114,7 @@ void reader_child__stop(struct reader_child *child)
 		note_end(child->pid);
 }
 
-/* What it has computed; 0: not known. */
+/* The child's CPU time in nanoseconds; 0: not known. */
 static uint64_t cpu_time_of(pid_t pid)
 {
 	struct timespec time;
@@ -125,7 +125,7 @@ static uint64_t cpu_time_of(pid_t pid)
 	return (uint64_t)time.tv_sec * NANOSECONDS + (uint64_t)time.tv_nsec;
 }
 
-/* Returns 0, -ETIMEDOUT or -ETIME. A disk has it wait as well, but it computes in between. */
+/* Returns 0, -ETIMEDOUT or -ETIME. A child waits for a disk as well, but computes in between. */
 static int check_progress(struct reader_child *child)
 {
 	const struct progress progress = {.work = cpu_time_of(child->pid)};
@@ -145,7 +145,7 @@ int reader_child__look(struct reader_child *child)
 	return child->next < child->nr || is_readable(child, 0) ? 1 : check_progress(child);
 }
 
-/* Until there is something to read, or the end. Returns 0, -ETIMEDOUT or -ETIME. */
+/* Wait until there is something to read, or the end. Returns 0, -ETIMEDOUT or -ETIME. */
 static int await(struct reader_child *child)
 {
 	int err = 0;

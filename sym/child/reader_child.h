@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A child that reads files of others, and writes what it has found into a pipe. A file system may
- * not answer, and whoever asks it then is not even ended by SIGKILL: so the child can be given up,
+ * not answer, and not even SIGKILL ends a process that waits for it: so the child can be given up,
  * and the file system is avoided from then on.
  */
 #ifndef TRACEKIT_SYM_CHILD_READER_CHILD_H
@@ -23,9 +23,9 @@ struct reader_child {
 };
 
 /*
- * Have a child do that: it has the pipe as descriptor 0, a copy of kept as 1 if that is not
- * negative, and no other one, and ends when run() returns. From now on it has some seconds.
- * Returns 0 or a negative errno.
+ * Have a child call run(job). Its only descriptors are the pipe as 0, and a copy of kept as 1 if
+ * kept is not negative. It ends when run() returns, and has some seconds from now on. Returns 0 or
+ * a negative errno.
  */
 int reader_child__start(struct reader_child *child, void (*run)(const void *job), const void *job,
 			int kept);
@@ -35,20 +35,20 @@ void reader_child__write(const void *bytes, size_t size);
 
 /*
  * Without waiting: 1 if it has written something, or ended; 0 if not; -ETIMEDOUT or -ETIME, as
- * below, when it is not worth to be waited for any longer.
+ * below, when waiting any longer has no use.
  */
 int reader_child__look(struct reader_child *child);
 
 /*
- * Wait for so many bytes from it. Returns 0, -ETIMEDOUT if for a second it has waited for what does
- * not answer, -ETIME if it takes too long, or -EPIPE if it ended before.
+ * Wait for so many bytes from it. Returns 0, -ETIMEDOUT if it has waited for a second for a file
+ * that does not answer, -ETIME if it takes too long, or -EPIPE if it ended before.
  */
 int reader_child__read(struct reader_child *child, void *bytes, size_t size);
 
-/* One that does not end is left alone: it waits for a file, and has nothing else open. */
+/* A child that does not end is left alone: it waits for a file, and has nothing else open. */
 void reader_child__stop(struct reader_child *child);
 
-/* Whether it is a child, or was one until a moment ago: nobody needs to read what these map. */
+/* True if pid is a child, or was until a moment ago: nobody needs to read what these map. */
 bool reader_child__is_own(pid_t pid);
 
 /* File systems that did not answer, and are not asked again. */
@@ -59,12 +59,12 @@ struct avoided_devices {
 	size_t nr;
 };
 
-/* When there are too many all that are on no disk are avoided. */
+/* When there are too many, all devices that are no disk are avoided. */
 bool avoided_devices__has(const struct avoided_devices *avoided, uint64_t device);
 
 /*
- * A disk may be slow: no user can make one hang; and what has no device is no file's. Returns
- * whether it is one to avoid, and was none before.
+ * Disks may be slow, but no user can make one hang; 0 is the device of no file: neither is added.
+ * True if device is one to avoid, and was none before.
  */
 bool avoided_devices__add(struct avoided_devices *avoided, uint64_t device);
 

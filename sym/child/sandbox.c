@@ -54,7 +54,7 @@ static uint64_t mapped_bytes(void)
 	return file && fscanf(file, "%llu", &pages) == 1 ? pages * page_size() : 0;
 }
 
-/* Without /proc nothing is known of this one. */
+/* Be the first to end when memory runs out; without /proc this cannot be asked for. */
 static void volunteer_to_end(void)
 {
 	CLEANUP_CLOSE int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -85,14 +85,14 @@ static int set_limits(const struct sandbox *sandbox, uint64_t mapped)
 	return err;
 }
 
-/* Whether this process has become nobody in particular. */
+/* Become nobody in particular; false if that fails. */
 static bool change_user(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
 	bool changed;
 
-	/* Of no use but to root; in a user namespace there may be no nobody, nor a way to leave
+	/* Only root needs this; in a user namespace there may be no nobody, nor a way to leave
 	 * groups. */
 	changed = setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
 		  setresuid(NOBODY, NOBODY, NOBODY) == 0;
@@ -100,7 +100,7 @@ static bool change_user(void)
 }
 
 #ifdef OWN_ARCH
-/* One call that is allowed, whatever its arguments. */
+/* Allow a call, whatever its arguments. */
 #define ALLOW(number)                                                                              \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),                                         \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)

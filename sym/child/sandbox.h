@@ -24,9 +24,9 @@ struct sandbox {
 #define SANDBOX_FDS_MAX 8
 
 /*
- * Enter it: there is no way out. Other threads must not exist. Returns 0, or a negative errno
- * if neither the user could be changed nor system calls be refused, or a limit not be set, as that
- * of memory without /proc: then the process may do nothing but end.
+ * Enter it: there is no way out. Other threads must not exist. Returns 0, or a negative errno if a
+ * limit could not be set, as the one of memory without /proc, or if neither the user could be
+ * changed nor system calls be refused: then the process may do nothing but end.
  */
 int sandbox__enter(struct sandbox *sandbox);
 

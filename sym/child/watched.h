@@ -21,16 +21,16 @@ struct progress {
 	bool debug;    /* debug files are looked for: those that pid leads to; 0: the host's */
 	uint64_t work; /* left for this call: see elf_symbols__find() */
 	bool left_out; /* something was too large to be read to its end, or not opened */
-	bool incomplete_debug; /* a file that debug data is also in was not had, in this run */
+	bool incomplete_debug; /* a file with a part of the debug data was not had, in this run */
 	/* How long a server has been waited for in this run (sym/symfile/debuginfod.h). Never goes
 	 * back. */
 	uint64_t server_ms;
 };
 
 /*
- * What did not answer, and is not asked again. JIT maps are avoided as a kind when
- * the second one has not answered: they come last, and are worth no more time. So are the
- * debug files that processes lead to, and those of the host when they have not answered.
+ * These did not answer, and are not asked again. JIT maps are avoided as a kind when the second one
+ * has not answered: they come last, and are worth no more time. So are the debug files that
+ * processes lead to; the host's are avoided at the first.
  */
 #define AVOIDED_MAX	  8
 #define AVOIDED_JIT_MAX	  2
@@ -46,7 +46,7 @@ struct avoid_list {
 	size_t nr;
 };
 
-/* What is too large to be read to its end is no failure, but is said: err, or 0 for -EFBIG. */
+/* Note -EFBIG, too large to be read to the end: it is no failure. Returns err, or 0 for -EFBIG. */
 int progress__note_left_out(struct progress *progress, int err);
 
 /* Both are borrowed. */
@@ -68,7 +68,7 @@ bool watched__avoids_debug(const struct watched *watched, pid_t pid);
 /* A server is waited for, by now for so long: that is progress. */
 void watched__note_server(const struct watched *watched, uint64_t milliseconds);
 
-/* What was touched last gets on. */
+/* The work on what was touched last gets on. */
 void watched__tick(const struct watched *watched);
 
 /* device: 0 for what has none of its own, as the mappings. */
