@@ -14,12 +14,12 @@
 #include "sym/util/cleanup.h"
 
 /*
- * What is kept for the next question, of whichever units had it first: that of small programs, as
- * whoever streams events asks again and again.
+ * Bytes kept for the next question, by the units that had it first: enough for small programs. A
+ * caller that streams events asks again and again.
  */
 #define KEPT_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
-/* What is in a unit, and the image that it is in, if that is a file of its own. */
+/* The inside of a unit, and the image that it is in, if that is a file of its own. */
 struct inside {
 	struct debug_unit unit;
 	struct debug_image split;
@@ -39,7 +39,7 @@ struct debug_data {
 	size_t nr_units, units_capacity;
 	struct debug_ranges ranges; /* owners are units; sorted */
 	bool is_indexed;
-	int incomplete; /* why units may be missing of those, or 0 */
+	int incomplete; /* why units may be missing there, or 0 */
 	size_t nr_missing, kept_bytes;
 };
 
@@ -105,8 +105,8 @@ static bool unit_die(const struct debug_data *data, const struct unit *unit, Dwa
 
 /*
  * From the number of a unit to the owner of its ranges, and back. Units that have the same inline
- * function all claim it, although the linker has kept that of the first unit: of ranges
- * that are the same the last owner is found, so the numbers descend.
+ * function all claim it, although the linker has kept that of the first unit: of equal ranges the
+ * last owner is found, so the numbers descend.
  */
 static uint32_t owner_of(uint32_t unit)
 {
@@ -120,7 +120,7 @@ static int add_unit_range(void *context, uint64_t start, uint64_t end)
 	return debug_ranges__add(&data->ranges, start, end, owner_of((uint32_t)data->nr_units - 1));
 }
 
-/* What a unit does not say of itself its inside does. */
+/* Add the ranges inside a unit that states none itself. */
 static int add_inside(struct debug_data *data, Dwarf_Die *die, uint64_t size,
 		      const struct work *work)
 {
@@ -154,7 +154,7 @@ static int add_unit(struct debug_data *data, Dwarf_Die *die, Dwarf_Off entry, ui
 	return err;
 }
 
-/* The ranges of all units; of those that can be read if one of them cannot. */
+/* Read the ranges of all units that can be read. */
 static int index_units(struct debug_data *data, const struct work *work)
 {
 	Dwarf *dwarf = data->image->dwarf;
@@ -178,7 +178,7 @@ static int index_units(struct debug_data *data, const struct work *work)
 	return err;
 }
 
-/* The units that addresses lie in, and the addresses of each in their order. */
+/* By unit, and then in the order of the addresses. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
@@ -220,7 +220,7 @@ static void read_lines(struct answering *answering, Dwarf_Die *die)
 				  answering->work);
 }
 
-/* Returns 0, also if it could not be had, or -ENOMEM if more memory can be had. */
+/* Returns 0, also if the file could not be had, or -ENOMEM if more memory can be had. */
 static int open_split(struct answering *answering, struct unit *unit,
 		      const struct debug_split *split)
 {
@@ -263,7 +263,7 @@ static size_t size_of(const struct inside *inside)
 	       inside->unit.ranges.nr * sizeof(inside->unit.ranges.items[0]);
 }
 
-/* What is asked for now comes first. Returns whether there was any. */
+/* Make room: the question at hand comes first. Returns whether anything was kept. */
 static bool drop_kept(struct debug_data *data)
 {
 	bool any = data->kept_bytes > 0;
@@ -276,7 +276,7 @@ static bool drop_kept(struct debug_data *data)
 	return any;
 }
 
-/* As it was kept, or is read now; in part if it fails other than by -ENOMEM. */
+/* Take what was kept, or read it now; in part if that fails other than by -ENOMEM. */
 static int take_inside(struct answering *answering, struct unit *unit, Dwarf_Die *die)
 {
 	int err;
@@ -310,7 +310,7 @@ static void leave_inside(struct answering *answering, struct unit *unit, bool is
 	answering->inside = NULL;
 }
 
-/* Its frames, the innermost first: each is at the line of the call below it. */
+/* The frames of a scope, the innermost first: each is at the line of the call below it. */
 static size_t fill_frames(struct answering *answering, const struct debug_row *row, uint32_t scope,
 			  struct debug_frame *frames)
 {

@@ -2,9 +2,9 @@
 /*
  * Functions, inlined calls and source lines of addresses, from an image of DWARF.
  *
- * The ranges of all units are read once; those inside of a unit when addresses in it are
- * asked for, and few are kept, as long as memory suffices: that follows the largest unit. The image
- * may be of anyone's making: what it costs is bounded by *work.
+ * The ranges of all units are read once, ranges inside a unit when addresses in it are asked
+ * for; few of these are kept, as long as memory suffices: memory follows the largest unit. Anyone
+ * may have made the image: *work bounds its cost.
  */
 #ifndef TRACEKIT_SYM_DWARF_DATA_H
 #define TRACEKIT_SYM_DWARF_DATA_H
@@ -17,7 +17,7 @@
 struct debug_data;
 struct debug_image;
 
-/* What one question may cost: some seconds. Few programs cost a thousandth of it. */
+/* Work for one question: some seconds. Few programs cost a thousandth of it. */
 #define DEBUG_DATA_WORK ((uint64_t)64 * 1024 * 1024)
 
 struct debug_data_caller {
@@ -49,7 +49,7 @@ void debug_data__free(struct debug_data *data);
 int debug_data__find(struct debug_data *data, const uint64_t *addresses, size_t nr,
 		     const struct debug_data_caller *caller, uint64_t *work);
 
-/* Skeletons whose file was wanted and not to be had: they have lines only. */
+/* Skeletons whose file was wanted, but could not be had: they have lines only. */
 size_t debug_data__nr_missing(const struct debug_data *data);
 
 #endif

@@ -8,7 +8,7 @@
 
 /* Calls within calls; what is inlined deeper counts as a part of the call that it is in. */
 #define DEBUG_DEPTH_MAX 255
-/* These, and the function. */
+/* The calls, and the function. */
 #define DEBUG_FRAMES_MAX (DEBUG_DEPTH_MAX + 1)
 
 struct debug_frame {

@@ -14,8 +14,8 @@
 #include "sym/util/array.h"
 
 /*
- * What a file can hold: file systems that compress allocate less than they show, but a file that
- * is one large hole holds nothing.
+ * Bounds for holes: file systems that compress allocate less than they show, but a file that is one
+ * large hole holds nothing.
  */
 #define HOLE_FACTOR	 64
 #define HOLE_SLACK	 ((uint64_t)16 * 1024 * 1024)
@@ -35,7 +35,7 @@ static const char *const names[DEBUG_SECTIONS] = {
  */
 #define NAMES_SIZE 256
 
-/* Which section that is, or DEBUG_SECTIONS. */
+/* The section of that name, or DEBUG_SECTIONS. */
 static enum debug_section section_of(const char *name, bool is_split, bool *is_old)
 {
 	char wanted[SECTION_NAME_MAX + 16];
@@ -85,7 +85,7 @@ static uint64_t image_size(const struct debug_plan *plan)
 	return size;
 }
 
-/* Whether what is to be read of the file can be in it. */
+/* Check that the file can hold what is to be read of it. */
 static int check_sizes(const struct debug_plan *plan)
 {
 	uint64_t stored = 0;
@@ -137,7 +137,7 @@ void debug_plan__supply(struct debug_plan *plan, enum debug_section section,
 	plan->size = image_size(plan);
 }
 
-/* From the file, or memory. */
+/* Load a section from the file, or from memory. */
 static int load_part(const struct debug_plan *plan, enum debug_section section,
 		     unsigned char *bytes, const struct work *work)
 {
@@ -234,7 +234,7 @@ int debug_image__load(struct debug_image *image, const struct debug_plan *plan, 
 
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
-	/* Half of the time of reading is otherwise that of one page fault each 4 KB. */
+	/* Otherwise half of the time of reading goes to page faults, one each 4 KB. */
 	madvise(memory, loaded.size, MADV_HUGEPAGE);
 	loaded.bytes = memory;
 	err = load_parts(&loaded, plan, &all);

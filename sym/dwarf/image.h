@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Those sections of an ELF file that inlined calls and lines are found in, inflated, as
- * a small ELF file of its own in anonymous memory. libdw reads that: it has no
- * descriptor, maps no file, and finds no name of another one to open.
+ * The sections of an ELF file that tell inlined calls and lines, inflated, as a small ELF file of
+ * their own in anonymous memory. libdw reads this file: it has no descriptor, maps no file, and
+ * finds no name of another one to open.
  */
 #ifndef TRACEKIT_SYM_DWARF_IMAGE_H
 #define TRACEKIT_SYM_DWARF_IMAGE_H
@@ -54,10 +54,10 @@ struct debug_image {
 };
 
 /*
- * Find out what to read of elf: of its sections whose names end in ".dwo" if is_split,
- * else of those without. *elf must stay as it is.
- * Returns 0, -ENOENT if it says nothing about functions or lines, -EFBIG if it has more
- * than is read of one file, or -EBADMSG if it cannot have what it states.
+ * Find out what to read of elf: sections whose names end in ".dwo" if is_split, else the other
+ * ones. *elf must stay as it is.
+ * Returns 0, -ENOENT if it says nothing about functions or lines, -EFBIG if it has more than is
+ * read of one file, or -EBADMSG if it cannot have what it states.
  */
 int debug_plan__make(struct debug_plan *plan, const struct elf_symbols *elf, bool is_split);
 

@@ -15,8 +15,8 @@ struct row_state {
 };
 
 /*
- * A row is of the addresses up to the next one of its sequence. Within a sequence they
- * ascend, so that wanted stays where it is unless another sequence begins.
+ * A row holds for the addresses up to the next row of its sequence. Within a sequence they ascend,
+ * so that wanted stays where it is unless another sequence begins.
  */
 struct run {
 	const struct debug_lines *lines;
@@ -34,7 +34,7 @@ static void reset(struct run *run)
 	run->in_sequence = false;
 }
 
-/* Those in front of end are of the last row. */
+/* The last row holds for wanted addresses in front of end. */
 static void settle(struct run *run, uint64_t end)
 {
 	const struct row_state *last = &run->last;
@@ -42,7 +42,7 @@ static void settle(struct run *run, uint64_t end)
 	for (; run->wanted < run->nr && run->rows[run->wanted].address < end; run->wanted++) {
 		struct debug_row *row = &run->rows[run->wanted];
 
-		/* Of sequences that overlap the first is as good as any. */
+		/* If sequences overlap, the first is as good as any. */
 		if (row->found)
 			continue;
 		row->file = last->file;

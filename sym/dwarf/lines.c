@@ -9,11 +9,11 @@
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
 
-/* Of each of the three parts of a path: what is longer is no path. */
+/* Bytes of each of the three parts of a path: a longer one is no path. */
 #define PATH_PART_MAX 4096
-/* What a producer may say about each file or folder; there are five kinds of it. */
+/* Facts that a producer may state about each file or folder; there are five kinds of them. */
 #define FORMATS_MAX 16
-/* Entries of which it says nothing take no bytes, and could be as many as it likes. */
+/* Entries without facts take no bytes, and a producer can claim any number of them. */
 #define ENTRIES_MAX (1024 * 1024)
 
 struct entry_format {
@@ -108,7 +108,7 @@ static int add_file(struct debug_lines *lines, const char *name, uint64_t folder
 	return 0;
 }
 
-/* The folders, or the files, of version 5: a description of what an entry has, and entries. */
+/* Read the folders, or the files, of version 5: a description of what an entry has, and entries. */
 static int read_entries(struct debug_lines *lines, struct byte_reader *reader, bool are_files,
 			const struct work *work)
 {
@@ -141,7 +141,7 @@ static int read_entries(struct debug_lines *lines, struct byte_reader *reader, b
 	return 0;
 }
 
-/* Those of versions 2 to 4, where folder 0 is that of the compilation, and there is no file 0. */
+/* Read the entries of versions 2 to 4: folder 0 is the compilation's, there is no file 0. */
 static int read_old_entries(struct debug_lines *lines, struct byte_reader *reader,
 			    const struct work *work)
 {
@@ -192,7 +192,7 @@ static int read_header(struct debug_lines *lines, struct byte_reader *reader,
 	lines->min_instruction_length = (uint8_t)byte_reader__number(&header, 1);
 	if (lines->version >= 4)
 		byte_reader__skip(&header, 1); /* operations in an instruction: only of VLIW */
-	byte_reader__skip(&header, 1);	       /* whether rows begin statements */
+	byte_reader__skip(&header, 1);	       /* rows begin statements, or not */
 	lines->line_base = (int8_t)byte_reader__number(&header, 1);
 	lines->line_range = (uint8_t)byte_reader__number(&header, 1);
 	lines->opcode_base = (uint8_t)byte_reader__number(&header, 1);
@@ -237,7 +237,7 @@ void debug_lines__release(struct debug_lines *lines)
 	*lines = (struct debug_lines){0};
 }
 
-/* What a path begins with that is not absolute, or "". */
+/* The folder that a relative path begins with, or "". */
 static const char *folder_of(const struct debug_lines *lines, uint64_t folder)
 {
 	return folder < lines->nr_folders ? lines->folders[folder] : "";

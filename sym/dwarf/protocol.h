@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes over the socket between sym/dwarf/reader.h and its child. The parent sends a
+ * The messages between sym/dwarf/reader.h and its child, over a socket. The parent sends a
  * question: how many addresses, then the addresses. The child sends replies until one of
  * kind REPLY_DONE; to REPLY_OPEN the parent sends one byte, with a descriptor or without.
  */

@@ -25,8 +25,8 @@ struct debug_ranges {
 };
 
 /*
- * Add a range; one that is empty, or begins at 0, is none: linkers leave such ones of
- * functions that they dropped. Returns 0, -ENOMEM or -EFBIG.
+ * Add a range, unless it is empty or begins at 0: linkers leave such ranges of functions that they
+ * dropped. Returns 0, -ENOMEM or -EFBIG.
  */
 int debug_ranges__add(struct debug_ranges *ranges, uint64_t start, uint64_t end, uint32_t owner);
 
@@ -45,8 +45,8 @@ int debug_sweep__begin(struct debug_sweep *sweep, const struct debug_ranges *ran
 void debug_sweep__release(struct debug_sweep *sweep);
 
 /*
- * The owner of the range that began last of those with the address, which must be none
- * below those asked for before; or DEBUG_RANGES_NONE.
+ * The owner of the range that began last among those with the address, or DEBUG_RANGES_NONE. The
+ * address must not be below those asked for before.
  */
 uint32_t debug_sweep__find(struct debug_sweep *sweep, uint64_t address);
 

@@ -23,7 +23,7 @@
 #include "sym/util/clock.h"
 #include "sym/util/page.h"
 
-/* Of a question, in milliseconds: there are slow machines, and busy ones. */
+/* Time for a question, in milliseconds: there are slow machines, and busy ones. */
 #define BUDGET_MS	       1000
 #define BUDGET_MS_PER_MB       20
 #define BUDGET_MS_PER_THOUSAND 10
@@ -31,25 +31,25 @@
 #define TICK_MS		       50
 #define TICK_NS		       (TICK_MS * (NANOSECONDS / 1000))
 #define END_MS		       100
-/* In all questions. */
+/* For all questions together. */
 #define CPU_SECONDS 60
 /*
- * The clock by which RLIMIT_CPU is kept, which counts ticks (posix_cpu_timers: CPUCLOCK_PROF):
- * that of clock_getcpuclockid() is more precise, and goes differently.
+ * The clock of RLIMIT_CPU, which counts ticks (posix_cpu_timers: CPUCLOCK_PROF): the clock of
+ * clock_getcpuclockid() is more precise, and goes differently.
  */
 #define LIMIT_CLOCK(pid) ((clockid_t)(~(unsigned int)(pid) << 3))
 /*
- * Of the memory that is available at its start, the share of a reader's images, and that of all
- * that it may map: indices of units, those of the largest unit, files of split units.
+ * Shares of the memory that is available when a reader starts: for its images, and for all that it
+ * may map: indices of units, those of the largest unit, files of split units.
  */
 #define IMAGES_SHARE 4
 #define MEMORY_SHARE 2
 #define MEMORY_SLACK ((uint64_t)1024 * 1024 * 1024)
-/* Where the kernel does not say. */
+/* If the kernel does not say. */
 #define MEMORY_ASSUMED ((uint64_t)512 * 1024 * 1024)
-/* What one file may have us keep. */
+/* Most bytes that one file may have us keep. */
 #define STRINGS_MAX ((size_t)256 * 1024 * 1024)
-/* Of one question: so many bytes of frames, or, if that is more, frames of each address. */
+/* For one question: so many bytes of frames, or, if that is more, frames of each address. */
 #define FRAMES_SIZE_MAX	   ((size_t)64 * 1024 * 1024)
 #define FRAMES_PER_ADDRESS 8
 #define INBOX_SIZE	   ((size_t)256 * 1024)
@@ -66,7 +66,7 @@ struct debug_reader {
 	struct arena arena;
 	const char **strings; /* by their number, less 1 */
 	size_t nr_strings, strings_capacity, strings_size;
-	unsigned char *inbox; /* what has come and is not yet a whole reply */
+	unsigned char *inbox; /* bytes that are not yet a whole reply */
 	size_t received;
 };
 
@@ -96,7 +96,7 @@ static uint64_t available_memory(void)
 	return MEMORY_ASSUMED;
 }
 
-/* In bytes, of what is no file's; 0 if the kernel does not say. */
+/* Memory without files, in bytes; 0 if the kernel does not say. */
 static uint64_t resident_memory(pid_t pid)
 {
 	unsigned long long resident, shared;
@@ -144,7 +144,7 @@ static int start(struct debug_reader *reader, const struct debug_plan *plan,
 		return -ENOMEM;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
-	/* If we hang in a file that does not answer nobody else ends it. */
+	/* If we hang in a file that does not answer, nobody else ends the child. */
 	(void)setsockopt(sockets[1], SOL_SOCKET, SO_RCVTIMEO, &idle, sizeof(idle));
 	start_child(reader, sockets, plan, alternate);
 	if (reader->child < 0)
@@ -268,7 +268,7 @@ static int take_frames(struct question *question, const struct reply *reply,
 
 	if (reply->value >= question->nr || question->chains[reply->value].frames)
 		return -EPROTO;
-	/* Up to the end of the answer, so that there may be a next one. */
+	/* Read on to the end of the answer, so that there may be a next one. */
 	if (reply->nr > question->nr_frames_max - question->nr_frames) {
 		question->is_cut = true;
 		return 0;
@@ -293,7 +293,7 @@ static int take_frames(struct question *question, const struct reply *reply,
 	return 0;
 }
 
-/* One byte, with fd if there is one. The child waits for it, so there is room for it. */
+/* Send one byte, with fd if there is one. The child waits for it, so there is room for it. */
 static int send_descriptor(int socket, int fd)
 {
 	union {
@@ -517,7 +517,7 @@ static int ask(struct debug_reader *reader, struct debug_chain *chains, size_t n
 	return !err && question.is_cut ? -EFBIG : err;
 }
 
-/* Its limits are those of what it maps; this is what it takes from others. */
+/* The limits count what the child maps; this counts what it takes from others. */
 static void note_memory(struct debug_reader *reader)
 {
 	uint64_t now = resident_memory(reader->child);

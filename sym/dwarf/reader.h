@@ -22,8 +22,8 @@ struct elf_symbols;
 struct debug_reader_caller {
 	void *context;
 	/*
-	 * A descriptor of a file of a split unit, at a path that the file of the reader names: what
-	 * of that is to be followed is for the caller to say. Or a negative errno. May be NULL.
+	 * Open the file of a split unit, at a path that the reader's file names: the caller decides
+	 * which paths to follow. Returns a descriptor, or a negative errno. May be NULL.
 	 */
 	int (*open_file)(void *context, const char *path);
 	/* Called every 100 ms at least: whatever the child does, it does not last long. May be
@@ -56,11 +56,11 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *
 			const struct debug_reader_caller *caller);
 
 /*
- * Fill in the frames of chains, which are sorted by address, as far as they are found: those go
- * into the arena, strings stay valid until the reader is stopped. It takes 4 seconds at most.
- * Returns 0, -EFBIG if the file would cost more work or memory, -ETIMEDOUT if it took too
- * long, -EPIPE if the child has died, -EPROTO if it sent nonsense, or another negative errno.
- * What was found by then is there all the same. After other than 0 and -EFBIG the child has
+ * Fill in the frames of chains, which are sorted by address, as far as they are found: frames go
+ * into the arena, strings stay valid until the reader is stopped. It takes 4 seconds at most for
+ * each 2^20 addresses. Returns 0, -EFBIG if the file would cost more work or memory, -ETIMEDOUT if
+ * it took too long, -EPIPE if the child has died, -EPROTO if it sent nonsense, or another negative
+ * errno. What was found by then is there all the same. After other than 0 and -EFBIG the child has
  * been killed: from then on nothing is found, and 0 is returned, so that each reader fails once.
  */
 int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, size_t nr,
@@ -70,21 +70,21 @@ int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, 
 size_t debug_reader__nr_missing(const struct debug_reader *reader);
 
 /*
- * Whether the child has used half of the time of a CPU that it may use: before it has used
- * all of that and is ended another reader should take its place. Not after it has failed.
+ * True if the child has used half of its CPU time: before it has used all of it and is ended,
+ * another reader should take its place. False after it has failed.
  */
 bool debug_reader__is_worn(const struct debug_reader *reader);
 
 /*
- * Bytes that it costs: what the child had in its memory when it answered last, the images of the
- * files that it was started for at least, and the strings that it sent. 0 after it has failed.
+ * Bytes that the reader costs: the child's memory when it answered last, at least the images of its
+ * files, and the strings that it sent. 0 after it has failed.
  */
 uint64_t debug_reader__size(const struct debug_reader *reader);
 
 /*
  * End the child, and forget all strings. Returns 0, or the PID of the child if it has not ended
- * soon, as one that waits for a file that does not answer: the caller is to wait for it later.
- * NULL is allowed.
+ * soon, as when it waits for a file that does not answer: the caller is to wait for it later. NULL
+ * is allowed.
  */
 pid_t debug_reader__stop(struct debug_reader *reader);
 

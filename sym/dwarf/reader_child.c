@@ -36,7 +36,7 @@ struct child {
 	struct sent_strings strings;
 	uint64_t *addresses;
 	size_t nr;
-	unsigned char *out; /* what is still to be sent */
+	unsigned char *out; /* bytes still to be sent */
 	size_t pending;
 };
 
@@ -146,7 +146,7 @@ static uint32_t number_of(struct child *child, const char *text)
 	return slot->number;
 }
 
-/* Of struct debug_data_caller. */
+/* emit() of struct debug_data_caller. */
 static int send_frames(void *context, size_t index, const struct debug_frame *frames, size_t nr)
 {
 	struct child *child = context;
@@ -164,7 +164,7 @@ static int send_frames(void *context, size_t index, const struct debug_frame *fr
 	return 0;
 }
 
-/* One byte, and with it a descriptor if there is one. */
+/* Receive one byte, and with it a descriptor if there is one. */
 static int receive_descriptor(int socket)
 {
 	union {
@@ -193,7 +193,7 @@ static int receive_descriptor(int socket)
 	return fd;
 }
 
-/* Of struct debug_data_caller. */
+/* open_file() of struct debug_data_caller. */
 static int ask_for_file(void *context, const char *path)
 {
 	struct child *child = context;

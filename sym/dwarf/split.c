@@ -11,9 +11,9 @@
 #include "sym/elf/work.h"
 #include "sym/util/cleanup.h"
 
-/* Units in one such file, among which one is looked for: there is one, and types. */
+/* Units in a split file that are looked at for ours: there is one, and types. */
 #define UNITS_MAX 65536
-/* Of the program, for one of the unit: on average, with lists of ranges among them. */
+/* Bytes of the program for each byte of the unit: on average, with lists of ranges. */
 #define BYTES_PER_BYTE 64
 
 struct skeleton {
@@ -52,7 +52,7 @@ static int take_attribute(Dwarf_Attribute *attribute, void *context)
 	return DWARF_CB_OK;
 }
 
-/* From base to the end of the section, which other units follow in. */
+/* From base to the end of the section: other units follow in it. */
 static struct debug_bytes bytes_from(const struct debug_image *image, enum debug_section section,
 				     uint64_t base)
 {
@@ -63,7 +63,7 @@ static struct debug_bytes bytes_from(const struct debug_image *image, enum debug
 	return (struct debug_bytes){.bytes = bytes->bytes + base, .size = bytes->size - base};
 }
 
-/* In front of the base, from version 5 on: a length, and what it counts from. */
+/* From version 5 on a length stands in front of the base, and counts the bytes between, too. */
 static struct debug_bytes addresses_from(const struct debug_image *image, uint64_t base,
 					 uint16_t version, uint8_t offset_size)
 {
@@ -103,7 +103,7 @@ int debug_split__of(struct debug_split *split, Dwarf_Die *die, const struct debu
 	err = path_of(&skeleton, split->path, sizeof(split->path));
 	if (err)
 		return err;
-	/* Never its last parameter but one, for which libdw would look for the file. */
+	/* Never ask for the subdie: libdw would look for the file. */
 	if (dwarf_cu_info(die->cu, &version, NULL, NULL, NULL, &split->id, NULL, &offset_size))
 		return -ENOENT;
 	split->base = skeleton.has_low && dwarf_formaddr(&skeleton.low, &low) == 0 ? low : 0;
@@ -113,8 +113,8 @@ int debug_split__of(struct debug_split *split, Dwarf_Die *die, const struct debu
 }
 
 /*
- * Version 4 does not say how much of the program's sections is a unit's. But to refer to it
- * takes bytes, too, and to copy all that follows for each of thousands of units takes long.
+ * Version 4 does not say how much of the program's sections belongs to a unit. But references to it
+ * take bytes, too, and it takes long to copy all that follows for each of thousands of units.
  */
 static void supply(struct debug_plan *plan, enum debug_section section, struct debug_bytes bytes,
 		   const struct elf_symbols *elf)

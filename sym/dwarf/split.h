@@ -14,7 +14,7 @@
 #include "sym/dwarf/image.h"
 #include "sym/dwarf/unit.h"
 
-/* What a skeleton says of its file. */
+/* A skeleton's claims about its file. */
 struct debug_split {
 	char path[PATH_MAX];
 	uint64_t id;
@@ -25,7 +25,7 @@ struct debug_split {
 
 /*
  * Fill in *split from the skeleton of image. Returns 0, -ENOENT if it is no skeleton, or
- * -ENAMETOOLONG. The path is the skeleton's word: where to look is for the caller to say.
+ * -ENAMETOOLONG. The path is the skeleton's word: the caller decides where to look.
  */
 int debug_split__of(struct debug_split *split, Dwarf_Die *skeleton,
 		    const struct debug_image *image);

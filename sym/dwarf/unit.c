@@ -3,7 +3,7 @@
  * All entries are visited in the order in which they stand, without recursion: an entry's
  * children follow its attributes, and a null entry ends them. libdw is only asked where
  * the attributes of an entry end. Its dwarf_getscopes() would walk the tree for each
- * address, and to ask for the siblings of entries with children walks all of these.
+ * address, and to ask for the sibling of an entry walks all its children.
  */
 #include "sym/dwarf/unit.h"
 
@@ -16,7 +16,7 @@
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 
-/* Entries that say what another one is, one of another: there are two or three. */
+/* Entries that refer to each other in a row: there are two or three. */
 #define REFERENCES_MAX 16
 
 /* The attributes of a function or an inlined call that matter, if they are there. */
@@ -281,7 +281,7 @@ void debug_unit__release(struct debug_unit *unit)
 	*unit = (struct debug_unit){0};
 }
 
-/* What an entry says about the name of a function, and where more is said. */
+/* The names of a function in an entry, and a reference to an entry that says more. */
 struct naming {
 	const char *name, *linkage_name;
 	Dwarf_Attribute reference;

@@ -54,7 +54,7 @@ int debug_unit__each_range(Dwarf_Die *die, uint64_t base, const struct work *wor
 int debug_unit__read(struct debug_unit *unit, const struct work *work);
 void debug_unit__release(struct debug_unit *unit);
 
-/* A scope, with the name of its function: see struct debug_frame. That is in the image. */
+/* A scope, with the name of its function: see struct debug_frame. The name is in the image. */
 const struct debug_scope *debug_unit__name(struct debug_unit *unit, uint32_t scope,
 					   const struct work *work);
 
