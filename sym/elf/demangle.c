@@ -6,9 +6,9 @@
  * it is left by a jump, from its callback as soon as the form is too long, or from
  * a timer.
  *
- * What a jump leaves behind: its printers hold no memory but, in a Rust v0 name,
- * the buffer of one Punycode identifier while they decode and print it. They are
- * not left in print then; and such identifiers are so short that decoding them all
+ * A jump could leave memory behind. libiberty's printers hold none but, in a Rust v0
+ * name, the buffer of one Punycode identifier while they decode and print it. No
+ * jump leaves them in print then; and such identifiers are so short that decoding them all
  * takes a small part of the time that the timer allows.
  */
 #include "sym/elf/demangle.h"
@@ -19,19 +19,19 @@
 #include <string.h>
 #include <sys/time.h>
 
-/* Of CPU time, in microseconds. The longest of ordinary names take a tenth of one millisecond. */
+/* CPU time, in microseconds. The longest of ordinary names take a tenth of one millisecond. */
 #define TIME_MAX 10000
 
 /* Decoding takes time by the square of the length. Identifiers in earnest have some ten bytes. */
 #define PUNYCODE_LENGTH_MAX 255
 
-/* What the callbacks of libiberty write into. */
+/* The output of libiberty's callbacks. */
 struct output {
 	char *text;
 	size_t used;
 	int options; /* of libiberty */
 	bool is_rust;
-	bool too_long; /* what comes is no longer wanted */
+	bool too_long; /* no further text is wanted */
 	sigjmp_buf give_up;
 };
 
@@ -97,13 +97,13 @@ static bool may_be_mangled(const char *symbol)
 	       !strncmp(symbol, "_GLOBAL_", 8);
 }
 
-/* Whether a symbol could hold an identifier in Punycode, "u1234_...", that is too long. */
+/* True if a symbol could hold an identifier in Punycode, "u1234_...", that is too long. */
 static bool has_long_punycode(const char *symbol)
 {
 	while ((symbol = strchr(symbol, 'u'))) {
 		size_t length = 0;
 
-		/* It can overflow: to what it overflows to in libiberty. */
+		/* It can overflow, to the same value as in libiberty. */
 		for (symbol++; *symbol >= '0' && *symbol <= '9'; symbol++)
 			length = length * 10 + (size_t)(*symbol - '0');
 		if (length > PUNYCODE_LENGTH_MAX && length <= strlen(symbol))
@@ -124,8 +124,8 @@ static bool demangle_plain(const char *symbol, struct output *output)
 	output->is_rust = output->too_long = false;
 	output->used = 0;
 	/*
-	 * With its limit on recursion no C++ symbol above 1,024 bytes has a form. Without it
-	 * the deepest ones of DEMANGLED_SIZE take 1 MB of stack. Rust's back references need it.
+	 * With its limit on recursion no C++ symbol above 1,024 bytes has a form. Without it the
+	 * deepest ones of DEMANGLED_SIZE take 1 MB of stack. Rust's back references need the limit.
 	 */
 	return cplus_demangle_v3_callback(symbol, output->options | DMGL_NO_RECURSE_LIMIT, append,
 					  output);
@@ -153,7 +153,7 @@ static bool may_be_rust(const char *symbol)
 	return !strncmp(symbol, "_R", 2) || strstr(symbol, "17h");
 }
 
-/* What stands behind the mangled name: a version, "@plt", or if wanted ".cold" and the like. */
+/* The end behind the mangled name: a version, "@plt", or if wanted ".cold" and the like. */
 static const char *find_suffix(const char *symbol, const struct output *output)
 {
 	bool has_dots = output->options & DMGL_PARAMS || may_be_rust(symbol);

@@ -15,9 +15,9 @@
 /*
  * The demangled form of a symbol, with a NUL, into text. False if it is not
  * mangled, or its form does not fit, or is not found within 10 ms of CPU time (and
- * a tick), a hundred times what ordinary ones take; text is then undefined. The
- * last of these takes one away from *patience, and at 0 nothing is demangled any
- * more. Rust (v0 and legacy) is tried first, then C++ (Itanium ABI). For programs
+ * a tick), a hundred times what ordinary ones take; text is then undefined. Each
+ * form that takes too long takes one away from *patience: at 0 none is demangled
+ * any more. Rust (v0 and legacy) is tried first, then C++ (Itanium ABI). For programs
  * with one thread: it uses ITIMER_VIRTUAL, and keeps SIGVTALRM.
  */
 bool demangle(const char *symbol, char text[DEMANGLED_SIZE], unsigned int *patience);

@@ -17,7 +17,7 @@ struct work;
 /* Begins with nothing but its first two members. */
 struct file_window {
 	const struct elf_symbols *elf;
-	const struct work *work; /* what is read is taken from it */
+	const struct work *work; /* it pays for what is read */
 	uint64_t start;		 /* in the file */
 	size_t size;
 	char bytes[FILE_WINDOW_SIZE];

@@ -10,7 +10,7 @@
 #include "sym/elf/work.h"
 #include "sym/util/arena.h"
 
-/* One file may have the work of eight million symbols. */
+/* A file may have the work of eight million symbols. */
 #define WORK_MAX (8 * 1024 * 1024)
 
 static bool is_in_block(const struct go_table *table, const struct go_block *block,

@@ -9,12 +9,12 @@
  *   since 1.16: words that tell where in the table these parts begin: the names,
  *     three more, and the functions
  *
- * The functions, in 1.2 right behind the header, are pairs, sorted: where one
- * begins, and where in this part its description is, which starts with the same and
- * numbers of 32 bits: first where its name begins, the fourth where what it does with the
- * stack pointer, in the last but one of the parts. Behind the last pair stands where that
- * one ends. Since 1.18 both are u32, and code is counted from where it begins. In 1.2
- * there are no parts: all is counted from the header.
+ * The functions, in 1.2 right behind the header, are sorted pairs: the address where one
+ * begins, and the place of its description in this part. The description starts with the
+ * address again and numbers of 32 bits: the first is the place of its name, the fourth that
+ * of its stack pointer's changes, in the last but one of the parts. Behind the last pair
+ * stands where its function ends. Since 1.18 both are u32, and addresses count from the
+ * first code. In 1.2 there are no parts: all is counted from the header.
  */
 #include "sym/elf/go_table.h"
 
@@ -35,16 +35,16 @@
 #define HEADER_BYTES 8 /* before its words */
 #define HEADER_WORDS 8 /* at most */
 #define TEXT_WORD    2
-/* Of moduledata, where the address of the code is, in all versions that need it. */
+/* Word of moduledata that holds the address of the code, in all versions that need it. */
 #define MODULE_TEXT_WORD 22
 
-/* Behind where a function begins, in what describes it. */
+/* A description, behind the address where the function begins. */
 #define DESCRIPTION_BYTES  38 /* at most */
 #define DESCRIPTION_DELTAS 12
 #define DESCRIPTION_ID	   32 /* since 1.16, for what the runtime knows; behind it are flags */
 #define DESCRIPTION_ID_20  36
 
-/* What may be searched for a header: more than the read-only data of the largest programs. */
+/* Bytes that are searched for a header: more read-only data than the largest programs have. */
 #define SCAN_BYTES_MAX ((uint64_t)64 * 1024 * 1024)
 #define HEADER_ALIGN   8
 
@@ -120,7 +120,7 @@ static void set_place(struct go_table *table, const struct elf_section *section,
 	table->size = section->size - offset;
 }
 
-/* Where a header stands in a section; false if none does. */
+/* Find a header in a section; false if there is none. */
 static bool scan_section(struct go_table *table, const struct elf_section *section)
 {
 	CLEANUP_FREE struct file_window *window = calloc(1, sizeof(*window));
@@ -146,8 +146,8 @@ static bool scan_section(struct go_table *table, const struct elf_section *secti
 }
 
 /*
- * The table has a section, unless GNU ld has linked a PIE: then it is part of
- * .data.rel.ro. That is searched only in what Go says it has made.
+ * The table has a section, unless GNU ld has linked a PIE: then it is part of .data.rel.ro. This
+ * section is searched only in files that Go says it has made.
  */
 static bool find_table(struct go_table *table)
 {
@@ -159,7 +159,7 @@ static bool find_table(struct go_table *table)
 
 /* ---- its header ---- */
 
-/* What a relocation writes at address that holds no symbol, but an address of the file. */
+/* The address of the file that a relocation without a symbol writes at address; 0: none. */
 static uint64_t relocated(struct go_table *table, uint64_t address)
 {
 	const struct elf_symbols *elf = table->elf;
@@ -189,7 +189,7 @@ static uint64_t relocated(struct go_table *table, uint64_t address)
 	return 0;
 }
 
-/* An address that stands at address, which is offset in the file; 0: none. */
+/* Read the address that stands at address, which is offset in the file; 0: none. */
 static uint64_t read_address(struct go_table *table, uint64_t address, uint64_t offset)
 {
 	unsigned char bytes[sizeof(uint64_t)];
@@ -207,7 +207,7 @@ static uint64_t find_text(struct go_table *table)
 	uint64_t at = HEADER_BYTES + TEXT_WORD * table->word;
 	uint64_t text = 0;
 
-	/* One or the other: what is not there is not looked for among relocations. */
+	/* Ask one or the other: relocations would be searched for one that is not there. */
 	if (table->module) {
 		at = MODULE_TEXT_WORD * table->word;
 		text = read_address(table, table->module->address + at, table->module->offset + at);
@@ -217,7 +217,7 @@ static uint64_t find_text(struct go_table *table)
 	return text || !table->code ? text : table->code->address;
 }
 
-/* Whether there is room for the pairs that are said to be there. */
+/* True if there is room for the pairs that the header states. */
 static bool is_within(const struct go_table *table)
 {
 	return table->functions < table->size && table->names < table->size &&

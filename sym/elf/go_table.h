@@ -25,15 +25,15 @@ struct go_table {
 	struct work work;
 	/* Sections: the table itself, or where it is among other things; moduledata; code. */
 	const struct elf_section *whole, *relro, *module, *code;
-	const struct elf_section *mark; /* that Go puts into what it makes */
+	const struct elf_section *mark; /* which Go puts into what it makes */
 	uint64_t address, offset, size; /* of the table; offset: in the file */
 	size_t word;			/* 4 or 8 */
 	uint32_t magic;
-	size_t entry;	    /* bytes of each of a pair */
-	uint64_t text;	    /* what is added to where functions begin */
+	size_t entry;	    /* bytes of each half of a pair */
+	uint64_t text;	    /* to be added to the starts of functions */
 	uint64_t functions; /* offsets in the table */
 	uint64_t names;
-	uint64_t deltas; /* what those of the stack pointer are counted from */
+	uint64_t deltas; /* where the offsets of the stack pointer's changes count from */
 	uint64_t nr;
 };
 
@@ -46,7 +46,7 @@ struct go_block {
 	unsigned char bytes[2 * sizeof(uint64_t) * (GO_BLOCK_FUNCTIONS + 1)];
 };
 
-/* What the runtime says of a function that is unlike others. */
+/* Flags of the runtime for functions that are unlike others. */
 enum go_flag {
 	GO_TOP_FRAME = 1,
 	GO_WRITES_STACK_POINTER = 2,
@@ -65,14 +65,14 @@ bool go_table__open(struct go_table *table, const struct elf_symbols *elf, struc
 /* size bytes at that offset of the table; false if it has not so many, or no work is left. */
 bool go_table__read(struct go_table *table, void *buffer, size_t size, uint64_t offset);
 
-/* Those from number first on, nr at most; false if they cannot be read. */
+/* Read the pairs from number first on, nr at most; false if they cannot be read. */
 bool go_table__read_block(struct go_table *table, struct go_block *block, uint64_t first,
 			  uint64_t nr);
 
 /* Number i of a block's functions: where it begins, or with i = nr where the last one ends. */
 uint64_t go_table__start(const struct go_table *table, const struct go_block *block, uint64_t i);
 
-/* Number i of them; false if it cannot be read. What lies behind the table is 0. */
+/* Describe number i of them; false if it cannot be read. Bytes behind the table are 0. */
 bool go_table__describe(struct go_table *table, const struct go_block *block, uint64_t i,
 			struct go_description *description);
 

@@ -12,10 +12,10 @@
 #include "sym/util/cleanup.h"
 
 #define PIECE_SIZE ((size_t)256 * 1024)
-/* As much as the format lets a frame ask for is 2 GB; compressors use 8 MB, at most 128. */
+/* The format lets a frame ask for 2 GB; compressors use 8 MB, at most 128. */
 #define ZSTD_WINDOW_LOG_MAX 27
 
-/* What is still to be read. */
+/* The bytes that are still to be read. */
 struct source {
 	const struct elf_symbols *elf;
 	const struct work *work;

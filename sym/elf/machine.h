@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this machine is called by those who have something for it. */
+/* The names of this machine in several places. */
 #ifndef TRACEKIT_SYM_ELF_MACHINE_H
 #define TRACEKIT_SYM_ELF_MACHINE_H
 

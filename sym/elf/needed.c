@@ -10,7 +10,7 @@
 /* The largest programs are linked with some hundred libraries. */
 #define ENTRIES_MAX 4096
 
-/* What dynamic entry i of a section says; false behind the last one. */
+/* Read dynamic entry i of a section; false behind the last one. */
 static bool read_dynamic(const struct elf_symbols *elf, const struct elf_section *section, size_t i,
 			 Elf64_Dyn *dynamic)
 {

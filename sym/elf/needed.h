@@ -8,8 +8,8 @@
 struct elf_symbols;
 
 /*
- * Whether is_meant() holds for the soname of one of them and name. Of what no program
- * has (more than one dynamic section, thousands of entries) the rest is not looked at.
+ * True if is_meant() holds for the soname of one of them and name. No program has more than one
+ * dynamic section, or thousands of entries: the rest is not looked at.
  */
 bool elf_needed__any(const struct elf_symbols *elf,
 		     bool (*is_meant)(const char *soname, const char *name), const char *name);

@@ -23,7 +23,7 @@ struct elf_note {
 	size_t size;
 };
 
-/* Whether it is a note of that type of the owner of that name. */
+/* True if it is a note of that type of the owner of that name. */
 bool elf_note__is(const struct elf_note *note, uint32_t type, const char *owner);
 
 /*

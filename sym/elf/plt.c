@@ -91,7 +91,7 @@ static int64_t decode_lazy_entry(const unsigned char *code, size_t size)
 	return number;
 }
 
-/* The slot of relocation number of .rela.plt, which is the one that .plt's slots are in; or 0. */
+/* The slot of a relocation of .rela.plt, the one section with slots for .plt, by number; or 0. */
 static uint64_t lazy_slot(struct plt_pass *pass, int64_t number)
 {
 	const struct elf_symbols *elf = pass->elf;
@@ -133,8 +133,8 @@ static bool note_entry(struct plt_pass *pass, const struct elf_section *section,
 
 /*
  * Entries have 16 bytes, or 8 in .plt.got and in static programs, whose section says
- * nothing. What is 8 bytes behind an entry of 16 is in the midst of an instruction,
- * and does not look like an entry.
+ * nothing. 8 bytes behind an entry of 16 is the midst of an instruction, which does
+ * not look like an entry.
  */
 static void note_use(struct plt_pass *pass, const struct elf_section *section,
 		     struct elf_lookup *lookup)
@@ -167,8 +167,8 @@ static void note_uses(struct plt_pass *pass, struct elf_lookup *lookups, size_t 
 }
 
 /*
- * "NAME@plt" for the lookup of a use. Those that are given one name one after the
- * other share it: *text is the last one, made for this name, or NULL.
+ * "NAME@plt" for the lookup of a use. Uses with the same name in a row share it: *text is the last
+ * one, made for this name, or NULL.
  */
 static int give_name(struct plt_pass *pass, const struct plt_use *use, const char *name,
 		     const char **text)

@@ -41,7 +41,7 @@ static int read_header(const struct elf_symbols *elf, const struct elf_section *
 	return 0;
 }
 
-/* The one of GNU's older form: "ZLIB", and the size as a big-endian number of 64 bits. */
+/* The header of GNU's older form: "ZLIB", and the size as a big-endian number of 64 bits. */
 static int read_old_header(const struct elf_symbols *elf, const struct elf_section *section,
 			   struct section_part *part)
 {
@@ -79,7 +79,7 @@ bool section_part__fits(const struct section_part *part, uint64_t file_size)
 		part->inflated / INFLATION_MAX <= part->size);
 }
 
-/* Straight into place. */
+/* Read what is not compressed, straight into place. */
 static int read_stored(const struct section_part *part, const struct elf_symbols *elf,
 		       unsigned char *bytes, const struct work *work)
 {

@@ -13,7 +13,7 @@ struct elf_symbols;
 struct work;
 
 struct section_part {
-	uint64_t offset, size; /* in the file, without the header of what is compressed */
+	uint64_t offset, size; /* in the file, without the header of a compressed section */
 	enum compression compression;
 	uint64_t inflated; /* the size of what is read of it; 0: there is no such section */
 };
@@ -22,12 +22,12 @@ struct section_part {
 int section_part__find(struct section_part *part, const struct elf_symbols *elf,
 		       const struct elf_section *section, bool is_old);
 
-/* Whether a file of that size can have so many bytes there. */
+/* True if a file of that size can have so many bytes there. */
 bool section_part__fits(const struct section_part *part, uint64_t file_size);
 
 /*
- * All bytes of it, into place. Some work is taken for each megabyte. Returns 0, -EIO if the file
- * has less, -EBADMSG if that is not what has been compressed, or -ENOMEM.
+ * Read all bytes of it into place. Some work is taken for each megabyte. Returns 0, -EIO if the
+ * file has less, -EBADMSG if they are not compressed as stated, or -ENOMEM.
  */
 int section_part__read(const struct section_part *part, const struct elf_symbols *elf,
 		       unsigned char *bytes, const struct work *work);

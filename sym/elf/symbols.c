@@ -268,7 +268,7 @@ void elf_symbols__section_name(const struct elf_symbols *elf, const struct elf_s
 	name[room] = '\0';
 }
 
-/* Of what is not in memory, tables and notes are passed over: a name costs a system call. */
+/* Outside of memory, tables and notes are passed over: a name costs a system call. */
 const struct elf_section *elf_symbols__find_section(const struct elf_symbols *elf, const char *name,
 						    bool in_memory)
 {
@@ -370,7 +370,7 @@ int elf_symbols__each_function(const struct elf_symbols *elf, const struct work 
 	return err;
 }
 
-/* What is known about a lookup while the table passes by. */
+/* The symbols for a lookup while the table passes by. */
 struct candidate {
 	struct elf_symbol covering; /* the best whose size covers the address; rank 0: none */
 	struct elf_symbol nearest;  /* the last one that starts at or before it, in any case */
@@ -439,7 +439,7 @@ static bool same_name(const struct elf_symbol *a, const struct elf_symbol *b)
 	return a->name == b->name && a->table == b->table;
 }
 
-/* Whether symbol a names an address better than b; both hold it. */
+/* True if symbol a names an address better than b; both hold it. */
 static bool better(struct pass *pass, const struct elf_symbol *a, const struct elf_symbol *b)
 {
 	if (b->rank == 0)
@@ -459,7 +459,7 @@ static int offer_symbol(void *context, const struct elf_symbol *symbol)
 
 	if (first == pass->nr)
 		return 0;
-	/* For the lookups behind as well: take_nearest() carries it on. */
+	/* It counts for the lookups behind as well: take_nearest() carries it on. */
 	if (better(pass, symbol, &pass->candidates[first].nearest))
 		pass->candidates[first].nearest = *symbol;
 	for (size_t i = first; i < pass->nr && work__is_left(&pass->work); i++) {

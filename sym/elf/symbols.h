@@ -37,7 +37,7 @@ struct elf_symbols_table {
 	uint64_t names_offset, names_size;
 };
 
-/* What is needed of a section header, as it stands in the file. */
+/* The needed fields of a section header, as they stand in the file. */
 struct elf_section {
 	uint64_t address, offset, size, entry_size;
 	uint64_t flags;
@@ -87,7 +87,7 @@ size_t elf_symbols__read(const struct elf_symbols *elf, void *buffer, size_t siz
 /* From an offset in the file to its address; false if no segment holds it. */
 bool elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64_t *address);
 
-/* That with all of flags which holds an address, and has bytes in the file for it; or NULL. */
+/* The segment with all of flags that holds address, and has bytes in the file for it; or NULL. */
 const struct elf_segment *elf_symbols__segment(const struct elf_symbols *elf, uint64_t address,
 					       uint32_t flags);
 
@@ -116,7 +116,7 @@ typedef int (*elf_symbols_visit)(void *context, const struct elf_symbol *symbol)
 int elf_symbols__each_function(const struct elf_symbols *elf, const struct work *work,
 			       elf_symbols_visit visit, void *context);
 
-/* Whether, of two names of one rank for one function, a is the better: see elf_symbols__find(). */
+/* True if a is the better of two names of one rank for one function: see elf_symbols__find(). */
 bool elf_symbols__is_better_name(const char *a, const char *b);
 
 struct elf_lookup {
@@ -128,12 +128,12 @@ struct elf_lookup {
 /*
  * Find the functions that lookups, sorted by address, lie in. A symbol names
  * the addresses that its size covers; without a size, those up to the next
- * symbol or the end of its section. Of several the innermost is taken; of
- * those that begin at one address a global one before a weak before a local,
- * then the one with fewest leading underscores.
+ * symbol or the end of its section. The innermost symbol is taken; if several
+ * begin at one address, a global one before a weak before a local, then the one
+ * with fewest leading underscores.
  *
- * What one file can make us do is bounded, and what many files together can by
- * *work, from which the work done is taken; at 0 nothing more is found.
+ * The work for one file is bounded, and *work bounds the work for many files
+ * together: the work done is taken from it; at 0 nothing more is found.
  * ELF_SYMBOLS_WORK is enough for a thousand ordinary files.
  * Returns 0, -EFBIG if the bound was reached (what was found by then is there all
  * the same), or -ENOMEM.
