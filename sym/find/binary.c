@@ -92,7 +92,7 @@ static int take_file(struct search *search, int fd, const char *path)
 	return 0;
 }
 
-/* Take what has this path if it is a library for this machine; -ENOENT if not. */
+/* Take the file at path if it is a library for this machine; -ENOENT if not. */
 static int take_library(struct search *search, const char *path)
 {
 	CLEANUP_CLOSE int fd = open_path(search->process, path);
@@ -138,8 +138,7 @@ static bool is_exactly(const char *file, const char *name)
 /* ---- where to look: 0, -ENOENT: look elsewhere, or another negative errno ---- */
 
 /*
- * The path of a mapping, without what the kernel says behind it, or the last part of
- * it if that is what it is compared with.
+ * The path of a mapping if whole, else the last part of it, without what the kernel says behind it.
  */
 static void mapped_file(const char *path, bool whole, char file[PATH_MAX])
 {
@@ -225,7 +224,7 @@ static int search_cache(struct search *search)
 	return err == -ENOENT ? search_entries(search, &cache, is_library) : err;
 }
 
-/* Whether file is to be taken rather than best, "": nothing yet; the newest version if any. */
+/* True if file is better than best ("": nothing yet): the exact name, or the newest version. */
 static bool is_better(const struct search *search, const char *file, const char *best)
 {
 	if (is_exactly(best, search->name))
@@ -300,7 +299,7 @@ static int search_programs(struct search *search)
 	return err;
 }
 
-/* Whether the ELF file at fd is linked with a library of that name. */
+/* True if the ELF file at fd is linked with a library of that name. */
 static bool needs_library(int fd, const char *name)
 {
 	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
@@ -342,8 +341,8 @@ static int search_everywhere(struct search *search)
 /* ---- what is said ---- */
 
 /*
- * The file of a path, whatever machine it is for. A process can have another one
- * mapped than has that path by now: then its own is meant.
+ * The file of a path, whatever machine it is for. A process can have mapped another file than has
+ * that path by now: then the mapped one is meant.
  */
 static int take_path(struct search *search, struct error *error)
 {

@@ -24,8 +24,8 @@ struct binary {
  *    there, then in the usual folders; but not if the program below has this name
  *    and is not linked with the library;
  *  - an executable file in PATH, our own, in the root of the process.
- * What is no regular file is never waited for, and what is no ELF file (a linker script
- * named libc.so) never taken.
+ * Files that are not regular are never waited for, and other files than ELF files (a linker
+ * script named libc.so) are never taken.
  *
  * Returns 0, or a negative errno with error filled and *binary untouched.
  */

@@ -7,7 +7,7 @@
 
 #include "sym/elf/machine.h"
 
-/* What ldconfig notes of libraries of glibc. */
+/* ldconfig's flag for libraries of glibc. */
 #define FLAG_LIBC6 0x0003
 
 static const char old_magic[] = "ld.so-1.7.0";

@@ -84,7 +84,7 @@ static int add_site(struct site_pass *pass, const struct probe_site *site, uint8
 	return 0;
 }
 
-/* Whether two neighbours, sorted, are one site. */
+/* True if two neighbours, sorted, are one site. */
 static bool is_same_site(const struct probe_site *a, const struct probe_site *b)
 {
 	if (a->offset != b->offset)
@@ -101,7 +101,7 @@ static bool is_legacy_prefix(unsigned char byte)
 	return memchr(prefixes, byte, sizeof(prefixes)) != NULL;
 }
 
-/* What uprobes emulate (push, jcc, nop, call, jmp) or refuse (in, out, ins, outs). */
+/* Opcodes that uprobes emulate (push, jcc, nop, call, jmp) or refuse (in, out, ins, outs). */
 static bool is_special_opcode(unsigned char opcode)
 {
 	return (opcode >= 0x50 && opcode <= 0x57) || (opcode >= 0x6c && opcode <= 0x7f) ||
@@ -127,7 +127,7 @@ bool probe_instruction__is_misread(const unsigned char bytes[PROBE_INSTRUCTION_B
 	}
 }
 
-/* Of an x86-64 file, look at the instructions themselves. */
+/* Look at the instructions themselves, in an x86-64 file. */
 static void mark_misread(const struct elf_symbols *elf, struct probe_site_list *list)
 {
 	for (size_t i = 0; i < list->nr && elf->machine == EM_X86_64; i++) {
@@ -138,7 +138,7 @@ static void mark_misread(const struct elf_symbols *elf, struct probe_site_list *
 	}
 }
 
-/* The first of those that are one site, which is the best, stands for all. */
+/* The first entry of a site is the best, and stands for all. */
 static int take_sites(struct site_pass *pass, struct probe_site_list *list)
 {
 	struct probe_site *sites;
@@ -213,7 +213,7 @@ static uint64_t cpu_time(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* demangle_name(), which hostile symbols can keep busy, and what that costs. */
+/* demangle_name(), which takes from work: hostile symbols can keep it busy. */
 static bool demangle_for_work(struct function_pass *pass, const char *name,
 			      char text[DEMANGLED_SIZE])
 {

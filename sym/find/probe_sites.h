@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What can be probed in an ELF file: its functions and its USDT probes, as offsets
+ * The places to probe in an ELF file: its functions and its USDT probes, as offsets
  * in the file, which is how uprobes are told their place.
  *
  * The file is anyone's: what it can make us do is bounded, and nothing of it is
@@ -26,12 +26,12 @@ struct probe_site {
 };
 
 /*
- * Whether Linux takes the instruction that begins with these bytes for another one.
- * Its uprobes carry out some instructions of x86-64 themselves and look at the opcode
- * alone for that: a vector instruction (VEX, EVEX) whose opcode is that of a jump, call
- * or push is then carried out as such (seen on 6.18: a breakpoint on __strchrnul_evex,
- * vpbroadcastb, opcode 0x7a, which is jp, and printf() fails). Others it refuses
- * by such a mistake, and those with a LOCK prefix always: these are true here, too.
+ * True if Linux takes the instruction that begins with these bytes for another one. Its uprobes
+ * carry out some instructions of x86-64 themselves and look only at the opcode for that: a vector
+ * instruction (VEX, EVEX) with the opcode of a jump, call or push is then carried out as such (seen
+ * on 6.18: a breakpoint on __strchrnul_evex, vpbroadcastb, opcode 0x7a, which is jp, and printf()
+ * fails). Uprobes refuse others by such a mistake, and instructions with a LOCK prefix always:
+ * these are true here, too.
  */
 #define PROBE_INSTRUCTION_BYTES 16
 bool probe_instruction__is_misread(const unsigned char bytes[PROBE_INSTRUCTION_BYTES]);
@@ -44,12 +44,12 @@ struct probe_site_list {
 	struct arena names;
 };
 
-/* Whether the caller wants what has this name; provider is NULL for functions. */
+/* True if the caller wants this name; provider is NULL for functions. */
 typedef bool (*probe_site_wanted)(void *context, const char *provider, const char *name);
 
 /*
- * The functions of the file at fd that are wanted, one site for each address: of
- * aliases that are wanted elf_symbols__find() says which one names it. Those of
+ * The functions of the file at fd that are wanted, one site for each address:
+ * elf_symbols__find() says which of several aliases names it. Functions of
  * C++ and Rust are wanted by their symbol or, if demangles, by their name without
  * parameters, as "std::sort<int*>"; they have the name that was wanted. debug_fd: a
  * file with further symbols of it, which binary__open_debug() finds, or -1.

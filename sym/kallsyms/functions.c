@@ -49,7 +49,7 @@ static int compare_names(const void *left, const void *right)
 	return order ? order : COMPARE(a->address, b->address);
 }
 
-/* Of several names of one address the first is kept; without addresses, of one name. */
+/* Keep the first of several names of one address; without addresses, each name once. */
 static void sort(struct kernel_function_list *list)
 {
 	size_t kept = 0;
@@ -68,7 +68,7 @@ static void sort(struct kernel_function_list *list)
 	array__sort(list->functions, list->nr, sizeof(*list->functions), compare_names);
 }
 
-/* ftrace lists what it has found no name for in this way. */
+/* ftrace lists functions without a name in this way. */
 static bool is_name(const char *name)
 {
 	return name[0] && strncmp(name, "__ftrace_invalid_address", 24);
@@ -155,7 +155,7 @@ static bool is_in_list(void *context, const char *name)
 	return low < list->nr && !strcmp(list->functions[low].name, name);
 }
 
-/* What kallsyms lists beside functions of the kernel, and what compilers add to them. */
+/* False for names in kallsyms that are no functions of the kernel, or added by compilers. */
 static bool is_probeable_name(const char *name)
 {
 	static const char *const others[] = {"__pfx_", "__cfi_", "bpf_prog_", "bpf_trampoline_"};
@@ -181,7 +181,7 @@ static bool is_probeable(void *context, const char *name)
 	       !is_in_list((void *)probeable->blacklist, name);
 }
 
-/* Where it cannot be read, what is in it is found out when it is probed. */
+/* If the list cannot be read, probing finds out what is in it. */
 static void read_blacklist(struct kernel_function_list *list, const char *path)
 {
 	CLEANUP_FCLOSE FILE *file = path ? fopen(path, "re") : NULL;
@@ -204,7 +204,7 @@ static int find_among_symbols(struct kernel_function_list *list,
 	return read_symbols(list, sources->symbols, is_probeable, &probeable);
 }
 
-/* The list without addresses: kallsyms has those, of all functions that have one name. */
+/* For the list without addresses: kallsyms has them, for all functions of a name. */
 static int find_traceable(struct kernel_function_list *list,
 			  const struct kernel_function_sources *sources,
 			  kernel_function_wanted wanted, void *context)
@@ -230,7 +230,7 @@ int kernel_functions__find_in(struct kernel_function_list *list,
 	if (err && err != -ENOMEM) {
 		err = find_among_symbols(&found, sources, wanted, context);
 	} else if (!err && !found.nr) {
-		/* ftrace lists one name of each, of some not the one that people use. */
+		/* ftrace lists one name of each function, for some not the one that people use. */
 		err = find_among_symbols(&found, sources, wanted, context);
 		err = err == -ENOMEM ? err : 0;
 	}

@@ -36,9 +36,8 @@ bool kernel_symbol__parse(const char *text, struct kernel_symbol *symbol)
 }
 
 /*
- * /proc/kallsyms has no sizes: the nearest symbol below is the function. What
- * is far behind the last function of a module lies in memory that has no
- * symbols, a BPF program's for one.
+ * /proc/kallsyms has no sizes: the nearest symbol below is the function. An address far behind the
+ * last function of a module lies in memory without symbols, as that of a BPF program.
  */
 #define MODULE_FUNCTION_MAX 65536
 
@@ -68,7 +67,7 @@ bool kallsyms_line__is_function(const struct kallsyms_line *symbol)
 	return strchr("tTwW", symbol->type);
 }
 
-/* The nearest symbol so far at or below a lookup, for it and those behind it. */
+/* The nearest symbol so far at or below a lookup, for it and the lookups behind it. */
 struct nearest {
 	uint64_t start;
 	char *name; /* allocated; NULL: none yet */
@@ -93,7 +92,7 @@ static int offer_symbol(struct nearest *nearest, const struct kallsyms_line *sym
 {
 	char *name, *module = NULL;
 
-	/* Of aliases the first, which is the one that the kernel itself prints. */
+	/* The first of several aliases: the kernel itself prints this one. */
 	if (nearest->name && nearest->start >= symbol->address)
 		return 0;
 	name = strdup(symbol->name);
