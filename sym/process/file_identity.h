@@ -48,7 +48,7 @@ static inline uint64_t file_time(const struct timespec *time)
 	return (uint64_t)time->tv_sec * NANOSECONDS + (uint64_t)time->tv_nsec;
 }
 
-/* Of the file that a process has mapped: whether it is as it was then. */
+/* True if the file that a process has mapped is as it was then. */
 static inline bool file_identity__is(const struct file_identity *identity,
 				     const struct sym_file_id *file)
 {
@@ -56,7 +56,7 @@ static inline bool file_identity__is(const struct file_identity *identity,
 	       file_time(&identity->modified) == file->modified;
 }
 
-/* Of the same inode: whether nobody has written to it, even if it was renamed or deleted. */
+/* True if nobody has written to an inode, even if it was renamed or deleted. */
 static inline bool file_identity__same_content(const struct file_identity *a,
 					       const struct file_identity *b)
 {

@@ -95,7 +95,7 @@ int mapping_list__read(struct mapping_list *list, FILE *file)
 	return 0;
 }
 
-/* What is left of a mapping from an address in it on. */
+/* The rest of a mapping, from an address in it on. */
 static struct mapping rest_from(const struct mapping *mapping, uint64_t start)
 {
 	struct mapping rest = *mapping;
@@ -106,8 +106,8 @@ static struct mapping rest_from(const struct mapping *mapping, uint64_t start)
 }
 
 /*
- * Both are ascending and disjoint, and so is what comes out of them. Each of those above
- * can leave two pieces of one below: out has room for nr_below + 2 * nr_above.
+ * Both lists are ascending and disjoint, and so is the result. Each mapping above can leave two
+ * pieces of one below: out has room for nr_below + 2 * nr_above.
  */
 static size_t overlay(const struct mapping *below, size_t nr_below, const struct mapping *above,
 		      size_t nr_above, struct mapping *out)
@@ -139,7 +139,7 @@ static size_t overlay(const struct mapping *below, size_t nr_below, const struct
 	return nr;
 }
 
-/* The paths of mappings that are another's, copied, as far as there may be so many. */
+/* Copy the paths of mappings, which belong to others, up to the most that there may be. */
 static int own_paths(struct mapping_list *list, size_t nr)
 {
 	size_t bytes = 0;
@@ -206,7 +206,7 @@ const struct mapping *mapping_list__find(const struct mapping_list *list, uint64
 
 struct indexed_mapping {
 	const struct mapping *mapping;
-	/* Of this one, and of those before it that are of the same path, what ends last. */
+	/* The one that ends last among this one and those before it of the same path. */
 	const struct mapping *farthest;
 };
 
@@ -226,7 +226,7 @@ static int compare_paths(const struct mapping *a, const struct mapping *b)
 	return order || a->path == b->path ? order : strcmp(a->path, b->path);
 }
 
-/* What begins at the same offset stays in the order of addresses. */
+/* Mappings that begin at the same offset stay in the order of addresses. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct mapping *left = ((const struct indexed_mapping *)a)->mapping;
@@ -289,7 +289,7 @@ static size_t first_of_file(const struct mapping_index *index, const struct sym_
 	return low;
 }
 
-/* Of those from first on that are of the same path: the number behind those up to offset. */
+/* The number behind the mappings of the same path, from first on, that begin up to offset. */
 static size_t behind_offset(const struct mapping_index *index, size_t first, uint64_t offset)
 {
 	const struct mapping *of_path = index->items[first].mapping;

@@ -36,17 +36,16 @@ int mapping_list__read(struct mapping_list *list, FILE *file);
 void mapping_list__release(struct mapping_list *list);
 
 /*
- * What there is when mappings are made one after the other, in any place, on top of those
- * of base: whatever one of them overlaps is cut, or goes. Those that end before they begin
- * are left out; of base only the mappings are looked at. *list owns all that it holds.
- * Returns 0 or -ENOMEM.
+ * Lay mappings, one after the other and in any place, on top of those of base: each cuts or removes
+ * what it overlaps. Mappings without a byte are left out; of base only the mappings are
+ * looked at. *list owns all that it holds. Returns 0 or -ENOMEM.
  */
 int mapping_list__lay(struct mapping_list *list, const struct mapping_list *base,
 		      const struct mapping *mappings, size_t nr);
 
 /*
- * Whether one of the nr mappings of a file that are told of is in the list, at its address:
- * if not, they are not of one program. True if none of them is of a file.
+ * True if one of the nr told mappings of a file is in the list, at its address: if not, they are
+ * not of one program. True if none of them is of a file.
  */
 bool mapping_list__shares(const struct mapping_list *list, const struct mapping *told, size_t nr);
 

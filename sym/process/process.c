@@ -25,7 +25,7 @@
 /* Returns 0, -ESRCH if that thread has no memory (any more), or another negative errno. */
 static int read_maps(int at, const char *path, struct mapping_list *mappings)
 {
-	/* Released behind the file, whose own buffer would have room for some lines only. */
+	/* Outlives the file, whose own buffer would have room for some lines only. */
 	char buffer[16 * 1024];
 	CLEANUP_FCLOSE FILE *file = NULL;
 	int err = proc_file__open(at, path, &file);
@@ -59,8 +59,8 @@ static int read_other_tasks(int directory, struct process *process)
 }
 
 /*
- * What is opened from the directory of a process is of that process, whatever becomes of
- * its PID. The mappings go when it ends, and come first.
+ * Files opened from the directory of a process are of that process, whatever becomes of its PID.
+ * The mappings go when it ends, and come first.
  */
 int process__read(struct process *process, pid_t pid)
 {
@@ -91,9 +91,9 @@ void process__release(struct process *process)
 }
 
 /*
- * Whether the kernel shows the file at fd, where it is mapped, with the device and inode of the
- * mapping: it is mapped for that, and not touched. Not what lies in huge pages, of which one would
- * be taken.
+ * True if the kernel shows the file at fd, where it is mapped, with the device and inode of the
+ * mapping: it is mapped for that, and not touched. False for files in huge pages: one page would be
+ * taken.
  */
 static bool is_shown_so(const struct mapping *mapping, int fd)
 {
@@ -140,7 +140,7 @@ static int open_mapped(const struct process *process, const struct mapping *mapp
 }
 
 /*
- * What path names in the root of the process, and nowhere else; flags as in sym/process/rooted.h.
+ * The file of path in the root of the process, and nowhere else; flags as in sym/process/rooted.h.
  */
 static int name_in_root(const struct process *process, const char *path, int flags)
 {
@@ -149,7 +149,7 @@ static int name_in_root(const struct process *process, const char *path, int fla
 	return root < 0 ? root : rooted__name(root, path, flags);
 }
 
-/* Whether the file at fd has the build ID of what is mapped. */
+/* True if the file at fd has the build ID of the mapping. */
 static bool has_mapped_build_id(const struct process *process, const struct mapping *mapping,
 				int fd)
 {
@@ -162,11 +162,11 @@ static bool has_mapped_build_id(const struct process *process, const struct mapp
 }
 
 /*
- * What may be the mapped file, found without CAP_SYS_ADMIN (or CAP_CHECKPOINT_RESTORE). On
- * btrfs, and on overlayfs of old kernels, maps shows another device than stat: then the
- * number of the inode says little, since snapshots share it, and the build ID, which the
- * kernel reads from the mapped file itself, must be the same. Where it does not tell it, the
- * file cannot be told from another one, and is not opened.
+ * Open a file that may be the mapped one, without CAP_SYS_ADMIN (or CAP_CHECKPOINT_RESTORE). On
+ * btrfs, and on overlayfs of old kernels, maps shows another device than stat: then the number of
+ * the inode says little, since snapshots share it, and the build ID, which the kernel reads from
+ * the mapped file itself, must be the same. If the kernel does not tell the build ID, the file may
+ * be another one, and is not opened.
  */
 static int open_named(const struct process *process, const struct mapping *mapping, int owned_fd)
 {
@@ -236,9 +236,9 @@ static int read_link(const struct process *process, const char *link, char targe
 }
 
 /*
- * An absolute path in the root of the process for what may be relative to its current
- * directory: both are links that show paths from our root, or from that of its mount
- * namespace, so what the second has in front of the first is left away.
+ * An absolute path in the root of the process for a path that may be relative to its current
+ * directory: the links of both show paths from our root, or from that of its mount
+ * namespace, so the path of the root is left away in front of the directory's.
  */
 static int make_absolute(const struct process *process, const char *path, char absolute[PATH_MAX])
 {
@@ -294,7 +294,7 @@ int process__open_own_path(const char *path)
 	return named < 0 ? named : rooted__open_regular(named, &st);
 }
 
-/* Of /proc/PID/status: the effective user, and the PID in the innermost PID namespace. */
+/* From /proc/PID/status: the effective user, and the PID in the innermost PID namespace. */
 static int read_status(pid_t task, uid_t *user, pid_t *inner_pid)
 {
 	CLEANUP_FCLOSE FILE *file = NULL;
@@ -318,9 +318,8 @@ static int read_status(pid_t task, uid_t *user, pid_t *inner_pid)
 }
 
 /*
- * A map that root has written for others is readable for all. Whatever else is
- * root's can have been mounted there in a user namespace, so that we read for its
- * user what he may not.
+ * A map that root has written for others is readable for all. Another file of root can have been
+ * mounted there in a user namespace, so that we read for its user what he may not.
  */
 static bool may_be_jit_map(const struct stat *st, uid_t user)
 {

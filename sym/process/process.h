@@ -11,8 +11,8 @@
 struct process {
 	pid_t pid;
 	/*
-	 * One of its threads that has not ended: what /proc is asked for. 0: none is known, and
-	 * files are opened by their paths in our own root.
+	 * A thread of it that has not ended, which /proc is asked for. 0: none is known, and files
+	 * are opened by their paths in our own root.
 	 */
 	pid_t task;
 	uint64_t start_time; /* clock ticks since boot: with it a PID means one process for good */
@@ -33,9 +33,9 @@ int process__open_file(const struct process *process, const struct mapping *mapp
 
 /*
  * Open for reading what path names: in the root of the process, from its current
- * directory if it is relative, and nowhere else. The same holds for it as for
- * process__open_file(), and it is none that the kernel makes, as those of /proc. Of
- * process only task is looked at. Returns a descriptor or a negative errno, -EINVAL
+ * directory if it is relative, and nowhere else. The rest is as for
+ * process__open_file(), and it is no file that the kernel makes, as those of /proc.
+ * Only task of process is looked at. Returns a descriptor or a negative errno, -EINVAL
  * if it is no such file.
  */
 int process__open_path(const struct process *process, const char *path);
@@ -53,8 +53,8 @@ int process__open_own_path(const char *path);
  * Open for reading /tmp/perf-PID.map (sym/address/jit_map.h) as the process sees it: in its
  * root, with its PID in its innermost PID namespace. Not waited for, only if it is
  * a regular file and no symbolic link to one, and only if it belongs to the user
- * that the process runs as, or to root and is readable for all. Of process only
- * pid and task are looked at. Returns a descriptor or a negative errno.
+ * that the process runs as, or to root and is readable for all. Only pid and task
+ * of process are looked at. Returns a descriptor or a negative errno.
  */
 int process__open_jit_map(const struct process *process);
 

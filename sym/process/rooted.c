@@ -14,7 +14,7 @@
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 
-/* Of fs/configfs and fs/fuse, which linux/magic.h has not. */
+/* From fs/configfs and fs/fuse; linux/magic.h lacks them. */
 #define CONFIGFS_MAGIC	   0x62656570
 #define FUSE_CONTROL_MAGIC 0x65735543
 
@@ -30,7 +30,7 @@ int rooted__of_process(pid_t task)
 
 /*
  * In RESOLVE_IN_ROOT the kernel refuses ".." with EAGAIN if anything on the machine was renamed or
- * mounted meanwhile. So often it is asked again: that does not say that there is no file.
+ * mounted meanwhile. It is asked again so often: EAGAIN does not mean that there is no file.
  */
 #define NAME_TRIES 8
 
@@ -136,7 +136,7 @@ int rooted__path(int root, int fd, char path[PATH_MAX])
 
 int root_identity__read(struct root_identity *identity, int root)
 {
-	/* What is known without asking a file system that may not answer is enough. */
+	/* Do not ask a file system, which may not answer: the kernel knows enough. */
 	int flags = AT_STATX_DONT_SYNC | (root == ROOTED_OURS ? 0 : AT_EMPTY_PATH);
 	struct statx stx;
 

@@ -20,34 +20,34 @@
 #define ROOTED_OURS AT_FDCWD
 
 /*
- * All return a descriptor or a negative errno, and wait for no file that does not answer
- * but those of a file system that does not.
+ * All return a descriptor or a negative errno. They wait for no file that does not answer, except
+ * on a file system that does not.
  */
 
 /* The root of a process, by a thread of it that has not ended; only to name it. */
 int rooted__of_process(pid_t task);
 
-/* What path names, and no more: flags are 0, O_DIRECTORY, or O_NOFOLLOW. */
+/* Only name the file at path: flags are 0, O_DIRECTORY, or O_NOFOLLOW. */
 int rooted__name(int root, const char *path, int flags);
 
 /* The same of a path in our root that is our own, or the user's: it may lead anywhere. */
 int rooted__name_ours(const char *path, int flags);
 
 /*
- * What path names, for reading: only a regular file, and none that the kernel makes,
- * as those of /proc; -EINVAL if it is no such file.
+ * Open the file at path for reading: only a regular file, and none that the kernel makes, as those
+ * of /proc; -EINVAL if it is no such file.
  */
 int rooted__open(int root, const char *path, struct stat *st);
 
-/* The same of what named stands for, a descriptor that only names a file. */
+/* The same for the file of named, a descriptor that only names it. */
 int rooted__open_named(int named, struct stat *st);
 
 /* Likewise, also if the kernel makes it; -EINVAL if it is not regular. */
 int rooted__open_regular(int named, struct stat *st);
 
 /*
- * Whether a file is on /proc or the like. It looks regular there, and belongs to root; to
- * read it can have effects, and anyone can mount it over a file in a namespace of their own.
+ * True if a file is on /proc or the like. It looks regular there, and belongs to root; to read it
+ * can have effects, and anyone can mount it over a file in a namespace of their own.
  */
 bool rooted__is_made_by_kernel(int named);
 
@@ -75,10 +75,10 @@ static inline bool root_identity__equal(const struct root_identity *a,
 }
 
 /*
- * The root of a process, and what it is told apart by: ROOTED_OURS if it is ours, or if that is
- * not known, since the process has ended (task is 0) or hides it; else a descriptor. As long as
- * that is open nothing else has its identity. If there is no descriptor or memory left it is not
- * taken for ours: -EMFILE, -ENFILE or -ENOMEM.
+ * The root of a process, and its identity: ROOTED_OURS if the root is ours, or is not known, since
+ * the process has ended (task is 0) or hides it; else a descriptor. As long as this is open,
+ * nothing else has the identity. Without a descriptor or memory the root is not taken for ours:
+ * -EMFILE, -ENFILE or -ENOMEM.
  */
 int rooted__root_of(pid_t task, struct root_identity *identity);
 

@@ -13,7 +13,7 @@
 
 struct mapping;
 
-/* Whether mapping is a vDSO that the image of this program is equal to. */
+/* True if mapping is a vDSO that the image of this program is equal to. */
 bool vdso__is_ours(const struct mapping *mapping);
 
 /* A descriptor of a copy of this program's vDSO, an ELF file; or a negative errno. */
