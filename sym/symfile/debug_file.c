@@ -18,8 +18,8 @@
 #define DEBUG_FOLDER "/usr/lib/debug"
 
 /*
- * One CRC, of 1 GB at most, takes about a second from memory. A unit of work takes as long as
- * so many bytes.
+ * A CRC, of 1 GB at most, takes about a second from memory. A unit of work takes as long as so many
+ * bytes.
  */
 #define CRC_MAX	       ((uint64_t)1024 * 1024 * 1024)
 #define CRC_PIECE      ((size_t)64 * 1024)
@@ -89,7 +89,7 @@ static void read_id(struct debug_id *id, const struct elf_symbols *elf)
 {
 	int size = elf_notes__build_id(elf, id->bytes);
 
-	/* One byte is too little for a path. */
+	/* A path takes more than one byte. */
 	id->size = size < 2 ? 0 : size;
 }
 
@@ -111,7 +111,7 @@ static bool has_same_layout(const struct elf_symbols *a, const struct elf_symbol
 	return true;
 }
 
-/* Of the whole file; false if it is another one, or was too much work. */
+/* Check the CRC of the whole file; false if it is another one, or was too much work. */
 static bool has_crc(const struct elf_symbols *elf, off_t size, uint32_t wanted, uint64_t *work)
 {
 	const struct work share = work__share(work, CRC_MAX / BYTES_PER_WORK);
@@ -221,7 +221,7 @@ static bool program_path(const struct hunt *hunt, char path[PATH_MAX])
 	return true;
 }
 
-/* Below the user's folder: what has the path of the program there. */
+/* Offer the file that has the path of the program below the user's folder. */
 static int offer_same_path(struct hunt *hunt)
 {
 	char path[PATH_MAX];
@@ -258,7 +258,7 @@ static int offer_from_server(struct hunt *hunt)
 
 /* ---- places ---- */
 
-/* From now on it is looked for there. False if that has not answered earlier. */
+/* Search there from now on. False if that place has not answered earlier. */
 static bool enter(struct hunt *hunt, enum debug_place place, int root, pid_t blamed)
 {
 	hunt->place = place;
@@ -360,7 +360,7 @@ static int offer_named(struct hunt *hunt, const char *named, enum proof proof)
 	return offer(hunt, path, proof, 0);
 }
 
-/* Behind what is shared by packages of one machine there are folders: /.dwz/TRIPLET/NAME. */
+/* Files that a machine's packages share are in folders: /.dwz/TRIPLET/NAME. */
 static int offer_dwz(struct hunt *hunt, const char *named)
 {
 	static const char dwz[] = "/.dwz/";

@@ -13,15 +13,15 @@
  * .gnu_debuglink: beside it, in .debug/ there, and in the same folder below
  * /usr/lib/debug. Below the user's folder the program's own path comes first.
  *
- * What is taken is a regular file, an ELF file of the same machine and class, and shown to
+ * A file that is taken is regular, an ELF file of the same machine and class, and shown to
  * belong to the program: by its build ID, or by the CRC of the link where one of the two
  * has no build ID. Below the user's folder files without build IDs belong to each other if
- * their segments lie at the same addresses. Of the host's files only those are taken that
- * belong to root, to our user, or to whom the program belongs. A file in the root of a
+ * their segments lie at the same addresses. The host's files are only taken if they
+ * belong to root, to our user, or to the owner of the program. A file in the root of a
  * process may be anyone's; whoever finds it there uses it for that process only.
  *
- * A build ID is no secret and no proof: a process that shows the one of another program gets
- * the names of that, for its own frames. It is not led to anything else.
+ * A build ID is no secret and no proof: a process that shows the ID of another program gets
+ * the names of that program, for its own frames, but nothing else.
  */
 #ifndef TRACEKIT_SYM_SYMFILE_DEBUG_FILE_H
 #define TRACEKIT_SYM_SYMFILE_DEBUG_FILE_H
@@ -37,7 +37,7 @@ struct elf_symbols;
 struct sym_settings;
 struct watched;
 
-/* What is wanted of a file. */
+/* The wanted content of a file. */
 enum debug_content {
 	DEBUG_SYMBOLS, /* .symtab */
 	DEBUG_DWARF,   /* .debug_info */
@@ -51,7 +51,7 @@ enum debug_place {
 	DEBUG_SERVER = 8,
 };
 
-/* What searches share. */
+/* Shared by searches. */
 struct debug_files {
 	const struct watched *watched; /* or NULL: nobody watches */
 	int symfs;		       /* or -1; owned */
@@ -60,8 +60,8 @@ struct debug_files {
 };
 
 /*
- * Returns 0, or a negative errno if the folder of --symfs cannot be opened: it is then of use
- * without that.
+ * Returns 0, or a negative errno if the folder of --symfs cannot be opened: the rest is then of use
+ * without it.
  */
 int debug_files__open(struct debug_files *files, const struct sym_settings *settings,
 		      const struct watched *watched);
@@ -75,7 +75,7 @@ struct debug_search {
 	int root;  /* of that process: see rooted__root_of() */
 	unsigned int places; /* enum debug_place */
 	enum debug_content wanted;
-	uint64_t *work; /* what is read for a CRC is taken from it, see sym/elf/work.h */
+	uint64_t *work; /* it pays for what is read for a CRC, see sym/elf/work.h */
 };
 
 struct debug_file {
@@ -84,7 +84,7 @@ struct debug_file {
 	dev_t device; /* to be told to whoever watches when it is read */
 };
 
-/* Whether the file itself has it. Costs no system call for symbols, some for DWARF. */
+/* True if the file itself has it. Costs no system call for symbols, some for DWARF. */
 bool debug_content__is_in(const struct elf_symbols *elf, enum debug_content content);
 
 /*
@@ -98,7 +98,7 @@ int debug_files__find(struct debug_files *files, const struct debug_search *sear
 /*
  * The alternate file that search->elf, a file with debug data, names in .gnu_debugaltlink:
  * by its path, in /usr/lib/debug/.dwz, and by its build ID, which is its proof. place: where
- * search->elf was found; 0 if it is the program itself. Of search path and wanted are not
+ * search->elf was found; 0 if it is the program itself. path and wanted of search are not
  * looked at. Returns the same, or 1 if it names none.
  */
 int debug_files__find_alternate(struct debug_files *files, const struct debug_search *search,
@@ -106,7 +106,7 @@ int debug_files__find_alternate(struct debug_files *files, const struct debug_se
 
 /*
  * The file at path that holds a part of the debug data of search->elf (split DWARF), which names
- * it. That it belongs to it is for whoever reads it to see. All else as above.
+ * it. Whoever reads it must check that it belongs there. All else as above.
  */
 int debug_files__find_split(struct debug_files *files, const struct debug_search *search,
 			    enum debug_place place, const char *path, struct debug_file *found);

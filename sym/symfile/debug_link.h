@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an ELF file says of the files that its symbols and debug data are kept in.
+ * The files that an ELF file names as keepers of its symbols and debug data.
  * Formats: "Debugging Information in Separate Files" in the manual of gdb, and that of
  * dwz(1) for the alternate file. All of it is only a claim.
  */

@@ -110,7 +110,7 @@ static _Noreturn void exec_command(int output, pid_t parent, const char *id)
 	const char *const arguments[] = {COMMAND, "debuginfo", id, NULL};
 	int null = open("/dev/null", O_RDWR);
 
-	/* What we ignore it would ignore, too. */
+	/* The command would ignore what we ignore. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -152,7 +152,7 @@ static int start(struct run *run, const char *id)
 	return run->pid < 0 ? -errno : 0;
 }
 
-/* What it has printed by now. Returns 1 at its end, 0 if there may be more, or -E2BIG. */
+/* Read what it has printed by now. Returns 1 at its end, 0 if there may be more, or -E2BIG. */
 static int read_output(struct run *run)
 {
 	struct pollfd pollfd = {.fd = run->output, .events = POLLIN};
@@ -170,8 +170,8 @@ static int read_output(struct run *run)
 }
 
 /*
- * Until it has closed its output and ended: 0 if it says that it was successful. If SIGCHLD is
- * ignored here nobody can know what it says: its output has to do.
+ * Wait until it has closed its output and ended: 0 if its status says success. If SIGCHLD is
+ * ignored here nobody can know the status: its output has to do.
  */
 static int attend(struct debuginfod *debuginfod, struct run *run)
 {
@@ -206,7 +206,7 @@ static void stop(struct run *run)
 		;
 }
 
-/* Of its output: one line with an absolute path. */
+/* Take the path from its output: one line with an absolute path. */
 static int take_path(const struct run *run, char path[PATH_MAX])
 {
 	const char *end = memchr(run->path, '\n', run->length);
@@ -234,7 +234,7 @@ static const struct debuginfod_answer *find_answer(const struct debuginfod *debu
 	return NULL;
 }
 
-/* path: NULL if there is none. What finds no memory is asked for again. */
+/* path: NULL if there is none. An answer without memory is asked for again. */
 static void note_answer(struct debuginfod *debuginfod, const struct debug_id *id, const char *path)
 {
 	char *copy = path ? strdup(path) : NULL;
@@ -277,7 +277,7 @@ int debuginfod__find(struct debuginfod *debuginfod, const struct debug_id *id, c
 	if (waited_ms(debuginfod) >= DEBUGINFOD_MS)
 		return -ETIME;
 	err = ask(debuginfod, id, path);
-	/* That there was no time does not say that there is no file. */
+	/* Without time nobody knows if there is a file. */
 	if (err != -ETIME)
 		note_answer(debuginfod, id, err ? NULL : path);
 	return err;

@@ -25,7 +25,7 @@ struct debuginfod_answer;
 struct debuginfod {
 	const struct watched *watched; /* or NULL: nobody watches */
 	uint64_t waited_ms; /* of a run that nobody watches; else it is in the progress */
-	/* What has been asked for, found or not. */
+	/* Asked for already, found or not. */
 	struct debuginfod_answer *answers;
 	size_t nr_answers, answers_capacity;
 };
@@ -34,14 +34,14 @@ struct debuginfod {
 void debuginfod__release(struct debuginfod *debuginfod);
 
 /*
- * The path of the file with symbols and debug data of what has that build ID, waiting for
- * it to be fetched. Each is asked for once: later the answer is the same, and takes no time.
+ * The path of the file with symbols and debug data for that build ID; waits until it is
+ * fetched. Each is asked for once: later the answer is the same, and takes no time.
  * Returns 0, -ENOENT if there is none, -ETIME if there is no time left, or another negative
  * errno.
  */
 int debuginfod__find(struct debuginfod *debuginfod, const struct debug_id *id, char path[PATH_MAX]);
 
-/* Whether it can be run, and knows servers. Returns 0, or -ENOENT with error filled. */
+/* Check that it can be run, and knows servers. Returns 0, or -ENOENT with error filled. */
 int debuginfod__check(struct error *error);
 
 #endif

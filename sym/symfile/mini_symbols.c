@@ -33,14 +33,14 @@
 /* A unit of work takes as long as so many bytes of output; input is about as costly. */
 #define BYTES_PER_WORK 16
 
-/* What a child may take, and how long it may take to end once it has been killed. */
+/* Time for a child, and time that it may take to end once it has been killed. */
 #define BUDGET_SECONDS 2
 #define TICK_MS	       50
 #define END_MS	       1000
 
 #define PIECE (32 * 1024)
 
-/* What the child sends: bytes, as many as the message has, until there is a result. */
+/* A message of the child: bytes, as many as it has, until there is a result. */
 #define MORE 1
 struct message {
 	int32_t result; /* MORE; or, without bytes, 0 at the end or a negative errno */
@@ -101,7 +101,7 @@ static void send_message(int socket, int32_t result, const uint8_t *bytes, size_
 		_exit(1); /* the parent wants no more */
 }
 
-/* Of mini_symbols__inflate(). */
+/* For mini_symbols__inflate(). */
 static int send_piece(void *context, const uint8_t *bytes, size_t size)
 {
 	const int *socket = context;
@@ -140,15 +140,15 @@ static int write_all(int fd, const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-/* The child may have become anyone's: it says nothing that could not be. */
+/* Anyone may control the child by now: it says nothing that could not be. */
 static int take_result(int32_t result)
 {
 	return result == 0 || result == -EFBIG || result == -EPERM ? result : -EBADMSG;
 }
 
 /*
- * What the child sends goes into the file, until it says that this is all. Waiting is
- * charged, too: whoever watches the work sees that we have not come to a halt.
+ * Write what the child sends into the file, until it says that this is all. Waiting is charged,
+ * too: whoever watches the work sees that we have not come to a halt.
  */
 static int take_messages(int socket, int fd, const struct work *work)
 {
@@ -202,8 +202,8 @@ static int inflate_into(int fd, const uint8_t *bytes, size_t size, const struct 
 }
 
 /*
- * All of the section that the file has. It is read here and not by the child: that waits for
- * nothing but us, so that it ends when it is killed, wherever the file lies.
+ * All of the section that the file has. It is read here, since the child waits for nothing but us,
+ * so that it ends when it is killed, wherever the file lies.
  */
 static int read_section(const struct elf_symbols *elf, const struct elf_section *section,
 			uint8_t *bytes, size_t *size, const struct work *work)

@@ -22,9 +22,9 @@ struct elf_symbols;
 int mini_symbols__open(const struct elf_symbols *elf, uint64_t *work);
 
 /*
- * What the child does: call take for piece after piece of what the xz stream in size bytes
- * holds, until it returns other than 0, which is returned. Returns 0 at the end of the
- * stream, -EBADMSG or -EFBIG as above.
+ * The child's work: call take for piece after piece of what the xz stream in size bytes holds,
+ * until it returns other than 0, which is returned. Returns 0 at the end of the stream, -EBADMSG or
+ * -EFBIG as above.
  */
 typedef int (*mini_symbols_take)(void *context, const uint8_t *bytes, size_t size);
 int mini_symbols__inflate(const uint8_t *bytes, size_t size, mini_symbols_take take, void *context);
