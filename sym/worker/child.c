@@ -30,7 +30,7 @@
  */
 #define REMEMBERED_IN_A_PAUSE 64
 
-/* What has come of the image of a process that is to be remembered next. */
+/* The mappings that have come of the image of the next process to be remembered. */
 struct incoming {
 	struct mapping *mappings;
 	size_t nr, capacity;
@@ -68,14 +68,14 @@ static bool receive(const struct child *child, int flags, struct message *messag
 	return true;
 }
 
-/* That the parent has gone shows at the next request. */
+/* If the parent has gone, the next request shows it. */
 static void send_answer(struct child *child, struct answer answer)
 {
 	answer.number = child->number;
 	fwrite(&answer, sizeof(answer), 1, child->out);
 }
 
-/* Whether the parent has room for so much more. If not, it is told at last. */
+/* True if the parent has room for so much more. If not, it is told at last. */
 static bool use(struct child *child, size_t *used, size_t size, size_t max)
 {
 	if (*used + size > max) {
@@ -122,7 +122,7 @@ static void send_inlined(struct child *child, const struct sym_inlined *inlined)
 	send_answer(child, answer);
 }
 
-/* All, or none if the parent has no room for them. */
+/* Send all, or none if the parent has no room for them. */
 static void send_all_inlined(struct child *child, const struct sym_query *query)
 {
 	uint32_t nr = query->nr_inlined < INLINED_MAX ? query->nr_inlined : INLINED_MAX;
@@ -134,7 +134,7 @@ static void send_all_inlined(struct child *child, const struct sym_query *query)
 		send_inlined(child, &query->inlined[i]);
 }
 
-/* Of struct user_namer_caller. */
+/* emit() of struct user_namer_caller. */
 static void send_query(void *context, const struct sym_query *query)
 {
 	struct child *child = context;
@@ -199,7 +199,7 @@ static void serve_remember(struct child *child, const struct request *request)
 	fwrite(&answer, sizeof(answer), 1, child->out);
 }
 
-/* Of what is no question. Returns whether there is an answer. */
+/* Serve a message that is no question. Returns whether there is an answer. */
 static bool serve(struct child *child, const struct message *message)
 {
 	if (message->request.kind == REQUEST_MAPPING) {
@@ -210,7 +210,7 @@ static bool serve(struct child *child, const struct message *message)
 	return true;
 }
 
-/* Of struct user_namer_caller: processes that may soon end are read. */
+/* pause() of struct user_namer_caller: read processes that may soon end. */
 static void pause_to_remember(void *context)
 {
 	struct child *child = context;
@@ -283,7 +283,7 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 	/* stderr, too: a child that never ends would keep a pipe behind it open. */
 	if (descriptors__keep(&socket, 1))
 		_exit(1);
-	/* What reads debug data for us is not to be believed, and need not see it. */
+	/* The readers of debug data are not to be believed, and need not see it. */
 	(void)madvise(progress, sizeof(*progress), MADV_DONTFORK);
 	child.out = fdopen(0, "w");
 	if (!child.out || setvbuf(child.out, answers, _IOFBF, sizeof(answers)) ||

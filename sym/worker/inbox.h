@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What has come from the child of sym/worker/worker.h and is not yet used. */
+/* Bytes from the child of sym/worker/worker.h that are not yet used. */
 #ifndef TRACEKIT_SYM_WORKER_INBOX_H
 #define TRACEKIT_SYM_WORKER_INBOX_H
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What sym/worker/worker.c and its child say to each other, through a socket that keeps
+ * The talk between sym/worker/worker.c and its child, through a socket that keeps
  * messages whole (SOCK_SEQPACKET). The child is a copy of the parent: both sides
  * know these structs as they are.
  *
- * To the child go messages, each a struct request, with what belongs to it behind:
+ * The child gets messages, each a struct request, with what belongs to it behind:
  *
  *   REQUEST_MAPPING   one of the image of the process that is to be remembered next
  *   REQUEST_REMEMBER  one process; served soon, also while a question is open
  *   REQUEST_NAME      a part of a question, which is answered when none is left
  *
- * Back comes a stream of answers, whose borders are not those of messages.
+ * It sends a stream of answers, whose borders are not those of messages.
  */
 #ifndef TRACEKIT_SYM_WORKER_PROTOCOL_H
 #define TRACEKIT_SYM_WORKER_PROTOCOL_H
@@ -51,10 +51,10 @@ struct question {
 	struct sym_file_id file;
 };
 
-/* With its questions below what every socket takes at once, however it is set up. */
+/* A message with so many is below what every socket takes at once, however it is set up. */
 #define QUESTIONS_MAX 64
 
-/* The first one of an image has the index 0: if another image was begun, it is void. */
+/* The first mapping of an image has the index 0: it voids an image that was begun before. */
 struct sent_mapping {
 	uint32_t index;
 	uint64_t start, end, offset;
@@ -107,22 +107,21 @@ struct answer {
 	uint64_t start_time; /* of the process that is remembered; 0: its image serves */
 };
 
-/* Of an address, from the innermost on: one more than are shown, to show that there are more. */
+/* Most calls of an address, innermost first; one more than shown tells that there are more. */
 #define INLINED_MAX 63
 
 /*
- * What the answers to one question may cost the parent, far above the names of any real
- * profile: strings with their NULs, and apart from these, since any file can claim calls
- * without end, struct sym_inlined. What is beyond is not taken. A child does not send it,
- * and counts the strings that are sent for inlined calls on both sides: they leave room for
- * names of functions.
+ * Most memory that the answers to one question may cost the parent, far above the names of any real
+ * profile: strings with their NULs, and apart from these, since any file can claim calls without
+ * end, struct sym_inlined. Answers beyond are not taken. A child does not send them, and both sides
+ * count the strings for inlined calls: they leave room for names of functions.
  */
 #define STRING_BYTES_MAX  ((size_t)32 * 1024 * 1024)
 #define INLINED_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
 #define STRING_LENGTH_MAX 4096
 
-/* What the child collects before it sends it; it may come with a string behind it. */
+/* Bytes that the child collects before it sends them; a string may come behind them. */
 #define ANSWERS_SIZE 4096
 
 #endif

@@ -73,8 +73,8 @@ void worker_question__note_sent(struct worker_question *question, const struct m
 }
 
 /*
- * Memory for answers as long as no more than max bytes are used; NULL beyond, from then on for
- * all, or what has a number would get that of another. *err: -ENOMEM, or unchanged.
+ * Memory for answers as long as no more than max bytes are used; NULL beyond, and from then on for
+ * all, or a string would get the number of another one. *err: -ENOMEM, or unchanged.
  */
 static void *take_memory(const struct worker_question *question, size_t size, size_t *used,
 			 size_t max, int *err)
@@ -90,7 +90,7 @@ static void *take_memory(const struct worker_question *question, size_t size, si
 	return memory;
 }
 
-/* Those that find no memory have no numbers, and are missing where they are told of. */
+/* Strings without memory have no numbers, and are missing where they are told of. */
 static int take_string(struct worker_question *question, const struct answer *answer,
 		       const char *string)
 {
@@ -130,7 +130,7 @@ static int take_inlined(struct worker_question *question, const struct answer *a
 	return 0;
 }
 
-/* What has come for this query becomes its own. */
+/* The inlined calls that have come become those of this query. */
 static int keep_inlined(struct worker_question *question, struct sym_query *query)
 {
 	size_t size = question->nr_inlined * sizeof(*question->inlined);

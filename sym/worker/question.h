@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a worker has been asked to name: how it is told to a child, and answered. */
+/* The question that a worker was asked: how it is told to a child, and answered. */
 #ifndef TRACEKIT_SYM_WORKER_QUESTION_H
 #define TRACEKIT_SYM_WORKER_QUESTION_H
 
@@ -36,7 +36,7 @@ int worker_question__open(struct worker_question *question, struct sym_query *qu
 			  struct arena *names);
 void worker_question__close(struct worker_question *question);
 
-/* A new child is to be sent, under this number, what has not been answered. */
+/* Send a new child, under this number, all that has not been answered. */
 void worker_question__restart(struct worker_question *question, uint64_t number);
 
 /* The next part to be sent; returns what next becomes when it is. */

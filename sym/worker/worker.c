@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The parent. What is wanted of a child is kept here: a question, and the
- * processes to be remembered. Whichever child runs is sent what it does not know
- * yet, as far as its socket takes it; one that is given up leaves nothing behind
- * that the next one would not be sent again.
+ * The parent. It keeps what a child is to do: a question, and the processes to be remembered. The
+ * child that runs is sent what it does not know yet, as far as its socket takes it; when a child is
+ * given up, the next one is sent all of that again.
  */
 #include "sym/worker/worker.h"
 
@@ -59,7 +58,7 @@ struct worker {
 	struct patience patience; /* with the child, while something is open */
 };
 
-/* Whether a child has something to do, or would have if it could be told. */
+/* True if a child has something to do, or would have if it could be told. */
 static bool is_open(const struct worker *worker)
 {
 	return worker->pid &&
@@ -80,7 +79,7 @@ static void note_progress(struct worker *worker)
 
 /* ---- a child's life ---- */
 
-/* Returns 0, -ECANCELED if there should be no further, or another negative errno. */
+/* Returns 0, -ECANCELED if no further child should start, or another negative errno. */
 static int start_child(struct worker *worker)
 {
 	int sockets[2];
@@ -114,8 +113,8 @@ static int start_child(struct worker *worker)
 }
 
 /*
- * A child that does nothing ends when its socket does; but if it has to close a file that
- * does not answer, it may never end. One that does something is not worth waiting for.
+ * A child that does nothing ends when its socket does; but if it has to close a file that does not
+ * answer, it may never end. A busy child is not worth waiting for.
  */
 static void stop_child(struct worker *worker)
 {
@@ -128,7 +127,7 @@ static void stop_child(struct worker *worker)
 		(void)patience__kill(worker->pid, 2 * LOOK_MS);
 }
 
-/* As long as we live, what has been given up is a zombie at most, and not for long. */
+/* A child that was given up is a zombie once it ends, but not for long. */
 static void reap_given_up(struct worker *worker)
 {
 	for (size_t i = 0; i < worker->avoided.nr; i++)
@@ -137,8 +136,8 @@ static void reap_given_up(struct worker *worker)
 }
 
 /*
- * Not waited for: it may never end. What it was touching is avoided from now on: the
- * whole file system, if that did not answer and is none on a disk, else the process.
+ * Do not wait for the child: it may never end. Avoid what it was touching from now on: the whole
+ * file system, if that did not answer and is none on a disk, else the process.
  */
 static void give_up_child(struct worker *worker, int err)
 {
@@ -159,7 +158,7 @@ static void give_up_child(struct worker *worker, int err)
 	reap_given_up(worker);
 }
 
-/* err: 0, or why there can be no more of it. */
+/* err: 0, or why the request cannot go on. */
 static void end_request(struct worker *worker, int err)
 {
 	if (worker->question.open) {
@@ -412,7 +411,7 @@ static void wait_for_child(const struct worker *worker)
 	poll(&pollfd, 1, timeout);
 }
 
-/* At once; what the socket does not take, by and by. */
+/* Send at once; what the socket does not take, by and by. */
 static void send_soon(struct worker *worker, struct told *told)
 {
 	int err = 0;

@@ -11,7 +11,7 @@
  * perf event lives on with a child that does.
  *
  * Nothing here waits for the child but worker__name() and worker__remember(), which
- * do nothing else than to attend, and worker__free(), which waits for a second at most.
+ * do nothing else than to attend, and worker__free(), which waits for 1.1 s at most.
  */
 #ifndef TRACEKIT_SYM_WORKER_WORKER_H
 #define TRACEKIT_SYM_WORKER_WORKER_H
