@@ -24,7 +24,7 @@ struct pollfd;
 struct symbolizer;
 
 /*
- * Whether the folder and the servers can be asked. Returns 0 or a negative errno with error
+ * Check that the folder and the servers can be asked. Returns 0 or a negative errno with error
  * filled.
  */
 int sym_settings__check(const struct sym_settings *settings, struct error *error);
@@ -93,15 +93,15 @@ int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid);
 /*
  * The same without waiting, also while a question is open, for a process that may end
  * within the next milliseconds; symbolizer__attend() does the rest, and whether it could
- * be read is not reported. Of the processes that are remembered in this way only two
- * thousand stay so, those that were remembered or asked for last. To remember one again
+ * be read is not reported. Only two thousand of the processes remembered in this way
+ * stay so, those that were remembered or asked for last. To remember one again
  * does nothing unless its PID belongs to another process by now, or with another image.
  * The first call is the slowest, since it starts the child that reads.
  *
  * image, which is copied, serves for a process that has ended before it could be read;
  * NULL: nothing (else) is known of it. It is not looked at as long as the process can be
- * read. Of its mappings the last thousand are kept, and of all images those of some MB
- * that were used last. Files are those that the parent has there, or are opened by their
+ * read. The last thousand of its mappings are kept, and some MB of all images,
+ * those that were used last. Files are those that the parent has there, or are opened by their
  * paths in the caller's own root, and only if device and inode are those of the mapping.
  * What was remembered last under a PID is what the PID means: an image replaces the one
  * before, and what was read of a process that has ended. Returns 0 or a negative errno.
@@ -117,8 +117,8 @@ int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid,
 size_t symbolizer__unanswered(const struct symbolizer *symbolizer);
 
 /*
- * Whether inlined calls or lines are missing since a file that debug data names, one of split
- * units or what several programs share, was not found or is another one.
+ * True if inlined calls or lines are missing since a file that debug data names, of split units or
+ * shared by several programs, was not found or is another one.
  */
 bool symbolizer__has_incomplete_debug(const struct symbolizer *symbolizer);
 

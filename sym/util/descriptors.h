@@ -14,7 +14,7 @@ int descriptors__close_from(unsigned int first);
 #define DESCRIPTORS_KEPT_MAX 8
 int descriptors__keep(const int *fds, size_t nr);
 
-/* Close all but the nr that are in kept, which becomes sorted. Returns as that. */
+/* Close all but the nr that are in kept, which becomes sorted. Returns as the one before. */
 int descriptors__close_others(int *kept, size_t nr);
 
 /* A descriptor of the caller's own, -ENOENT if there is none to copy, or another negative errno. */

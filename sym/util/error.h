@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What went wrong, in the words that the user will read.
+ * A failure, in the words that the user will read.
  *
  * Libraries return 0 or a negative errno and, where the caller cannot know the
  * circumstances, fill a struct error; only the top prints it.

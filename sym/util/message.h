@@ -9,7 +9,7 @@
 /* The name that message() lines begin with. Kept by reference. */
 void message__set_program(const char *name);
 
-/* One line: the program's name, a colon, the text. */
+/* Print a line: the program's name, a colon, the text. */
 void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What the kernel maps memory by, in bytes. */
+/* The unit in which the kernel maps memory, in bytes. */
 static inline size_t page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
@@ -20,7 +20,7 @@ static inline void *page_map(int fd, size_t size, int protection, size_t offset)
 {
 	void *mapped = mmap(NULL, size, protection, MAP_SHARED, fd, (off_t)offset);
 
-	/* Refused by no kernel for what is mapped. */
+	/* No kernel refuses this for mapped memory. */
 	if (mapped != MAP_FAILED)
 		(void)madvise(mapped, size, MADV_DONTFORK);
 	return mapped;

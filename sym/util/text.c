@@ -10,7 +10,7 @@ struct range {
 	uint32_t first, last;
 };
 
-/* What turns the direction of text, separates lines, or is there without being seen. */
+/* These turn the direction of text, separate lines, or are there without being seen. */
 static const struct range disguises[] = {
 	{0x061C, 0x061C}, {0x200B, 0x200B}, {0x200E, 0x200F},	{0x2028, 0x202E},
 	{0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xE0000, 0xE007F},
@@ -82,7 +82,7 @@ bool text__is_blank(uint32_t code)
 	return is_in(code, blanks, ARRAY_SIZE(blanks));
 }
 
-/* What is printed for the character of step bytes and this number; NULL: itself. */
+/* The text to print for the character of step bytes and this number; NULL: itself. */
 static const char *replacement(size_t step, uint32_t code, bool folded)
 {
 	if (step == 0 || text__is_control(code))

@@ -14,13 +14,13 @@
 size_t text__character(const char *text, size_t length, uint32_t *code);
 
 /*
- * What a terminal may obey instead of showing it: control characters, of which C1 are some,
- * what turns the direction of text, the separators U+2028 and U+2029; and what is not seen at
- * all, as U+2060 and tags. Joiners are none: there are words that need them.
+ * True if a terminal may obey it instead of showing it: control characters, C1 included, characters
+ * that turn the direction of text, the separators U+2028 and U+2029; and for those not seen at all,
+ * as U+2060 and tags. False for joiners: there are words that need them.
  */
 bool text__is_control(uint32_t code);
 
-/* What shows as a gap or as nothing, and is no control: before a name it would indent it. */
+/* True if it shows as a gap or as nothing, and is no control: before a name it would indent it. */
 bool text__is_blank(uint32_t code);
 
 /*
