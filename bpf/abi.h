@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What all BPF programs and user space say to each other. unwind_tables.h, unwind_rule.h
- * and kernel_names.h have what only some of them say.
+ * The data that all BPF programs and user space exchange. unwind_tables.h, unwind_rule.h
+ * and kernel_names.h have the data that only some of them exchange.
  *
  * In all four: fixed-width types, named padding, sizes asserted, and no second copy of any
  * of it anywhere.
@@ -19,8 +19,8 @@
  *   0x01  a place in a file, whichever process has it mapped, and wherever: bits 40-55 the
  *         number of its module, bits 0-39 the offset.
  *   0x02  a marker: bits 32-39 its kind, bits 0-31 its argument.
- *   0x04  with 0x00 and 0x01: an instruction that a signal interrupted; others but those of
- *         leaves are what calls return to.
+ *   0x04  with 0x00 and 0x01: an instruction that a signal interrupted; without it, frames
+ *         other than leaves are return addresses of calls.
  *   0xff  an address in the kernel.
  *
  * A process can put any value on its stack where a return address should be,
@@ -40,7 +40,7 @@ enum frame_tag {
 
 enum frame_mark {
 	MARK_CUT = 1, /* the stack goes on; argument: the frames before the cut */
-	MARK_STOPPED, /* so does it, but nobody knows how; argument: enum unwind_end */
+	MARK_STOPPED, /* likewise, but the walk could not follow; argument: enum unwind_end */
 };
 
 /* How the walk of a user stack by tables has ended. */
@@ -50,16 +50,16 @@ enum unwind_end {
 	UNWIND_ASSISTED, /* likewise, but some callers were found by frame pointers */
 	UNWIND_CUT,	 /* there were more frames than are wanted */
 	/* Why it is not complete. */
-	UNWIND_TABLES_MISSING, /* what the process has mapped has not been loaded yet */
+	UNWIND_TABLES_MISSING, /* the tables of the process are not loaded yet */
 	UNWIND_NO_CODE,	       /* nothing executable is mapped there */
-	UNWIND_NO_INFORMATION, /* the file has none about it, nor is there a frame pointer */
-	UNWIND_UNKNOWN_RULE,   /* it has, of a shape that is not known */
+	UNWIND_NO_INFORMATION, /* the file has none for the code, and there is no frame pointer */
+	UNWIND_UNKNOWN_RULE,   /* the file has a rule of an unknown shape */
 	UNWIND_LOST_REGISTER,  /* the rule needs a register that nobody has kept */
 	UNWIND_UNREADABLE,     /* the stack is not there, or not in memory */
 	UNWIND_NOT_GROWING,    /* the caller's frame would be below: it was overwritten */
 	/* Such stacks are walked by frame pointers, by the kernel. */
 	UNWIND_32BIT,	     /* the process is not a 64-bit one */
-	UNWIND_IN_KERNEL,    /* it was in the kernel, which does not say with what registers */
+	UNWIND_IN_KERNEL,    /* the thread was in the kernel, which does not tell its registers */
 	NR_UNWIND_ENDS = 16, /* or fewer; a power of two: the programs mask with it */
 };
 
@@ -76,7 +76,7 @@ static inline __u64 frame_plain(__u64 frame)
 		       frame;
 }
 
-/* Of that place; never FRAME_INTERRUPTED. */
+/* The tag of the plain place; never FRAME_INTERRUPTED. */
 static inline enum frame_tag frame_tag(__u64 frame)
 {
 	return (enum frame_tag)(frame_plain(frame) >> FRAME_TAG_SHIFT);
@@ -109,7 +109,7 @@ static inline enum frame_mark frame_mark_kind(__u64 mark)
 }
 
 /*
- * A stack is kept in parts, of which most have one only; in each the leaf comes first, and only
+ * A stack is kept in parts; most stacks have only one. In each part the leaf comes first, and only
  * frames[0..nr) mean anything.
  */
 #define PART_FRAMES 64
@@ -153,15 +153,15 @@ struct stack_part {
 #define COMM_LEN 16
 
 /*
- * Scratch slots of each CPU: for programs that only interrupts can interrupt, and for
- * those that can be preempted, where each thread that is holds one.
+ * Scratch slots of each CPU: for programs that only interrupts can interrupt, and for programs that
+ * can be preempted, where each preempted thread holds one.
  */
 #define SCRATCH_SLOTS_NESTED	4
 #define SCRATCH_SLOTS_PREEMPTED 32
 
 /*
- * What events are counted by: where the thread was and, if trace_config asks for
- * it, its comm and tgid, which are empty and 0 else.
+ * The key of counted events: where the thread was and, if trace_config asks for it, its comm and
+ * tgid; else they are empty and 0.
  */
 struct stack_key {
 	struct stack_id kernel;
@@ -172,9 +172,9 @@ struct stack_key {
 };
 
 /*
- * What is counted under a key. The program that a process was when it walked a user stack
- * is found by the time, which is kept where there are user stacks: with their addresses
- * laid out at random, two programs of one process hardly share a key.
+ * The value of a key. The time tells which program a process was when it walked a user stack; it is
+ * kept where there are user stacks. Addresses are laid out at random, so two programs of one
+ * process hardly share a key.
  */
 struct stack_count {
 	__u64 count;
@@ -205,7 +205,7 @@ struct event_record {
 	char comm[COMM_LEN];
 };
 
-/* Ends with its last frame. The part that is next to it has been sent before. */
+/* The record ends with its last frame. The part that part.next names has been sent before. */
 struct part_record {
 	__u32 kind; /* RECORD_PART */
 	__u32 reserved;
@@ -229,7 +229,7 @@ enum event_counter {
 
 struct event_counters {
 	__u64 n[NR_EVENT_COUNTERS];
-	__u64 walks[NR_UNWIND_ENDS]; /* of user stacks, by tables, by how they ended */
+	__u64 walks[NR_UNWIND_ENDS]; /* of user stacks by tables, counted by how they ended */
 };
 
 enum filter_by {

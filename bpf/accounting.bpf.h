@@ -18,7 +18,7 @@ struct {
 	__type(value, struct event_counters);
 } event_counters SEC(".maps");
 
-/* The epoch that begins; written by user space only. */
+/* The current epoch; only user space writes it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What differs between processors: the registers of user space, by their places in the ABI. */
+/* The differences between processors: the registers of user space, by their places in the ABI. */
 #ifndef TRACEKIT_BPF_ARCH_H
 #define TRACEKIT_BPF_ARCH_H
 
@@ -18,7 +18,7 @@ static __always_inline bool user_regs__is_64bit(const user_regs *regs)
 	return regs->cs == USER_CS_64BIT;
 }
 
-/* Whether they are those of user space at all. */
+/* True if the registers are those of user space. */
 static __always_inline bool user_regs__is_user(const user_regs *regs)
 {
 	return regs->cs & 3;
@@ -54,7 +54,7 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 	registers[15] = regs->r15;
 }
 
-/* What a call puts on the stack, in bytes. */
+/* The bytes that a call puts on the stack. */
 #define CALL_PUSHES 8
 
 /* Where a function that has just been called will return to. */
@@ -64,21 +64,21 @@ static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 
 				    (const void *)registers[DWARF_STACK_POINTER]);
 }
 
-/* Then the program counter is behind the instruction that is being executed. */
+/* True: the program counter is behind the instruction that is being executed. */
 static __always_inline bool user_regs__in_system_call(const user_regs *regs)
 {
 	return (__s64)regs->orig_rax >= 0;
 }
 
-/* Of a return address that was read from the stack. */
+/* The code address in a return address that was read from the stack. */
 static __always_inline __u64 user_regs__code(__u64 address)
 {
 	return address;
 }
 
 /*
- * The registers that a signal has interrupted, from where the stack pointer is when its handler
- * has returned: at a struct ucontext, whose registers begin with r8 (asm/sigcontext.h: struct
+ * Read the registers that a signal interrupted. stack_pointer: its value when the handler has
+ * returned: a struct ucontext is there, whose registers begin with r8 (asm/sigcontext.h: struct
  * sigcontext_64). words: room for 9. False if they cannot be read.
  */
 static __always_inline bool user_signal__registers(__u64 stack_pointer, __u64 *registers, __u64 *pc,
@@ -101,7 +101,7 @@ static __always_inline bool user_signal__registers(__u64 stack_pointer, __u64 *r
 	return true;
 }
 
-/* Whether a handler that returns to that address has been called by a signal: its code says so. */
+/* True if a signal called the handler that returns to address: the code there says so. */
 static __always_inline bool user_signal__returns_at(__u64 address)
 {
 	/* mov $15 (rt_sigreturn), %rax; syscall */
@@ -139,7 +139,7 @@ static __always_inline bool user_regs__is_64bit(const user_regs *regs)
 	return !(regs->pstate & (PSTATE_32BIT | 0xc));
 }
 
-/* Whether they are those of user space at all: of exception level 0. */
+/* True if the registers are those of user space: of exception level 0. */
 static __always_inline bool user_regs__is_user(const user_regs *regs)
 {
 	return !(regs->pstate & 0xc);
@@ -170,23 +170,22 @@ static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 
 	return true;
 }
 
-/* The kernel does not say; then the instruction behind is looked at, mostly of the same rule. */
+/* The kernel does not say; the walk then looks at the next instruction, mostly of the same rule. */
 static __always_inline bool user_regs__in_system_call(const user_regs *regs)
 {
 	(void)regs;
 	return false;
 }
 
-/* Of a return address that was read from the stack: without its signature (pointer authentication).
- */
+/* The code address in a return address from the stack: no signature (pointer authentication). */
 static __always_inline __u64 user_regs__code(__u64 address)
 {
 	return address & ((1ULL << 48) - 1);
 }
 
 /*
- * The registers that a signal has interrupted, from where the stack pointer is when its handler
- * has returned: at a siginfo_t of 128 bytes, and a struct ucontext, whose registers are behind
+ * Read the registers that a signal interrupted. stack_pointer: its value when the handler has
+ * returned: a siginfo_t of 128 bytes is there, and a struct ucontext, whose registers are behind
  * the address of a fault (asm/sigcontext.h). words: room for 2. False if they cannot be read.
  */
 static __always_inline bool user_signal__registers(__u64 stack_pointer, __u64 *registers, __u64 *pc,
@@ -201,7 +200,7 @@ static __always_inline bool user_signal__registers(__u64 stack_pointer, __u64 *r
 	return true;
 }
 
-/* Whether a handler that returns to that address has been called by a signal: its code says so. */
+/* True if a signal called the handler that returns to address: the code there says so. */
 static __always_inline bool user_signal__returns_at(__u64 address)
 {
 	/* mov x8, #139 (rt_sigreturn); svc #0 */
@@ -211,7 +210,7 @@ static __always_inline bool user_signal__returns_at(__u64 address)
 	return !bpf_probe_read_user(&there, sizeof(there), (const void *)address) && there == code;
 }
 
-/* The kernel's struct pt_regs: that of user space, the first argument, the number. */
+/* The kernel's struct pt_regs: user space's own, the first argument, the number. */
 static __always_inline __u64 system_call_number(const void *kernel_regs)
 {
 	struct {

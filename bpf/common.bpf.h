@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What every BPF file needs: the types of the UAPI and the helpers.
+ * Every BPF file needs this: the types of the UAPI and the helpers.
  *
  * No kernel type appears in these programs: contexts go to helpers unread, so
- * that they load on kernels without BTF, and libbpf need not parse the
- * kernel's. A program that must look into a kernel struct declares the fields
- * it uses, with preserve_access_index, in a header of its own.
+ * that the programs load on kernels without BTF, and libbpf need not parse the
+ * kernel's BTF. A program that must look into a kernel struct gets the offsets
+ * from user space (task.bpf.h).
  */
 #ifndef TRACEKIT_BPF_COMMON_H
 #define TRACEKIT_BPF_COMMON_H

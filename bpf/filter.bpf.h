@@ -62,7 +62,7 @@ static __always_inline bool in_wanted_groups(void)
 	return true;
 }
 
-/* The running thread, in the caller's PID namespace; false if that does not see it. */
+/* The IDs of the running thread in the caller's PID namespace; false if it has none there. */
 static __always_inline bool current_ids(__u32 *tgid, __u32 *tid)
 {
 	struct bpf_pidns_info ns;
@@ -76,7 +76,7 @@ static __always_inline bool current_ids(__u32 *tgid, __u32 *tid)
 	}
 	if (config.has_task_layout)
 		return current_ids_by_walk(tgid, tid);
-	/* Without BTF: what the helper finds, which is of that very namespace and none below it. */
+	/* Without BTF: the helper finds only threads of that very namespace, none below it. */
 	if (bpf_get_ns_current_pid_tgid(config.pidns_dev, config.pidns_ino, &ns, sizeof(ns)))
 		return false;
 	*tgid = ns.tgid;
@@ -85,8 +85,8 @@ static __always_inline bool current_ids(__u32 *tgid, __u32 *tid)
 }
 
 /*
- * EVENTS_SEEN if the running thread is wanted, then *tgid is its process and *tid itself
- * in the caller's PID namespace; else the counter of what filtered it.
+ * EVENTS_SEEN if the running thread is wanted; then *tgid is its process and *tid its own ID, in
+ * the caller's PID namespace. Else the counter of the filter that refused it.
  */
 static __always_inline enum event_counter filter_current(__u32 *tgid, __u32 *tid)
 {

@@ -2,9 +2,9 @@
 /*
  * Names of kernel addresses, asked of the kernel itself.
  *
- * /proc/kallsyms costs 25 to 40 ms whatever one does with it; this program,
- * run from user space by BPF_PROG_TEST_RUN (5.14+), has just the addresses that
- * were seen printed by "%pS", modules and BPF programs included.
+ * /proc/kallsyms costs 25 to 40 ms however little one reads; user space runs this
+ * program by BPF_PROG_TEST_RUN (5.14+), which prints just the wanted addresses by
+ * "%pS", modules and BPF programs included.
  */
 #include "kernel_names.h"
 #include "common.bpf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What kernel_names.bpf.c is asked, and answers: addresses in, "%pS" out. */
+/* The questions and answers of kernel_names.bpf.c: addresses in, "%pS" out. */
 #ifndef TRACEKIT_BPF_KERNEL_NAMES_H
 #define TRACEKIT_BPF_KERNEL_NAMES_H
 

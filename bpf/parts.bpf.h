@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stacks are stored in parts, which are named by what is in them. */
+/* Stacks are stored in parts, which are named by their contents. */
 #ifndef TRACEKIT_BPF_PARTS_H
 #define TRACEKIT_BPF_PARTS_H
 
@@ -9,8 +9,8 @@
 #include "siphash.bpf.h"
 
 /*
- * Make the part of the stack that begins with that frame, and its id, of which the one made
- * before is the next. Parts are named by their frames and by that, so equal ones are one.
+ * Make the part of the stack that begins with frame first, and the part's id. Its next part is the
+ * one made before. The id covers the frames and the next part's id, so equal parts are one.
  */
 __noinline int make_part(__u32 number, __u32 first)
 {
@@ -28,7 +28,7 @@ __noinline int make_part(__u32 number, __u32 first)
 	for (__u32 i = 0; i < PART_FRAMES; i++) {
 		__u64 at = first + i, frame;
 
-		/* It is below; the compiler knows that, and the verifier has to be told. */
+		/* at is below STACK_SLOTS; the compiler knows that, the verifier has to be told. */
 		asm volatile("" : "+r"(at));
 		/* Read anew, so that the verifier does not tell the ways out apart. */
 		if (at >= STACK_SLOTS || at >= READ_ONCE(scratch->stack.nr))

@@ -12,10 +12,10 @@
 #include "config.bpf.h"
 #include "unwind.bpf.h"
 
-/* The applet's: all that one event does. */
+/* The applet defines it: the whole handling of an event. */
 static __always_inline void on_event(void *ctx, enum user_walk user_walk);
 
-/* Of threads that are in the kernel: one function for all programs of an object. */
+/* For events of threads in the kernel: one function for all programs of an object. */
 static __noinline int on_event_in_kernel(void *ctx)
 {
 	on_event(ctx, USER_WALK_FROM_KERNEL);
@@ -29,7 +29,7 @@ static __always_inline bool system_call_set__has(const volatile struct system_ca
 	       set->bits[number / 64 % ARRAY_SIZE(set->bits)] >> (number % 64) & 1;
 }
 
-/* One kprobe, or many by one link of the type kprobe.multi. */
+/* A kprobe, or many by one link of the type kprobe.multi. */
 SEC("?kprobe")
 int probe_kernel_function(void *ctx)
 {
@@ -54,8 +54,8 @@ int probe_raw_tracepoint(void *ctx)
 }
 
 /*
- * Of perf: slow to detach, but for what is no tracepoint in the kernel's code, and for
- * kernels that preempt raw tracepoints (core/probe/links.h).
+ * Tracepoints by perf: slow to detach, but needed where the kernel's code has no such tracepoint,
+ * and on kernels that preempt raw tracepoints (core/probe/links.h).
  */
 SEC("?tp")
 int probe_perf_tracepoint(void *ctx)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One sample of a CPU: where it was, counted. */
+/* Count where a CPU was, at each sample. */
 #include "stack.bpf.h"
 
 SEC("perf_event")

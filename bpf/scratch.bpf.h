@@ -13,15 +13,15 @@
  * another kind. So each CPU has a few slots, and an event claims one.
  *
  * Claiming needs no atomic that returns a value (5.12+): add one, then look. A
- * context owns a slot if it reads 1 after its own addition. Two cannot: while
- * both additions stand, the later reader sees at least 2. Two that race can
- * both fail and go to the next slot, which costs a slot's use, never a stack.
+ * context owns a slot if it reads 1 after its own addition. Two cannot own it: while
+ * both additions stand, the later reader sees at least 2. Two that race can both
+ * fail and go to the next slot, which costs the use of a slot, never a stack.
  * A context stays on its CPU from claim to release.
  *
  * The key is in the slot for another reason as well: from 6.13 on (a76ab5731e32) the
- * kernel gives functions with 64 bytes of stack or more one of their own for each CPU,
- * which the next thread overwrites when a uprobe program is preempted (seen on 7.2).
- * It rounds up to 16: so each function of programs that can be preempted uses at most 48.
+ * kernel gives functions with 64 bytes of stack or more a stack of their own on each CPU,
+ * which the next thread overwrites when a uprobe program is preempted (seen on 7.2). The
+ * kernel rounds up to 16: so a function of programs that can be preempted uses at most 48.
  */
 
 /* Leaf first. Only frames[0..nr) mean anything. */
@@ -44,22 +44,22 @@ struct stack_window {
 };
 
 /*
- * Where a walk is. All registers are known at the leaf and at what a signal has interrupted;
- * of callers only the stack pointer and, mostly, the frame pointer.
+ * The state of a walk. All registers are known at the leaf and where a signal interrupted; in
+ * callers only the stack pointer and, mostly, the frame pointer.
  */
 struct walk {
 	__u64 pc;
 	__u64 registers[DWARF_REGISTERS]; /* by the numbers of DWARF */
 	__u64 valid;			  /* a bit for each of them */
 	__u64 cfa;			  /* of the frame that is left */
-	__u64 frame;			  /* that, as it is stored; see walk__note_frame() */
+	__u64 frame;			  /* that frame, as it is stored; see walk__note_frame() */
 	__u32 number;			  /* of the scratch slot, for walk_find_rule() */
 	__u32 tgid;
 	__u32 rule;    /* by its number */
 	__u8 exact;    /* pc is of an instruction that has not been executed, not behind a call */
-	__u8 assisted; /* by a frame pointer, earlier */
-	__u8 by_frame_pointer; /* so the last step was */
-	__u8 at_entry;	       /* of a function, at its first instruction: there it has begun */
+	__u8 assisted; /* a frame pointer has helped earlier */
+	__u8 by_frame_pointer; /* the last step was by a frame pointer */
+	__u8 at_entry;	       /* the walk began at the first instruction of a function */
 	struct unwind_process process;
 	/* The last mapping that an address was in; it ends at 0 if there is none. */
 	struct unwind_mapping mapping;
@@ -92,8 +92,8 @@ struct {
 
 /*
  * The slot that a context owns, by its number. Global functions have scalar arguments, and find
- * their slot again by this: they are verified once, whoever calls them, and what they do is most
- * of what there is to verify.
+ * their slot again by this number: they are verified once for all callers, and do most of what
+ * there is to verify.
  */
 static __always_inline struct scratch *scratch__find(__u32 number)
 {

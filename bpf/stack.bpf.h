@@ -97,8 +97,8 @@ static __always_inline enum event_counter count_key(const struct stack_key *key)
 }
 
 /*
- * Walk the stacks of this context, store them, and count the event under the key of
- * the slot, whose ids are filled in on the way. What became of it is for count_event().
+ * Walk the stacks of this context, store them, and count the event under the key of the slot, whose
+ * ids are filled in on the way. The result is for count_event().
  */
 static __always_inline enum event_counter count_in_slot(void *ctx, enum user_walk user_walk,
 							struct scratch *scratch, __u32 tgid)
@@ -125,7 +125,7 @@ static __always_inline enum event_counter count_in_slot(void *ctx, enum user_wal
 	return count_key(key);
 }
 
-/* Count an event of the process tgid. What became of it is for count_event(). */
+/* Count an event of the process tgid. The result is for count_event(). */
 static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk user_walk,
 						       __u32 in_epoch, __u32 tgid)
 {
@@ -145,7 +145,7 @@ static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk
 	return outcome;
 }
 
-/* All that one event of an applet that counts stacks does. */
+/* The whole handling of an event, in an applet that counts stacks. */
 static __always_inline void count_current(void *ctx, enum user_walk user_walk)
 {
 	__u32 in_epoch = current_epoch();

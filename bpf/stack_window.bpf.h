@@ -9,13 +9,13 @@
 #include "common.bpf.h"
 #include "scratch.bpf.h"
 
-/* What was read before is another stack, or has been overwritten. */
+/* The words that were read before are of another stack, or have been overwritten. */
 static __always_inline void stack_window__forget(struct stack_window *window)
 {
 	window->places = 0;
 }
 
-/* From address on, to the end of its page at most: what is behind may not be mapped. */
+/* Read from address on, to the end of its page at most: the next page may not be mapped. */
 static __always_inline bool stack_window__read(struct stack_window *window, __u64 address)
 {
 	__u32 bytes = USER_PAGE - address % USER_PAGE;
@@ -34,7 +34,7 @@ static __always_inline bool stack_window__read(struct stack_window *window, __u6
 	return true;
 }
 
-/* The same of the window in that slot; verified once instead of once for each frame. */
+/* stack_window__read() for the window in that slot; verified once instead of for each frame. */
 __noinline int read_stack_window(__u32 number, __u64 address)
 {
 	struct scratch *scratch = scratch__find(number);
@@ -42,7 +42,7 @@ __noinline int read_stack_window(__u32 number, __u64 address)
 	return scratch && stack_window__read(&scratch->window, address);
 }
 
-/* The window then has the two words at address; where they are in it goes into *index. */
+/* The window then has the two words at address; their place in it goes into *index. */
 static __always_inline bool stack_window__find(struct stack_window *window, __u64 address,
 					       __u32 *index)
 {
@@ -53,7 +53,7 @@ static __always_inline bool stack_window__find(struct stack_window *window, __u6
 			return false;
 		offset = 0;
 	}
-	/* It is below; the mask is for the verifier. */
+	/* The index is below WINDOW_WORDS; the mask is for the verifier. */
 	*index = offset / sizeof(__u64) & (WINDOW_WORDS - 1);
 	return true;
 }

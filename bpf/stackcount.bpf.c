@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One event, counted by its stacks. */
+/* Count each event by its stacks. */
 #include "stack.bpf.h"
 
 static __always_inline void on_event(void *ctx, enum user_walk user_walk)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One event, sent with its stacks. */
+/* Send each event with its stacks. */
 #include "stream.bpf.h"
 
 static __always_inline void on_event(void *ctx, enum user_walk user_walk)

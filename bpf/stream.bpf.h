@@ -3,12 +3,12 @@
  * The stream: every event by itself, as it happens.
  *
  * A record of an event has a fixed size, and names its stacks by their ids. Most events
- * share few stacks: of each the frames go through the buffer once in an epoch, before
- * the first event that names them. The map stacks has those that user space was sent;
- * one for which there is no room in it is sent again each time, which loses nothing.
+ * share few stacks: the frames of a stack go through the buffer once in an epoch, before
+ * the first event that names it. The map stacks has the stacks that were sent; a stack that
+ * finds no room in the map is sent again each time, which loses nothing.
  *
- * The order holds across CPUs: a stack is entered into the map when its record is in
- * the buffer, so that an event that finds it there gets a place behind that.
+ * The order holds across CPUs: a stack enters the map when its record is in the buffer, so
+ * an event that finds the stack in the map gets a place behind that record.
  */
 #ifndef TRACEKIT_BPF_STREAM_H
 #define TRACEKIT_BPF_STREAM_H
@@ -36,8 +36,8 @@ struct {
 } stacks SEC(".maps");
 
 /*
- * Of each epoch, what was lost so far. Events carry it, so that whoever reads them knows
- * where some are missing; user space maps it, for where no event comes any more.
+ * Lost events of each epoch so far. Events carry the count, so that readers know where some are
+ * missing; user space maps it, for losses after the last event.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -82,14 +82,15 @@ static __always_inline bool name_part(struct part_record *record)
 		return true;
 	if (!send_part(record))
 		return false;
-	/* No room, or another CPU was faster: whoever comes next finds it there, or sends it. */
+	/* No room, or another CPU was faster: the next event finds the part there, or sends it. */
 	(void)map_update(&stacks, &record->id, &sent, BPF_NOEXIST);
 	return true;
 }
 
 /*
- * The same of the stack that was walked, whose id goes into the record of the slot; {0, 0} without
- * frames. A global function, as those of scratch.bpf.h: 0, or nonzero if there is no room.
+ * name_part() for all parts of the stack that was walked. The stack's id goes into the record of
+ * the slot; {0, 0} without frames. A global function, as those of scratch.bpf.h: 0, or nonzero if
+ * there is no room.
  */
 __noinline int name_stack(__u32 number)
 {
@@ -157,7 +158,7 @@ static __always_inline enum event_counter send_event(void *ctx, enum user_walk u
 	return outcome;
 }
 
-/* All that one event of an applet that streams them does. */
+/* The whole handling of an event, in an applet that streams events. */
 static __always_inline void send_current(void *ctx, enum user_walk user_walk)
 {
 	__u32 in_epoch = current_epoch();

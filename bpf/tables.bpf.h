@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables by which user stacks are walked, and how they are searched; abi.h says what is in
- * them. User space fills them (core/unwind/tables.h), also while programs read them: what one
- * of them refers to is there before, and stays as long as a program can have seen it.
+ * The tables by which user stacks are walked, and how they are searched; unwind_tables.h says
+ * what is in them. User space fills them (core/unwind/tables.h), also while programs read them:
+ * an element is there before another refers to it, and stays as long as a program can see it.
  */
 #ifndef TRACEKIT_BPF_TABLES_H
 #define TRACEKIT_BPF_TABLES_H
@@ -21,7 +21,7 @@ struct {
 	__type(value, struct unwind_process);
 } unwind_processes SEC(".maps");
 
-/* When a process became another program. */
+/* The time when a process became another program. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, UNWIND_PROCESSES);
@@ -81,7 +81,7 @@ struct {
 	__uint(max_entries, 64 * 1024);
 } unwind_requests SEC(".maps");
 
-/* When something was asked for last, by a hash of it. */
+/* The time of the last request, by a hash of the request. */
 #define UNWIND_ASKED 1024
 
 struct {
@@ -92,9 +92,9 @@ struct {
 } unwind_asked SEC(".maps");
 
 /*
- * What a process has mapped; false if that is not known: user space hears later than we do that
- * it is another program. An element that was deleted can be another process's by the time it is
- * read: it says whose it is.
+ * Find the mappings of a process; false if they are not known. User space hears later than we do
+ * that the process is another program. A deleted element can be another process's by the time it is
+ * read: its tgid says whose it is.
  */
 static __always_inline bool find_process(__u32 tgid, struct unwind_process *process)
 {
@@ -149,9 +149,9 @@ static __always_inline __u32 find_rule_number(const struct unwind_module *module
 }
 
 /*
- * The process is another program from now on: what the old one had mapped must not be
- * taken for the new one's, neither what is known now nor what user space, which hears of it
- * later, is about to say. One that ends keeps what it has: it is in there to its end.
+ * The process is another program from now on: the old program's mappings must not be taken for the
+ * new one's, neither those known now nor those that user space, which hears of the exec later, is
+ * about to write. A process that ends keeps its mappings: it runs in them to its end.
  */
 SEC("?raw_tp/sched_process_exec")
 int forget_on_exec(void *ctx __attribute__((unused)))
@@ -161,15 +161,15 @@ int forget_on_exec(void *ctx __attribute__((unused)))
 
 	if (!current_ids(&tgid, &tid))
 		return 0;
-	/* Without room the one that was replaced longest ago is forgotten, and long known. */
+	/* A full map forgets the oldest exec, which user space has long known. */
 	(void)map_update(&unwind_replaced, &tgid, &now, BPF_ANY);
 	bpf_map_delete_elem(&unwind_processes, &tgid);
 	return 0;
 }
 
 /*
- * Ask user space, but not for the same again within this time: it has to read files. Two that are
- * asked for in turn, and have one hash, are both asked for.
+ * Ask user space, but not for the same again within this time (ns): it has to read files. Requests
+ * with one hash share this time: a request that was left out is made by a later event.
  */
 #define ASK_AGAIN (20 * 1000000ULL)
 
@@ -181,7 +181,7 @@ static __always_inline void ask_for_tables(__u32 tgid, __u32 module)
 
 	if (!asked || now - *asked < ASK_AGAIN)
 		return;
-	/* Without room it is asked for by the next event. */
+	/* Without room the next event asks. */
 	if (!bpf_ringbuf_output(&unwind_requests, (void *)&request, sizeof(request), 0))
 		*asked = now;
 }

@@ -13,7 +13,7 @@
 #include "common.bpf.h"
 #include "config.bpf.h"
 
-/* What cannot be read is 0: a NULL pointer, and no inode and no ID of anything. */
+/* Returns 0 if it cannot read: a NULL pointer, and no inode and no ID of anything. */
 static __always_inline __u64 read_pointer(__u64 address)
 {
 	__u64 value = 0;

@@ -7,8 +7,8 @@
  * bpf_get_stack() follows the kernel's own unwinder, and frame pointers in user
  * space. It returns at most kernel.perf_event_max_stack frames and does not say
  * whether there were more, so we ask for one frame more than we keep. Where the
- * sysctl is at its default of 127 that is refused, and a stack that fills it is
- * taken for a cut one: a whole stack of exactly 127 frames is then marked too.
+ * sysctl is at its default of 127 the kernel refuses that, and a stack of 127 frames
+ * is taken for a cut one: a whole stack of exactly that size is then marked, too.
  */
 #ifndef TRACEKIT_BPF_UNWIND_H
 #define TRACEKIT_BPF_UNWIND_H
@@ -32,7 +32,7 @@ static __always_inline bool unwind__get_stack(void *ctx, struct stack *stack, __
 	return true;
 }
 
-/* Behind the first nr frames, or in the place of what is there. */
+/* Put a mark behind the first nr frames, over anything that is there. */
 static __always_inline void unwind__put_mark(struct stack *stack, __u32 nr, enum frame_mark kind,
 					     __u32 argument)
 {
@@ -42,7 +42,7 @@ static __always_inline void unwind__put_mark(struct stack *stack, __u32 nr, enum
 	}
 }
 
-/* A walk that found most frames, the most that it could find, was perhaps not at the root. */
+/* most: the frames that the walk could find. With so many it was perhaps not at the root. */
 static __always_inline void unwind__mark_cut(struct stack *stack, __u32 most, __u32 wanted)
 {
 	__u32 nr = READ_ONCE(stack->nr), kept = most > wanted ? wanted : most;
@@ -86,10 +86,10 @@ enum user_walk {
 };
 
 /*
- * By the frame pointers, as the kernel does, but without its buffers, which another
- * thread overwrites when this one is preempted between its walk and its copy; and in
- * less time, since the stack is read in pieces. What a function that keeps a frame pointer
- * has on the stack is the frame pointer of its caller, and the return address (x86-64, arm64).
+ * Walk by frame pointers, as the kernel does, but without the kernel's buffers, which another
+ * thread overwrites when this one is preempted between its walk and its copy; and in less time,
+ * since the stack is read in pieces. A function that keeps a frame pointer has its caller's frame
+ * pointer on the stack, and then the return address (x86-64, arm64).
  */
 __noinline int walk_frame_pointers(__u32 number)
 {
@@ -111,13 +111,13 @@ __noinline int walk_frame_pointers(__u32 number)
 	return 0;
 }
 
-/* How a walk by tables has ended is said where it is not complete, and counted. */
+/* Count how a walk by tables has ended, and mark the stack if it is not complete. */
 static __always_inline void unwind__note_end(struct scratch *scratch, enum unwind_end end)
 {
 	struct stack *stack = &scratch->stack;
 	__u32 nr;
 
-	/* What a walk without tables finds is better than nothing, as long as that is said. */
+	/* The frames of a walk without tables are better than nothing, as long as a mark tells. */
 	if (end == UNWIND_TABLES_MISSING && config.frame_pointers)
 		walk_frame_pointers(scratch->number);
 	nr = READ_ONCE(stack->nr);
@@ -132,7 +132,7 @@ static __always_inline void unwind__note_end(struct scratch *scratch, enum unwin
 	count_walk(scratch->epoch, end);
 }
 
-/* Why the kernel has walked the stack; a global function, as those of scratch.bpf.h. */
+/* Mark and count a stack that the kernel walked; a global function, as those of scratch.bpf.h. */
 __noinline int note_walk_by_kernel(__u32 number)
 {
 	struct scratch *scratch = scratch__find(number);
@@ -145,17 +145,17 @@ __noinline int note_walk_by_kernel(__u32 number)
 	nr = READ_ONCE(scratch->stack.nr);
 	if (!nr)
 		return 0;
-	/* Where the thread is was no guess. */
+	/* The first frame, where the thread was, is no guess. */
 	if (!config.frame_pointers)
 		nr = 1;
-	/* Else it ends with a mark already. */
+	/* Else the stack ends with a mark already. */
 	if (nr < config.max_frames && nr <= config.max_user_depth)
 		unwind__put_mark(&scratch->stack, nr, MARK_STOPPED, end);
 	count_walk(scratch->epoch, end);
 	return 0;
 }
 
-/* From frame i - 1 to frame i; a global function, as those of scratch.bpf.h. enum unwind_end */
+/* From frame i - 1 to frame i: an enum unwind_end; a global function, as those of scratch.bpf.h. */
 __noinline int walk_step(__u32 number, __u32 i)
 {
 	struct scratch *scratch = scratch__find(number);
@@ -168,14 +168,14 @@ __noinline int walk_step(__u32 number, __u32 i)
 	asm volatile("" : "+r"(at)); /* or the compiler compares something else */
 	if (at < 1 || at >= STACK_SLOTS)
 		return UNWIND_CUT;
-	/* Which file it is in has just been found out. */
+	/* The step has just found out in which file the frame is. */
 	tag = scratch->stack.frames[at - 1] & (__u64)FRAME_INTERRUPTED << FRAME_TAG_SHIFT;
 	scratch->stack.frames[at - 1] = scratch->walk.frame | tag;
 	if (end != UNWIND_GOES_ON)
 		return end;
 	if (at >= config.max_user_depth)
 		return UNWIND_CUT;
-	/* Of what returns from a signal no call put the address there, either. */
+	/* No call put the address of a signal's return code there, either. */
 	tag = (__u64)scratch->walk.exact * FRAME_INTERRUPTED << FRAME_TAG_SHIFT;
 	scratch->stack.frames[at - 1] |= tag;
 	scratch->stack.frames[at] = walk__user_frame(scratch->walk.pc) | tag;
@@ -183,7 +183,7 @@ __noinline int walk_step(__u32 number, __u32 i)
 	return UNWIND_GOES_ON;
 }
 
-/* The callers of where the walk of a slot begins; a global function, as those of scratch.bpf.h. */
+/* Find the callers of a slot's first frame; a global function, as those of scratch.bpf.h. */
 __noinline int walk_stack(__u32 number)
 {
 	struct scratch *scratch = scratch__find(number);
@@ -193,7 +193,7 @@ __noinline int walk_stack(__u32 number)
 		return 0;
 	if (find_process(scratch->walk.tgid, &scratch->walk.process))
 		end = UNWIND_GOES_ON;
-	/* There is no room for more than are wanted: the last step says that it is cut. */
+	/* There is no room for more frames than are wanted: the last step says UNWIND_CUT. */
 	for (__u32 i = 1; i < STACK_SLOTS && end == UNWIND_GOES_ON; i++)
 		end = walk_step(number, i);
 	unwind__note_end(scratch, end);
@@ -201,8 +201,8 @@ __noinline int walk_stack(__u32 number)
 }
 
 /*
- * With what registers the running thread came into the kernel. False if it is a thread
- * of the kernel, which has 0 there.
+ * The registers with which the running thread came into the kernel. False if they cannot be read,
+ * or for a thread of the kernel, which has 0 there.
  */
 static __always_inline bool unwind__user_regs(user_regs *regs)
 {
@@ -226,7 +226,7 @@ static __always_inline void unwind__from(struct scratch *scratch, const user_reg
 	}
 }
 
-/* Of tgid. False if the kernel's buffer is in use. */
+/* Walk the user stack of process tgid. False if the kernel's buffer is in use. */
 static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct scratch *scratch,
 					__u32 tgid)
 {

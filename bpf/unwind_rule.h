@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How to get from a frame to its caller's, in the few shapes that compilers, assembly by hand
- * and the kernel use: of 33.5 million rows of call-frame information in 2,783 files, all but
- * some hundred are one of these.
+ * and the kernel use: they cover all but some hundred of 33.5 million rows of call-frame
+ * information in 2,783 files.
  */
 #ifndef TRACEKIT_BPF_UNWIND_RULE_H
 #define TRACEKIT_BPF_UNWIND_RULE_H
@@ -12,7 +12,7 @@
 /* The canonical frame address (CFA): the stack pointer of the caller, behind the call. */
 enum unwind_cfa {
 	UNWIND_NONE,	    /* nothing is known here */
-	UNWIND_UNSUPPORTED, /* something is, of another shape */
+	UNWIND_UNSUPPORTED, /* a rule is known, but of another shape */
 	UNWIND_END,	    /* the outermost frame: it has no caller */
 	UNWIND_REGISTER,    /* cfa_register + cfa_offset */
 	UNWIND_MEMORY,	    /* the word at cfa_register + cfa_offset, + cfa_addend */
@@ -33,14 +33,13 @@ enum unwind_saved {
 };
 
 enum unwind_flag {
-	/* The frame is a signal handler's caller: the caller's address is of what was interrupted.
-	 */
+	/* The frame is a signal handler's caller: its own caller was interrupted. */
 	UNWIND_SIGNAL = 1,
 	/* The return address is signed (arm64, pointer authentication). */
 	UNWIND_SIGNED = 2,
 };
 
-/* Registers have their numbers of DWARF. Of padding there is none: rules are compared by bytes. */
+/* Registers have their DWARF numbers. There is no padding: rules are compared by bytes. */
 struct unwind_rule {
 	__u8 cfa; /* enum unwind_cfa: the rest is 0 unless one of the last three */
 	__u8 cfa_register;

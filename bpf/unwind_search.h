@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the tables of abi.h are searched: the unit tests compile it for the host.
+ * How the tables of unwind_tables.h are searched: the unit tests compile it for the host.
  *
- * There are no branches that depend on what is found: each would double the states that the
- * verifier looks at, in every step of every frame.
+ * No branch depends on what is found: each would double the states that the verifier looks at,
+ * in every step of every frame.
  */
 #ifndef TRACEKIT_BPF_UNWIND_SEARCH_H
 #define TRACEKIT_BPF_UNWIND_SEARCH_H
@@ -12,7 +12,7 @@
 
 #define UNWIND_SEARCH static inline __attribute__((always_inline))
 
-/* Of the two numbers without a branch: step if low <= wanted, else 0. low is below 2^63. */
+/* step if low <= wanted, else 0, without a branch. low is below 2^63. */
 UNWIND_SEARCH __u32 step_if_not_above(__u64 low, __u64 wanted, __u32 step)
 {
 	__s64 mask = (__s64)(low - wanted - 1) >> 63;
@@ -22,8 +22,9 @@ UNWIND_SEARCH __u32 step_if_not_above(__u64 low, __u64 wanted, __u32 step)
 }
 
 /*
- * The last of the process that does not begin behind address, or the first; any at all if
- * address is 2^63 or more: none of them has that. at: by its number, or NULL, which is returned.
+ * The last mapping of the process that does not begin behind address, or the first; any mapping if
+ * address is 2^63 or more, which no mapping has. at: the mapping of a number, or NULL, which is
+ * then returned.
  */
 UNWIND_SEARCH const struct unwind_mapping *
 search_mapping(const struct unwind_process *process, __u64 address,

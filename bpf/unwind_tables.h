@@ -26,22 +26,22 @@ struct unwind_process {
 	__u32 first, nr;
 	__u32 tgid; /* the key, in the PID namespace of the caller */
 	__u32 reserved;
-	__u64 since; /* it was so then, in nanoseconds of CLOCK_MONOTONIC */
+	__u64 since; /* a time when it was so, in nanoseconds of CLOCK_MONOTONIC */
 };
 
-/* Of one process: 2 to the power of the steps by which a mapping is found, less 1. */
+/* The most mappings of one process: 2 to the power of the steps that find one, less 1. */
 #define UNWIND_MAPPING_STEPS 12
 #define UNWIND_MAPPINGS_MAX  ((1 << UNWIND_MAPPING_STEPS) - 1)
 
 struct unwind_mapping {
 	__u64 start, end;
 	__u64 base;   /* from an offset in the file to an address in the process */
-	__u64 bias;   /* the same, but for what is of another delta than that of the module */
-	__u32 module; /* or one of those below */
+	__u64 bias;   /* likewise, corrected where the code has another delta than the module */
+	__u32 module; /* or one of the two below */
 	__u32 placed; /* the bias is also right where the module is scattered */
 };
 
-/* There is no file, or none of a kind that can be read: callers are found by frame pointers. */
+/* There is no file, or no kind of file that can be read: callers are found by frame pointers. */
 #define UNWIND_NO_MODULE ((__u32)-1)
 /* Nobody has looked yet which file it is. */
 #define UNWIND_UNKNOWN_MODULE ((__u32)-2)
@@ -50,7 +50,7 @@ enum unwind_module_state {
 	UNWIND_MODULE_WANTED, /* nobody has needed it yet */
 	UNWIND_MODULE_LOADED,
 	UNWIND_MODULE_EMPTY,   /* there is no information in it */
-	UNWIND_MODULE_REFUSED, /* there is, but not the memory for it, or it cannot be read */
+	UNWIND_MODULE_REFUSED, /* there is some, but no memory for it, or it cannot be read */
 };
 
 struct unwind_module {
@@ -68,8 +68,8 @@ struct unwind_module {
 #define UNWIND_PAGE_KBS	 (1 << (UNWIND_PAGE_BITS - UNWIND_KB_BITS))
 
 /*
- * Rows lie in shards, which are allocated as they are needed, some in a map: for the kernel waits
- * some milliseconds for its programs whenever a map comes into a map of maps.
+ * Rows lie in shards, which are allocated as needed. A map has several shards: the kernel waits
+ * some milliseconds for its programs whenever a map is put into a map of maps.
  */
 #define UNWIND_SHARD_WORDS 65536
 #define UNWIND_SHARD_MAPS  32
@@ -94,11 +94,11 @@ static inline __u32 unwind_shard_index(__u32 shard)
 }
 
 /*
- * Its words in a shard: an index of 16 bits for each KB, and one for the end, which says the row
- * that holds where the KB begins, by its number; then the rows.
+ * A page's words in a shard: an index of 16 bits for each KB, and one for the end, with the number
+ * of the row that holds where the KB begins; then the rows.
  */
 struct unwind_page {
-	__u32 shard; /* or UNWIND_NO_SHARD: nothing is known of all of it */
+	__u32 shard; /* or UNWIND_NO_SHARD: nothing is known of the whole page */
 	__u32 first;
 };
 
@@ -130,10 +130,10 @@ static inline __u32 unwind_row_low(__u32 row)
 /* Rows that can begin in a KB, and the one that holds there: fewer than 2 to this power. */
 #define UNWIND_ROW_STEPS 11
 
-/* What a walk asks user space for. */
+/* A walk's request to user space. */
 struct unwind_request {
 	__u32 tgid;   /* in the PID namespace of the caller */
-	__u32 module; /* that is wanted; or another number: what the process has mapped is */
+	__u32 module; /* the wanted module; any other number: the process's mappings are wanted */
 };
 
 _Static_assert(sizeof(struct unwind_mapping) == 40, "no padding");

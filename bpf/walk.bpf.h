@@ -33,7 +33,7 @@ static __always_inline void walk__begin(struct walk *walk, __u32 tgid, const use
 	walk->mapping.module = UNWIND_NO_MODULE;
 }
 
-/* Have mapping and module be those of address. */
+/* Set the walk's mapping and module to those of address. */
 static __always_inline enum unwind_end walk__find_module(struct walk *walk, __u64 address)
 {
 	const struct unwind_mapping *mapping;
@@ -46,7 +46,7 @@ static __always_inline enum unwind_end walk__find_module(struct walk *walk, __u6
 	if (!mapping || address < mapping->start || address >= mapping->end) {
 		walk->mapping.end = 0;
 		walk->mapping.module = UNWIND_NO_MODULE;
-		/* What is being executed, or calls the kernel, was not when somebody looked. */
+		/* Code that runs, or calls the kernel, was not mapped when user space looked. */
 		return walk->valid == -1ULL ? UNWIND_TABLES_MISSING : UNWIND_NO_CODE;
 	}
 	number = mapping->module;
@@ -55,34 +55,34 @@ static __always_inline enum unwind_end walk__find_module(struct walk *walk, __u6
 	walk->module.nr_pages = 0;
 	state = number == UNWIND_UNKNOWN_MODULE ? UNWIND_MODULE_WANTED : UNWIND_MODULE_EMPTY;
 	if (module) {
-		/* First, as it is written last. */
+		/* Read the state first, as it is written last. */
 		state = READ_ONCE(module->state);
 		asm volatile("" : : : "memory");
 		walk->module = *module;
 	}
-	/* A walk that goes on with the mappings of before the module was loaded. */
+	/* This walk still uses mappings from before the module was loaded. */
 	if (state == UNWIND_MODULE_LOADED && walk->module.scattered && !walk->mapping.placed)
 		state = UNWIND_MODULE_WANTED;
 	walk->module.state = state;
 	return UNWIND_GOES_ON;
 }
 
-/* Whether anything executable is there; not inlined, as walk__read(). */
+/* True if anything executable is there; not inlined, as walk__read(). */
 static __noinline bool walk__is_code(struct walk *walk, __u64 address)
 {
 	return walk__find_module(walk, address) == UNWIND_GOES_ON;
 }
 
 /*
- * What has no module keeps its address. That it is one of user space is what abi.h asks for;
- * a branch would double the verifier's states.
+ * A frame without a module keeps its address. If that is not of user space it becomes 0, as abi.h
+ * asks; a branch would double the verifier's states.
  */
 static __always_inline __u64 walk__user_frame(__u64 address)
 {
 	return address & (__s64)((address >> FRAME_TAG_SHIFT) - 1) >> 63;
 }
 
-/* The frame at pc, which is in the mapping: the same in all processes, and when they have ended. */
+/* Note the place of pc in its file: the same in all processes, and when they have ended. */
 static __always_inline void walk__note_frame(struct walk *walk)
 {
 	__u64 offset = walk->pc - walk->mapping.base;
@@ -110,7 +110,7 @@ static __always_inline enum unwind_end walk__find_rule(struct walk *walk)
 	return UNWIND_GOES_ON;
 }
 
-/* Into window->found; not inlined, for the stack of whoever calls it (scratch.bpf.h). */
+/* Read a word into window->found; not inlined, for the stack of its callers (scratch.bpf.h). */
 static __noinline bool walk__read(struct stack_window *window, __u64 address)
 {
 	__u32 index;
@@ -129,7 +129,7 @@ static __always_inline bool walk__register(const struct walk *walk, __u32 number
 	return true;
 }
 
-/* The kernel has put all registers on the stack of the handler, for whoever returns from it. */
+/* The kernel has put all registers on the stack of the handler, for the return from it. */
 static __noinline enum unwind_end walk__signal(struct walk *walk, struct stack_window *window)
 {
 	__u64 address = walk__stack_pointer(walk);
@@ -169,8 +169,8 @@ static __always_inline enum unwind_end walk__cfa(struct walk *walk, struct stack
 }
 
 /*
- * Where the caller's frame pointer was put; it is lost if that cannot be read. The lower of what
- * is read of a frame comes first, so that the window has the rest as well.
+ * Find the caller's frame pointer; it is lost if it cannot be read. The lower word of a frame is
+ * read first, so that the window has the rest as well.
  */
 static __always_inline void walk__frame_pointer(struct walk *walk, struct stack_window *window,
 						const struct unwind_rule *rule)
@@ -232,7 +232,7 @@ static __always_inline enum unwind_end walk__complete(const struct walk *walk)
 }
 
 /*
- * A return address of 0 is that of the outermost frame, if its frame pointer is 0 as well; else
+ * A return address of 0 means the outermost frame, if the frame pointer is 0 as well; else
  * something has been overwritten, or was no return address.
  */
 static __always_inline enum unwind_end walk__at_zero(const struct walk *walk)
@@ -244,7 +244,7 @@ static __always_inline enum unwind_end walk__at_zero(const struct walk *walk)
 		       UNWIND_NO_CODE;
 }
 
-/* The frame is at pc of a caller now; nothing but its stack pointer and frame pointer is known. */
+/* The walk is at pc of a caller now; only the caller's stack and frame pointer are known. */
 static __always_inline enum unwind_end walk__to_caller(struct walk *walk, __u64 pc,
 						       __u64 stack_pointer)
 {
@@ -257,10 +257,9 @@ static __always_inline enum unwind_end walk__to_caller(struct walk *walk, __u64 
 }
 
 /*
- * At its first instruction a function has not set up its frame yet: the frame
- * pointer is that of its caller, so whoever follows it, as the kernel did before
- * 6.12 (cfa7f3d2c526) and does since but for some first instructions, loses the
- * caller. But the return address is known.
+ * At its first instruction a function has not set up its frame yet: the frame pointer is still its
+ * caller's, so a walk that follows it loses the caller, as the kernel's did before 6.12
+ * (cfa7f3d2c526), and still does but at some first instructions. But the return address is known.
  */
 static __always_inline enum unwind_end walk__from_entry(struct walk *walk)
 {
@@ -283,7 +282,7 @@ static __always_inline enum unwind_end walk__by_rule(struct walk *walk, struct s
 	end = walk__cfa(walk, window, rule);
 	if (end != UNWIND_GOES_ON)
 		return end;
-	/* It may be in the register that the frame pointer is about to leave, or found by it. */
+	/* The frame pointer, about to change, may hold the return address or lead to it. */
 	if (rule->return_address != UNWIND_AT_CFA) {
 		end = walk__return_address(walk, window, rule, &pc);
 		walk__frame_pointer(walk, window, rule);
@@ -294,7 +293,7 @@ static __always_inline enum unwind_end walk__by_rule(struct walk *walk, struct s
 	return end == UNWIND_GOES_ON ? walk__to_caller(walk, pc, walk->cfa) : end;
 }
 
-/* Where the two words that the frame pointer leads to are in the window; false if it is none. */
+/* *index: the place of the two words at the frame pointer in the window; false if there is none. */
 static __always_inline bool walk__find_frame(struct walk *walk, struct stack_window *window,
 					     __u32 *index)
 {
@@ -306,8 +305,8 @@ static __always_inline bool walk__find_frame(struct walk *walk, struct stack_win
 }
 
 /*
- * Where nothing is known: code that was made at run time, and languages that keep frame pointers
- * instead. Elsewhere it can be any number: what it leads to must be code, or the stack ends here.
+ * For code without information: made at run time, or of languages that keep frame pointers instead.
+ * Elsewhere the frame pointer can be any number: it must lead to code, or the stack ends here.
  */
 static __noinline enum unwind_end
 walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwind_end otherwise)
@@ -332,7 +331,7 @@ walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwi
 }
 
 /*
- * From one frame to the next, as the kernel does. Where a walk by tables has come to, the frame
+ * From one frame to the next, as the kernel does. Behind the end of a walk by tables the frame
  * pointer can be any number, or lost: it must then lead up the stack.
  */
 static __always_inline bool walk__follow_frame_pointer(struct walk *walk,
@@ -352,7 +351,7 @@ static __always_inline bool walk__follow_frame_pointer(struct walk *walk,
 	return true;
 }
 
-/* As walk__find_rule(), of the walk in that slot. */
+/* walk__find_rule() for the walk in that slot. */
 __noinline int walk_find_rule(__u32 number)
 {
 	struct scratch *scratch = scratch__find(number);
@@ -360,7 +359,7 @@ __noinline int walk_find_rule(__u32 number)
 	return scratch ? walk__find_rule(&scratch->walk) : UNWIND_UNREADABLE;
 }
 
-/* One frame further; UNWIND_GOES_ON if there is one. */
+/* Go one frame further; UNWIND_GOES_ON if there is one. */
 static __always_inline enum unwind_end walk__step(struct walk *walk, struct stack_window *window)
 {
 	enum unwind_end end = walk_find_rule(walk->number);
