@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What test_debug_reader.c looks up: it knows these lines. Calls that are inlined into a
- * function, a lambda, a call that does not return, and a second unit.
+ * The program that sym/dwarf/test_reader.c looks up: the test knows these lines. Calls that are
+ * inlined into a function, a lambda, a call that does not return, and a second unit.
  */
 #define INLINED	 static inline __attribute__((always_inline))
 #define FUNCTION __attribute__((noinline))

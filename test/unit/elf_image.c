@@ -136,7 +136,7 @@ size_t image_note__append_usdt(void *notes, size_t size, bool is_32bit, const ui
 	return image_note__append(notes, size, 3, "stapsdt", data, head + text_size);
 }
 
-/* Notes, .stapsdt.base, and the names of sections, of which it is the only one. */
+/* Notes, .stapsdt.base, and the names of sections; .stapsdt.base is the only section named. */
 static size_t append_notes(struct elf_image *image, const struct image_spec *spec,
 			   Elf64_Shdr sections[3])
 {
@@ -254,7 +254,7 @@ struct elf_image elf_image__make(const struct image_spec *spec)
 	for (size_t i = 0; i < nr; i++)
 		append_shdr(&image, spec->is_32bit, &sections[i]);
 	write_ehdr(&image, spec->is_32bit, shoff, nr, spec->notes ? nr - 1 : 0);
-	/* Nothing behind its end, so that sanitizers see who reads there. */
+	/* The image ends where its memory does, so that sanitizers see reads behind it. */
 	resize(&image, image.size);
 	return image;
 }

@@ -71,7 +71,7 @@ Elf64_Ehdr *elf_image__ehdr(const struct elf_image *image);
 Elf64_Phdr *elf_image__phdr(const struct elf_image *image);
 Elf64_Shdr *elf_image__shdr(const struct elf_image *image, size_t section);
 
-/* As programs that make files smaller do: what the loader does not need is gone. */
+/* Drop all that the loader does not need, as programs that make files smaller do. */
 void elf_image__drop_sections(const struct elf_image *image);
 
 void elf_image__free(struct elf_image *image);

@@ -59,7 +59,7 @@ static void put_names(struct writer *writer, const struct go_image_spec *spec)
 	align(writer);
 }
 
-/* None are at 0: that is for functions without. */
+/* No deltas are at 0: that is for functions without any. */
 static void put_deltas(struct writer *writer, const struct go_image_spec *spec)
 {
 	put(writer, "", 1);
@@ -69,7 +69,7 @@ static void put_deltas(struct writer *writer, const struct go_image_spec *spec)
 			    strlen(spec->functions[i].deltas) + 1);
 }
 
-/* What is behind the start of a function, whose deltas are at that place. */
+/* Put the description of a function, whose deltas are at the place given. */
 static void put_description(struct writer *writer, const struct go_image_spec *spec,
 			    const struct go_function *function, uint64_t names, uint64_t deltas,
 			    size_t size)
@@ -85,8 +85,8 @@ static void put_description(struct writer *writer, const struct go_image_spec *s
 }
 
 /*
- * The pairs and descriptions; base: what the latter are counted from, names and deltas likewise
- * if they are of Go 1.2.
+ * The pairs and descriptions. base: the descriptions are counted from there; so are names and
+ * deltas if the table is of Go 1.2.
  */
 static void put_functions(struct writer *writer, const struct go_image_spec *spec, size_t base,
 			  uint64_t names, uint64_t deltas)
@@ -176,7 +176,7 @@ static void put_module(struct writer *writer, const struct go_image_spec *spec)
 			   sizeof(uint64_t));
 }
 
-/* One relocation of something else, and one that matters if address is not 0. */
+/* A relocation of something else, and one that matters if address is not 0. */
 static void put_relocations(struct writer *writer, uint64_t address)
 {
 	const Elf64_Rela relocations[2] = {
@@ -197,7 +197,7 @@ static void name_section(Elf64_Shdr *section, const char *name)
 	section->sh_name = (uint32_t)(at - section_names);
 }
 
-/* What has been written since the section began at offset is a section. */
+/* Make a section of all that was written since offset. */
 static void add_section(Elf64_Shdr *sections, size_t *nr, const struct writer *writer,
 			size_t offset, const char *name, uint32_t type, uint64_t address)
 {
@@ -228,7 +228,7 @@ static void write_headers(struct writer *writer, size_t shoff, size_t sections)
 		.e_shstrndx = (Elf64_Half)(sections - 1),
 	};
 
-	/* Of the code there is nothing in the file but where it is. */
+	/* The file does not hold the code, only where it is. */
 	const Elf64_Phdr phdr = {.p_type = PT_LOAD,
 				 .p_flags = PF_R | PF_X,
 				 .p_vaddr = GO_TEXT,
@@ -290,7 +290,7 @@ struct elf_image go_image__make(const struct go_image_spec *spec)
 	offset = writer.size;
 	put(&writer, sections, nr * sizeof(sections[0]));
 	write_headers(&writer, offset, nr);
-	/* Nothing behind its end, so that sanitizers see who reads there. */
+	/* The image ends where its memory does, so that sanitizers see reads behind it. */
 	writer.bytes = realloc(writer.bytes, writer.size);
 	if (!writer.bytes)
 		abort();

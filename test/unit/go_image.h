@@ -18,7 +18,7 @@ struct go_function {
 	unsigned char flags; /* since GO_16 */
 };
 
-/* Where it is said that code begins, since 1.18. */
+/* Where the image says that code begins, since 1.18. */
 enum go_text {
 	GO_TEXT_IN_HEADER,
 	GO_TEXT_IN_HEADER_RELOCATED, /* by a relocation, while the word is 0 */
@@ -44,7 +44,7 @@ struct go_image_spec {
 #define GO_18 0xfffffff0
 #define GO_20 0xfffffff1
 
-/* Of such an image: its table is here, to be spoilt. */
+/* The table of such an image is here, to be spoilt. */
 #define GO_TABLE_OFFSET 0x100
 
 /* Aborts without memory: there is nothing else for a test to do. */

@@ -45,7 +45,7 @@ echo changed >>a.changed
 printf '../a.debug\0\0xxxx' | with_section a.stripped a.up .gnu_debuglink
 printf '/a.debug\0\0\0\0xxxx' | with_section a.stripped a.absolute .gnu_debuglink
 
-# What several files share: here all of a.
+# Files that name an alternate file, which several share: here all of a.
 for link in /shared/alternate ../beside/alternate /nowhere/.dwz/machine/alternate /nowhere; do
 	printf '%s\0\241\242\243\244' "$link" |
 		with_section b.debug "b.$(echo "$link" | tr -d /.)" .gnu_debugaltlink

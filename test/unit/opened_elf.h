@@ -43,7 +43,7 @@ static inline struct opened open_go_image(struct go_image_spec spec)
 	return open_image(&image);
 }
 
-/* Its last byte is cut off; false if there is none. */
+/* Cut off the last byte; false if there is none. */
 static inline bool opened__cut(struct opened *opened)
 {
 	off_t size = lseek(opened->fd, 0, SEEK_END);

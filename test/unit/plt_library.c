@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Linked in several ways for test_elf_plt.c: a library that calls functions of others. */
+/* Linked in several ways for sym/elf/test_plt.c: a library that calls functions of others. */
 
 int alpha(int argument);
 int beta(int argument);
@@ -14,7 +14,7 @@ int call_all(int argument)
 	       taken(argument);
 }
 
-/* Its address lies in the GOT already, so calls to it get by with an entry in .plt.got. */
+/* The GOT has its address already, so calls to it get by with an entry in .plt.got. */
 void *address_of_taken(void)
 {
 	return (void *)taken;

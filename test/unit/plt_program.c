@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Linked in several ways for test_elf_plt.c: a program that calls functions of libc. */
+/* Linked in several ways for sym/elf/test_plt.c: a program that calls functions of libc. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

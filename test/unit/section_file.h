@@ -24,7 +24,7 @@ struct section_file {
 	struct elf_symbols elf;
 };
 
-/* Neither returns if it fails: there is nothing else for a test to do. */
+/* Neither returns if it fails: a test could do nothing else. */
 void section_file__make(struct section_file *file, const struct file_section *sections, size_t nr);
 void section_file__open(struct section_file *file);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Of the test that is running. */
+/* The running test. */
 static struct {
 	bool failed;
 	const char *skipped; /* why; or NULL */

@@ -31,7 +31,7 @@ int tap_run(const struct tap_test *tests, size_t nr, void (*around)(void (*test)
 /* Say that the running test cannot be run here; the test returns then. */
 void tap_skip(const char *reason);
 
-/* CPU time that this program has used, in seconds: what limits of time are measured by. */
+/* CPU time that this program has used, in seconds: limits of time are measured by it. */
 double tap_cpu_seconds(void);
 
 /* A check in words of its own; returns holds. */

@@ -385,7 +385,7 @@ static int count_free_descriptors(void)
 	return nr;
 }
 
-/* What is traced must not take away what the tracer needs, perf events for one. */
+/* Traced files must not take descriptors that the tracer needs, for perf events for one. */
 static void more_files_than_descriptors(void)
 {
 	pid_t pid = start_child_with_many_files();
@@ -420,7 +420,7 @@ static pid_t start_child_with_root(void)
 	return pid;
 }
 
-/* A question about all of them holds no more roots open than there are descriptors. */
+/* A question about many roots holds no more of them open than there are descriptors. */
 static void more_roots_than_descriptors(void)
 {
 	pid_t pids[MANY_ROOTS] = {start_child_with_root()};
@@ -614,7 +614,7 @@ static void map_that_grows(void)
 	unmap_code(code);
 }
 
-/* Whatever a map says of them, functions in files have the names that their files say. */
+/* Functions in files have the names that their files say, whatever a map says. */
 static void map_that_claims_all(void)
 {
 	CLEANUP_SYMBOLIZER
@@ -669,7 +669,7 @@ static void map_of_a_process_that_has_ended(void)
 
 	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
 	if (fd >= 0 && code) {
-		/* What it has written by its end counts, although the map is gone then. */
+		/* Names that it has written by its end count, although the map is gone then. */
 		dprintf(fd, "%" PRIx64 " 40 of_the_child\n", code);
 		end_child(pid);
 		unlink(jit_path);
@@ -682,7 +682,7 @@ static void map_of_a_process_that_has_ended(void)
 	unmap_code(code);
 }
 
-/* What stands in place of the map of this process is not used, and not waited for. */
+/* Other things in place of this process's map are neither used nor waited for. */
 static void check_unused_map(uint64_t code)
 {
 	CLEANUP_SYMBOLIZER
@@ -808,7 +808,7 @@ static void maps_of_a_user(void)
 
 /* ---- names of C++ and Rust ---- */
 
-/* Named by hand what a C++ compiler would name so. */
+/* A function named by hand as a C++ compiler would name it. */
 static __attribute__((noinline)) int mangled_function(int argument) __asm__("_ZN4test8functionEi");
 
 static int mangled_function(int argument)

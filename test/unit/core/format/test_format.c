@@ -18,7 +18,7 @@
 
 /* ---- text__clean() ---- */
 
-/* What a name becomes; it ends with its NUL. */
+/* The clean form of a name; it ends with its NUL. */
 static const char *clean(const char *name, bool folded)
 {
 	static char result[256];
@@ -183,7 +183,7 @@ static void buffers_of_any_size(void)
 {
 	const char name[] = "a\xC3\xA9;\xE2\x82\xAC\x1B\xF0\x9F\x98\x80z";
 	const char expected[] = "a\xC3\xA9:\xE2\x82\xAC?\xF0\x9F\x98\x80z";
-	/* What fits into a buffer of size: whole characters only, and a NUL. */
+	/* The length that fits into a buffer of size: whole characters only, and a NUL. */
 	const size_t lengths[] = {0, 0, 1, 1, 3, 4, 4, 4, 7, 8, 8, 8, 8, 12, 13, 13};
 
 	for (size_t size = 1; size < ARRAY_SIZE(lengths); size++) {
@@ -275,11 +275,11 @@ static struct counted_stack make_stack(const char *comm, const struct frames *ke
 #define OFFSETS	  's'
 #define VERBOSE	  'v'
 
-/* What the writers of different applets differ in; tests change it, and reset it. */
+/* The differences between the writers of applets; tests change and reset them. */
 static const struct stack_layout *current_layout = &layout;
 static bool comms = true, processes = true;
 
-/* What is written for these stacks with the options whose letters are given. */
+/* The text for these stacks with the options whose letters are given. */
 static const char *print_stacks(struct counted_stack *stacks, size_t nr, const char *letters)
 {
 	static char result[8192];
@@ -484,7 +484,7 @@ static void delimiter_always(void)
 	current_layout = &layout;
 }
 
-/* Of one process that was asked for: a folded line names it, text need not. */
+/* Stacks of one process that was asked for: a folded line names it, text need not. */
 static void without_process_lines(void)
 {
 	processes = false;
@@ -494,7 +494,7 @@ static void without_process_lines(void)
 	processes = true;
 }
 
-/* Of all processes together: no line begins with a separator, and none is empty. */
+/* Stacks of all processes together: no line begins with a separator, and none is empty. */
 static void without_comms(void)
 {
 	struct counted_stack none = make_stack("", &no_frames, &no_frames);
@@ -506,7 +506,7 @@ static void without_comms(void)
 	comms = processes = true;
 }
 
-/* What a probe has put on top of where it is. */
+/* A probe has put frames on top of its own place. */
 static void hidden_frames(void)
 {
 	struct counted_stack stack = both_sides();
@@ -595,7 +595,7 @@ static void terse_output(void)
 						"  - cat (42)\n    7\n\n");
 }
 
-/* Of a place in a file that no process is known to have had mapped there is no address. */
+/* A place in a file has no address if no process is known to have had it mapped. */
 static void places_in_files(void)
 {
 	struct counted_stack stack = make_stack("cat", &no_frames, FRAMES(0x8000, 0x5000));

@@ -79,7 +79,7 @@ static void lists_of_proc(void)
 	CHECK_STR(parse_proc("\n"), "refused");
 }
 
-/* What /sys lists is what /proc lists: the programs go on where there is no /sys. */
+/* /sys and /proc list the same CPUs: the programs go on where there is no /sys. */
 static void proc_and_sys(void)
 {
 	static const char *const paths[] = {"/proc/stat", "/proc/softirqs"};

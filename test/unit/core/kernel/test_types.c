@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* That the offsets are right shows where they are followed: test/root/. */
+/* Walks in test/root/ follow the offsets, and show that they are right. */
 #include "core/kernel/types.h"
 
 #include <string.h>

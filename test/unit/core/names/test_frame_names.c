@@ -16,7 +16,7 @@
 
 #define KERNEL(n) (0xffffffff81000000 + (n))
 
-/* What the kernel was asked for. */
+/* The addresses that the kernel was asked for. */
 static uint64_t asked[1024];
 static size_t nr_asked;
 
@@ -268,7 +268,7 @@ static void places_in_files(void)
 	CHECK_INT(query->module_offset, in_2);
 }
 
-/* What module a frame is in by its path alone. */
+/* The module of a frame, by its path alone. */
 static const char *module_of(const char *path, size_t length)
 {
 	static struct sym_query query;
@@ -293,7 +293,7 @@ static void modules_by_their_paths(void)
 	CHECK_STR(module_of("/lib/", 6), NULL);
 	/* Without an end, as the loader never leaves it. */
 	CHECK_INT(strlen(module_of("/", 1)), UNWIND_PATH_MAX - 2);
-	/* One that is known; and what is in no module. */
+	/* A query whose module is known; and an address in no module. */
 	CHECK_INT(frame__add_module(frame_in_module(5, 16), &modules, &arena, &query), 0);
 	CHECK_STR(query.module, "libc.so");
 	CHECK_INT(query.module_offset, 7);

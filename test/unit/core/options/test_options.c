@@ -85,7 +85,7 @@ static void release(void)
 
 #define MAX_WORDS 8
 
-/* What the words of argv are kept in until the next command line: paths point there. */
+/* The words of argv, kept until the next command line: paths point there. */
 static char words[2048];
 
 /* Parse a command line into settings and error; words are separated by single spaces. */
@@ -428,7 +428,7 @@ static void opposites(void)
 			      "'applet --help'");
 }
 
-/* What help prints, to be freed. */
+/* The printed help, to be freed. */
 static char *print_help(void)
 {
 	char *text = NULL;

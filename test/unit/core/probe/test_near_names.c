@@ -103,7 +103,7 @@ static void long_names(void)
 	name[NEAR_NAME_SIZE - 2] = 'b';
 	snprintf(expected, sizeof(expected), " (did you mean '%s'?)", name);
 	CHECK_STR(hint(wanted, name, false), expected);
-	/* One more is too long, on either side. */
+	/* A letter more is too long, on either side. */
 	name[NEAR_NAME_SIZE - 1] = 'a';
 	name[NEAR_NAME_SIZE] = '\0';
 	CHECK_STR(hint(wanted, name, false), "");

@@ -42,7 +42,7 @@ static int find(struct target_list *list, const char *pattern, bool regexp,
 	return err ? err : target_list__find(list, &spec, pids ? pids : &nobody, error);
 }
 
-/* What is printed of the targets of a pattern, or the error. */
+/* The printed targets of a pattern, or the error. */
 static const char *listed(const char *pattern, bool regexp, const struct pid_list *pids)
 {
 	CLEANUP(target_list__release) struct target_list list = {0};
@@ -103,7 +103,7 @@ static void functions_of_this_program(void)
 	CLEANUP(target_list__release) struct target_list list = {0};
 	struct error error = {0};
 
-	/* What nobody calls is left out when the program is linked. */
+	/* The linker leaves out functions that nobody calls. */
 	targets_test_apple();
 	targets_test_pear();
 	CHECK_INT(find(&list, "/proc/self/exe:targets_test_*", false, NULL, &error), 0);

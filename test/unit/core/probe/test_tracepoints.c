@@ -93,7 +93,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path);
 }
 
-/* What text matches in tracefs, as "sched:sched_switch ", or the error. */
+/* The matches of text in tracefs, as "sched:sched_switch ", or the error. */
 static const char *find_in(int tracefs, const char *text, bool regex)
 {
 	CLEANUP(tracepoint_list__release) struct tracepoint_list list = {.events = -1};

@@ -12,7 +12,7 @@
 
 #define REPLACED "\xEF\xBF\xBD" /* U+FFFD */
 
-/* What length bytes become, in memory that ends where the worst case does. */
+/* Quote length bytes, in memory that ends where the worst case does. */
 static void check_bytes(const char *text, size_t length, const char *expected)
 {
 	char *exact = malloc(length + 1), *quoted = malloc(JSON_STRING_SIZE(length));

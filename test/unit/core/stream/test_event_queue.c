@@ -15,7 +15,7 @@ static void put(struct event_queue *queue, uint64_t time, uint32_t tid)
 	event_queue__put(queue, &event);
 }
 
-/* Whether the next event is this one; it is taken away. */
+/* True if the next event is this one; it is taken away. */
 static bool takes(struct event_queue *queue, uint64_t time, uint32_t tid)
 {
 	const struct stream_event *event = event_queue__first(queue);
@@ -65,7 +65,7 @@ static void equal_times_stay_in_order(void)
 	event_queue__release(&queue);
 }
 
-/* What comes late is not held as long as what comes now: that would hold up all behind it. */
+/* Late events are not held as long as new ones: that would hold up all behind them. */
 static void late_events(void)
 {
 	const struct stream_event early = {.time = 10, .arrived = 100},

@@ -100,7 +100,7 @@ static struct sent_stack *make_stack(uint64_t first, uint32_t nr)
 	return stack;
 }
 
-/* How many bytes of text those have that were given any. */
+/* The bytes of text in all stacks that were given any. */
 static size_t count_bytes(struct sent_stack *const *stacks)
 {
 	size_t bytes = 0;
@@ -179,7 +179,7 @@ static void process_has_the_file(void)
 	CHECK_INT(told_of, 0);
 }
 
-/* Where it has it is not where the process had it. */
+/* The address in somebody else's mapping is not the one that the process had. */
 static void somebody_has_the_file(void)
 {
 	has_file = -7;
@@ -194,7 +194,7 @@ static void nobody_has_the_file(void)
 	CHECK_INT(told_of, -7);
 }
 
-/* Then nobody else is asked, for what is answered would find no room. */
+/* Then nobody else is asked: the answer would find no room. */
 static void nobody_has_the_file_and_no_room(void)
 {
 	has_file = 0;

@@ -82,7 +82,7 @@ static const struct sym_query user_queries[] = {
 	{.address = 42, .module = "lib\\y", .module_offset = 26},
 };
 
-/* What the writer makes of an event with both stacks, for the caller to free. */
+/* The writer's text for an event with both stacks, for the caller to free. */
 static char *print(struct stream_writer writer, uint64_t time, const char *comm)
 {
 	struct stream_event event = {.time = time, .cpu = 3, .tgid = 42, .tid = 43};
@@ -243,7 +243,7 @@ static void folded(void)
 	check_print(&kernel, 7, "", "?;[cut at 2 frames];ext4_sync_fs;own 1\n");
 }
 
-/* What was inlined has rows, words and objects of its own. */
+/* Inlined calls have rows, words and objects of their own. */
 static void inlined_calls(void)
 {
 	static const struct sym_inlined inlined[] = {
@@ -302,7 +302,7 @@ static void inlined_calls(void)
 	}
 }
 
-/* What stands for those that are left out has no address. */
+/* The mark for calls that are left out has no address. */
 static void endless_inlined_calls(void)
 {
 	static struct sym_inlined many[FRAME_INLINED_MAX + 1];
@@ -342,7 +342,7 @@ static void long_names(void)
 	CHECK_INT(length, strlen(text));
 }
 
-/* Of a place in a file that no process is known to have mapped there is no address. */
+/* A place in a file has no address if no process is known to have it mapped. */
 static void places_in_files(void)
 {
 	static char text[STREAM_LEVEL_MAX];

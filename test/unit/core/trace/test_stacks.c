@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is read from maps is tested by traces; here: what is made of it. */
+/* Traces test how stacks are read from maps; here: what is made of them. */
 #include "core/trace/stacks.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define KERNEL(n) (0xffffffff81000000 + (n))
 
-/* The tracing of these tests: what is below 0x100, if it is in the kernel. */
+/* Frames of the tracing itself, in these tests: those in the kernel below 0x100. */
 static bool is_own(const void *context, uint64_t frame, bool return_address)
 {
 	bool *asked_for_leaf = (bool *)context;

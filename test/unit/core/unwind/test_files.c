@@ -15,7 +15,7 @@
 
 /* ---- what is found by its path ---- */
 
-/* What is there: see "--wrap" in ld(1). */
+/* The file that is there: see "--wrap" in ld(1). */
 static struct {
 	int result;
 	struct unwind_identity identity;
@@ -135,7 +135,7 @@ static void overwritten_file_test(void)
 	/* A process that has the old one still. */
 	CHECK_INT(found(&files, "/a", 1, 0), 0);
 	CHECK_INT(files.nr, 3);
-	/* Of any file something may not have been told. */
+	/* Any file may have changed: something was not told. */
 	unwind_files__changed(&files, 0);
 	CHECK_INT(named(&files, "/b", 2), UNWIND_FILE_UNKNOWN);
 	CHECK_INT(seek(&files, -ENOENT), 1);
@@ -172,7 +172,7 @@ static void unwatched_test(void)
 	CHECK_INT(named(&files, "/a", 1), 0);
 }
 
-/* It is known that it is none: nobody need look at it again. */
+/* A file that is no program is known as such: nobody need look at it again. */
 static void no_program_test(void)
 {
 	CLEANUP_FILES struct unwind_files files = {0};
@@ -184,7 +184,7 @@ static void no_program_test(void)
 	CHECK_INT(named(&files, "/memfd:jit", 1), 0);
 }
 
-/* Those that frames are of stay, with what is known of them. */
+/* Files of frames stay, with all that is known of them. */
 static void too_many_test(void)
 {
 	CLEANUP_FILES struct unwind_files files = {0};
@@ -229,7 +229,7 @@ static void sought_test(void)
 	CHECK_STR(there.last.path, "/a");
 	CHECK_INT(unwind_files__named(&files, 8, 1, 7, "/a"), 0);
 	CHECK_INT(seek(&files, 0), 0);
-	/* It is the same that somebody finds in a process. */
+	/* Somebody finds the same file in a process. */
 	CHECK_INT(found(&files, "/a", 1, 0), 0);
 	CHECK_INT(files.nr, 1);
 	CHECK_INT(files.nr_names, 1);
@@ -252,7 +252,8 @@ static void sought_in_vain_test(void)
 }
 
 /*
- * What somebody finds meanwhile is not sought any more; what is not sought when it ends is freed.
+ * A file that somebody finds meanwhile is not sought any more; files that are not sought by the end
+ * are freed.
  */
 static void found_while_sought_test(void)
 {
@@ -376,13 +377,13 @@ static void bias_test(void)
 	CHECK_INT(bias(&file, 0x700000 + page, 3 * page), 0x700000 - 2 * page);
 	CHECK_INT(bias(&file, 0x700000, 4 * page), -1);
 	CHECK_INT(bias(&file, 0x700000, 0), -1);
-	/* One that does not begin with a page is mapped from where its page does. */
+	/* A segment that does not begin with a page is mapped from where its page does. */
 	CHECK_INT(bias(&file, 0x700000, 5 * page), 0x300000 - 5 * page);
 	CHECK_INT(bias(&file, 0x700000, 8 * page), 0x300000 - 8 * page);
 	CHECK_INT(bias(&file, 0x700000, 9 * page), -1);
 }
 
-/* What is added to the bias is the same for all of the file: that of its first code. */
+/* The number added to the bias is the same for the whole file: that of its first code. */
 static void delta_test(void)
 {
 	const uint64_t page = page_size();

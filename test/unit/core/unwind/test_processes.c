@@ -36,7 +36,7 @@ static struct known_process *find(pid_t pid)
 	return known_processes__find(&processes, pid);
 }
 
-/* What is known of it is in the tables from then on. */
+/* The known mappings are in the tables from then on. */
 static void write_process(pid_t pid)
 {
 	struct known_process *process = find(pid);
@@ -175,7 +175,7 @@ static void read_maps(void)
 	CHECK_STR(show(5), "");
 }
 
-/* Of a file that several have, in one place or another, the first is told of, once. */
+/* If several processes have a file, in one place or another, the first is told of, once. */
 static void modules_are_told(void)
 {
 	read_at(10, 5, "1-3/a 6-7/b");
@@ -226,7 +226,10 @@ static void mapping_over_mapping(void)
 	CHECK_STR(show(5), "1-50/-");
 }
 
-/* A name is known when what the kernel calls so has been found; until then somebody is to look. */
+/*
+ * A name is known when the kernel's file of that name has been found; until then somebody is to
+ * look.
+ */
 static void learning(void)
 {
 	read_at(10, 4, "1-3/a");
@@ -259,7 +262,7 @@ static void forks(void)
 	map_at(31, 6, 7, 8, '-');
 	CHECK_STR(show(6), "1-3/a 4-5/b 7-8/-");
 	CHECK_STR(show(5), "1-3/a 4-5/b");
-	/* The PID is another process's. */
+	/* The PID is now another process's. */
 	fork_at(40, 6, 5);
 	CHECK_STR(show(6), "1-3/a 4-5/b");
 	fork_at(50, 6, 99);
@@ -270,7 +273,7 @@ static void forks(void)
 	CHECK_INT(processes.nr, 0);
 }
 
-/* What its walks have asked for is heard after its end: files have modules, but it no tables. */
+/* Requests of its walks are heard after its end: files get modules, but the process no tables. */
 static void heard_after_its_end(void)
 {
 	read_at(10, 4, "9-10/a");
@@ -335,7 +338,7 @@ static void asked_for_too_late(void)
 	CHECK(find(5)->doubted && find(5)->walked);
 }
 
-/* Where nothing is missing that is known of it, it need not be looked at. */
+/* A process with nothing missing in what is known of it need not be looked at. */
 static void wanted(void)
 {
 	read_at(10, 5, "1-3/a");
@@ -355,12 +358,12 @@ static void wanted(void)
 	CHECK(find(6)->doubted);
 }
 
-/* What the tables have is there once, as long as it is what both have. */
+/* Mappings that both processes have are in the tables once, as long as both have them. */
 static void shared(void)
 {
 	read_at(20, 5, "1-3/a 4-5/b");
 	write_process(5);
-	/* What follows has been read, too, and may say that the child is another program. */
+	/* Later records have been read, too, and may say that the child is another program. */
 	processes.since = 35;
 	fork_at(30, 6, 5);
 	CHECK(!find(6)->changed);
@@ -382,7 +385,7 @@ static void shared(void)
 	CHECK_INT(kept[5].nr, 2);
 }
 
-/* What the tables have of a parent is not what it has; or they do not take it. */
+/* The tables have other mappings of a parent than it has; or they do not take the child. */
 static void not_shared(void)
 {
 	read_at(20, 5, "1-3/a");
@@ -402,7 +405,7 @@ static void not_shared(void)
 	CHECK_INT(kept[7].nr, 2);
 }
 
-/* What is read of a parent later can be another program, or more than the child has. */
+/* A later read of a parent can show another program, or more than the child has. */
 static void parent_read_later(void)
 {
 	read_at(20, 5, "1-3/a");
@@ -427,7 +430,7 @@ static void programs(void)
 	CHECK_INT(kept[5].nr, 0);
 	CHECK(find(5)->changed);
 	CHECK_INT(find(5)->retry + find(5)->pause, 0);
-	/* Of a process that nobody has read nothing but a program's start makes it known. */
+	/* Only the start of a program makes a process known that nobody has read. */
 	map_at(30, 7, 1, 3, '-');
 	CHECK_STR(show(7), "unknown");
 	end_at(40, 7);
@@ -465,7 +468,7 @@ static void too_many(void)
 	for (uint64_t i = 0; i < UNWIND_MAPPINGS_MAX; i++)
 		map_at(11, 5, 2 * i + 1, 2 * i + 2, '-');
 	CHECK_INT(find(5)->nr, UNWIND_MAPPINGS_MAX);
-	/* What cannot be known as it is is read again when it is asked for. */
+	/* A process that cannot be known as it is will be read again when it is asked for. */
 	map_at(12, 5, 100000, 100001, '-');
 	CHECK_STR(show(5), "unknown");
 	for (pid_t pid = 1; pid <= UNWIND_PROCESSES + 10; pid++)
@@ -523,14 +526,14 @@ static void loaded(void)
 	segments[1].offset = 6 << 12;
 	write_process(5);
 	check_entry(5, 2, 1, 1, 0 - (uint64_t)(0x100000 - (2 << 12)));
-	/* Not before it is there. */
+	/* Not before the module is loaded. */
 	files.items[1].state = UNWIND_MODULE_REFUSED;
 	write_process(5);
 	check_entry(5, 1, 1, 0, 0);
 	check_entry(5, 2, 1, 0, 0);
 }
 
-/* Programs that come and go take none of the numbers, but have those that there are. */
+/* Programs that come and go take no module numbers, but have those that there are. */
 static void not_walked(void)
 {
 	read_at(10, 5, "1-3/a 4-5/b");
@@ -544,7 +547,7 @@ static void not_walked(void)
 	write_process(7);
 	check_entry(7, 0, 0, 0, 0);
 	check_entry(7, 1, UNWIND_UNKNOWN_MODULE, 0, 0);
-	/* What a process has that is walked its children will be walked in, too. */
+	/* Children of a walked process will be walked in its mappings, too. */
 	fork_at(40, 8, 6);
 	CHECK(find(8)->walked);
 }
@@ -558,7 +561,7 @@ static void no_programs(void)
 	check_entry(5, 1, UNWIND_NO_MODULE, 0, 0);
 }
 
-/* It was so when it was read, or when the last record was taken. */
+/* since is the time of the read, or of the last record that was taken. */
 static void since(void)
 {
 	read_at(10, 5, "1-3/a");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is put into the tables, and what the programs find there: maps are arrays of this program
- * (see "--wrap" in ld(1)), and the searches those of the programs.
+ * The data put into the tables, and the results of the programs' searches: maps are arrays of this
+ * program (see "--wrap" in ld(1)), and the searches are those of the programs.
  */
 #include "bpf/unwind_tables.h"
 #include "core/unwind/tables.h"
@@ -45,7 +45,7 @@ static const struct unwind_maps maps = {
 	.shards = (struct bpf_map *)&fakes[5],
 };
 
-/* What is in them. */
+/* The contents of the maps. */
 static struct unwind_process *processes;
 static struct unwind_mapping *mappings;
 static struct unwind_module *modules;
@@ -317,7 +317,7 @@ static void mappings_are_found_test(void)
 	check_mappings(UNWIND_MAPPINGS_MAX);
 }
 
-/* What a process has put on its stack can be any number. */
+/* A process can put any number on its stack. */
 static void odd_addresses_test(void)
 {
 	static const uint64_t odd[] = {1ULL << 63, UINT64_MAX, (1ULL << 63) + 0x2000, INT64_MAX};
@@ -432,7 +432,7 @@ static void modules_test(void)
 	}
 }
 
-/* What leads from an offset to an address comes with the table; nothing does without one. */
+/* The way from an offset to an address comes with the table; nothing has one without a table. */
 static void places_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
@@ -459,7 +459,7 @@ static void places_test(void)
 	free_source(&source);
 }
 
-/* One that does not fit takes no room from those that do, nor any memory. */
+/* A module that does not fit takes no room from those that do, nor any memory. */
 static void too_large_module_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
@@ -499,7 +499,7 @@ static void fill_densely(struct source *source, uint32_t nr)
 	}
 }
 
-/* All that was allocated for one that has failed half way is used by those after it. */
+/* All memory of a module that failed half way is used by those after it. */
 static void unfinished_module_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
@@ -523,7 +523,7 @@ static void unfinished_module_test(void)
 	free_source(&last);
 }
 
-/* What no program can search is left out: more rows than a shard has words, other rules. */
+/* Pages that no program can search are left out: more rows than a shard has words, other rules. */
 static void odd_pages_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
@@ -546,7 +546,7 @@ static void odd_pages_test(void)
 	CHECK_INT(rule_in_module(0, PAGE + 1), UNWIND_UNSUPPORTED);
 }
 
-/* What a table says of itself before its pages come can be enough to refuse it. */
+/* The head of a table, before its pages come, can be enough to refuse it. */
 static void heads_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
@@ -573,14 +573,14 @@ static void heads_test(void)
 		CHECK_INT(unwind_tables__begin(&tables, &head), heads[i].result);
 		if (heads[i].result)
 			continue;
-		/* One row, in front of what comes after it. */
+		/* A row, in front of what comes after it. */
 		CHECK_INT(unwind_tables__add_page(&tables, 0, rows, 1), 0);
 		unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED, 0, false);
 	}
 	CHECK_INT(tables.memory, 4 * SHARD);
 }
 
-/* Who says that there are fewer rows gets no more room for it. */
+/* A table that announces fewer rows than it has gets no more room for them. */
 static void more_rows_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
@@ -613,7 +613,7 @@ static int put_since(struct unwind_tables *tables, uint32_t pid, uint32_t nr, ui
 	return unwind_tables__put_process(tables, pid, all, nr, since, slice);
 }
 
-/* What a process has, which is never what it had; returns the error. */
+/* Put mappings of a process, never the same twice; returns the error. */
 static int put(struct unwind_tables *tables, uint32_t pid, uint32_t nr, struct unwind_slice *slice)
 {
 	static uint64_t bias;
@@ -621,7 +621,7 @@ static int put(struct unwind_tables *tables, uint32_t pid, uint32_t nr, struct u
 	return put_since(tables, pid, nr, SINCE, ++bias, slice);
 }
 
-/* It has what was put there for owner. */
+/* Check that the process has the mappings that were put for owner. */
 static void check_shared(uint32_t pid, uint32_t owner, uint32_t nr)
 {
 	CHECK_INT(processes[pid].tgid, pid);
@@ -659,7 +659,7 @@ static void sizes_test(void)
 	CHECK_INT(put(&tables, 1, 0, &slice), -ENOSPC);
 }
 
-/* So often, without waiting for programs, behind all that was put before. */
+/* Put so many times, without waiting for programs, behind all that was put before. */
 static void put_without_waiting(struct unwind_tables *tables, struct unwind_slice *slice, int times)
 {
 	unsigned int nr = nr_waits;
@@ -674,8 +674,8 @@ static void put_without_waiting(struct unwind_tables *tables, struct unwind_slic
 }
 
 /*
- * What a program may be reading is not overwritten before all of them have ended, which is waited
- * for when more of it rests than is free.
+ * Mappings that a program may be reading are not overwritten before all programs have ended; that
+ * is waited for when more of them rest than are free.
  */
 static void rest_test(void)
 {
@@ -690,7 +690,7 @@ static void rest_test(void)
 	CHECK_INT(processes[1].first, SLICE_UNIT);
 	check_process(1, 3000);
 	check_process(2, 3);
-	/* Those that rested are all free now. */
+	/* All mappings that rested are free now. */
 	put_without_waiting(&tables, &slices[1], 4);
 	CHECK_INT(put(&tables, 1, 3000, &slices[1]), 0);
 	CHECK_INT(nr_waits, 2);
@@ -728,7 +728,7 @@ static void many_starts_test(void)
 	unwind_tables__remove_process(&tables, 31, &other);
 }
 
-/* What a process has already is not written again; that it has had it since then is. */
+/* Mappings that a process has already are not written again; the time of that knowledge is. */
 static void equal_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
@@ -746,14 +746,17 @@ static void equal_test(void)
 	processes[1] = (struct unwind_process){0};
 	CHECK_INT(put_since(&tables, 1, 20, SINCE, 0, &slice), 0);
 	check_process(1, 20);
-	/* Fewer of them are others, and so is one that differs. */
+	/* Fewer of them are other mappings, and so are mappings that differ. */
 	CHECK_INT(put_since(&tables, 1, 19, SINCE, 0, &slice), 0);
 	CHECK(slice.first != first);
 	first = slice.first;
 	CHECK_INT(put_since(&tables, 1, 19, SINCE, 1, &slice), 0);
 	CHECK(slice.first != first);
 	check_process(1, 19);
-	/* If the kernel refuses it, it has none, and a child that has the same keeps it. */
+	/*
+	 * If the kernel refuses an update the process has no mappings; a child with the same keeps
+	 * them.
+	 */
 	CHECK_INT(unwind_tables__share_process(&tables, 2, &slice, SINCE, &child), 0);
 	update_error = -ENOMEM;
 	CHECK_INT(put_since(&tables, 1, 19, SINCE, 1, &slice), -ENOMEM);
@@ -819,7 +822,7 @@ static void put_often(struct unwind_tables *tables, uint32_t pid)
 	unwind_tables__remove_process(tables, pid, &slice);
 }
 
-/* What several have is at rest when the last of them has left it. */
+/* Shared mappings rest when the last of their processes has left them. */
 static void shared_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
@@ -835,7 +838,7 @@ static void shared_test(void)
 	CHECK_INT(processes[2].since, SINCE + 1);
 	CHECK_INT(processes[1].since, SINCE);
 	check_shared(2, 1, 3000);
-	/* The first has another one, then a third the same as the second, which ends. */
+	/* The first gets other mappings, then a third shares those of the second, which ends. */
 	CHECK_INT(put(&tables, 1, 5, &first), 0);
 	CHECK(first.first != shared);
 	CHECK_INT(unwind_tables__share_process(&tables, 0, &second, SINCE + 2, &third), 0);
@@ -849,7 +852,7 @@ static void shared_test(void)
 	unwind_tables__remove_process(&tables, 1, &first);
 }
 
-/* One that had some of its own has that of its parent now. */
+/* A process that had some mappings of its own has those of its parent now. */
 static void shared_instead_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
@@ -861,7 +864,10 @@ static void shared_instead_test(void)
 	CHECK_INT(unwind_tables__share_process(&tables, 2, &first, SINCE, &second), 0);
 	CHECK_INT(tables.nr_units[UNIT_RESTING], 2);
 	check_shared(2, 1, 10);
-	/* If the kernel refuses it, it is told apart by nobody, and can be put there. */
+	/*
+	 * If the kernel refuses the share nobody shares the slice, and the process can be put
+	 * there.
+	 */
 	unwind_tables__remove_process(&tables, 2, &second);
 	update_error = -ENOMEM;
 	CHECK_INT(unwind_tables__share_process(&tables, 2, &first, SINCE, &second), -ENOMEM);

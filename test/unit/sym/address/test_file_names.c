@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is said of a file whose names cannot be had. */
+/* The report about a file whose names cannot be had. */
 #include "sym/address/file_names.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "test/unit/section_file.h"
 #include "test/unit/tap.h"
 
-/* Whether it is said that names may be missing, of a file with one section of that name. */
+/* True if a file with one section of that name is reported to lack names. */
 static bool is_left_out(const char *name)
 {
 	static const struct avoid_list avoided;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* When debug data is asked for, and for how long: by a clock that the tests put forward. */
+/* When debug data is asked for, and for how long: the tests put the clock forward. */
 #include "sym/address/file_places.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 	return err;
 }
 
-/* One for all tests, as a program has one; its readers end with this program. */
+/* All tests share this, as a program has one; its readers end with this program. */
 static struct avoid_list avoided;
 static struct progress progress;
 static const struct watched watched = {.avoided = &avoided, .progress = &progress};
@@ -88,7 +88,7 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
 	return !memcmp(name, wanted, sizeof(wanted));
 }
 
-/* Whether the line of a function of the program is found now. */
+/* True if the line of a function of the program is found now. */
 static bool is_found(const struct sym_file *file)
 {
 	struct elf_lookup lookup = {0};
@@ -103,7 +103,7 @@ static bool is_found(const struct sym_file *file)
 	return place.is_found && place.source.line;
 }
 
-/* What comes before debug data costs these nothing of their five seconds. */
+/* The time before debug data costs it nothing of its five seconds. */
 static void time_of_a_question(void)
 {
 	CLEANUP(close_file) struct sym_file file = open_program();
@@ -147,7 +147,7 @@ static bool is_found_anew(const struct sym_file *file)
 	return is_found(file);
 }
 
-/* It is old news that it has failed, but still true; a minute later all is well. */
+/* A reader's failure is old news, but still true; a minute later all is well. */
 static void reader_that_failed(void)
 {
 	CLEANUP(close_file) struct sym_file file = open_program();
@@ -163,7 +163,7 @@ static void reader_that_failed(void)
 	CHECK(!is_found_anew(&file) && progress.left_out);
 	seconds_ahead += 2;
 	CHECK(is_found_anew(&file) && !progress.left_out);
-	/* That it was idle is no failure. */
+	/* A reader killed while idle has not failed. */
 	CHECK(signal_last_child(SIGKILL));
 	CHECK(is_found_anew(&file) && !progress.left_out);
 }
@@ -200,8 +200,8 @@ static void what_fails_again_and_again(void)
 }
 
 /*
- * A process that dies remains as long as another one traces it and does not look. That one is
- * killed then; -1 if it may not trace.
+ * A process that dies remains as long as another one traces it and does not look. That other
+ * process is killed then; -1 if it may not trace.
  */
 static pid_t trace(pid_t child)
 {
@@ -268,7 +268,7 @@ static void readers_that_do_not_end(void)
 	CHECK(!is_found_anew(&same) && progress.left_out);
 	tracers[1] = hold_reader(&second);
 	CHECK(!is_found_anew(&third) && progress.left_out);
-	/* However long they are not tried: that was not their fault. */
+	/* However long those files are not tried: that was not their fault. */
 	for (int i = 0; i < 5; i++) {
 		seconds_ahead += 61;
 		CHECK(!is_found_anew(&same) && !is_found_anew(&third));

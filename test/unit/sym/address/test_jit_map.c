@@ -180,7 +180,7 @@ static void later_lines_win(void)
 	CHECK_STR(name_at("1040 10 inner\n1000 100 new\n", 0x1040), "new");
 }
 
-/* A name ends at its NUL; without anything before that there is none. */
+/* A name ends at its NUL; a NUL at its start means no name. */
 static void names_with_nul(void)
 {
 	static const char map[] = "1000 10 a\0b\n2000 10 \0b\n3000 10 c\n";
@@ -233,7 +233,7 @@ static void many_lookups(void)
 	find(fd, lookups, 0);
 }
 
-/* What has not been found must not be what was there before. */
+/* A failed lookup must not keep an old answer. */
 static void old_answers_are_removed(void)
 {
 	CLEANUP_CLOSE int fd = open_text("1000 10 a\n");
@@ -331,7 +331,7 @@ static void lines_longer_than_a_block(void)
 	}
 }
 
-/* What remains of such a line when blocks were taken off it can look like one. */
+/* The rest of such a line can look like a line when blocks were taken off. */
 static void end_of_a_longer_line(void)
 {
 	for (size_t shift = 0; shift < 4; shift++) {
@@ -408,7 +408,7 @@ static uint32_t next_random(uint32_t below)
 	return (random >> 8) % below;
 }
 
-/* What is kept of a map makes no difference to what is found, starts included. */
+/* A kept index makes no difference to the names and starts that are found. */
 static void check_kept(struct jit_index_list *list, int fd)
 {
 	struct jit_lookup kept[64], whole[64];
@@ -471,7 +471,7 @@ static void kept_maps_that_change(void)
 	}
 }
 
-/* The third question, and all that follow, cost what is new. */
+/* The third question, and all that follow, cost only the new lines. */
 static void kept_maps_are_not_read_again(void)
 {
 	CLEANUP_LIST struct jit_index_list list = {0};
@@ -557,7 +557,7 @@ static void names_of_other_languages(void)
 
 /* ---- work ---- */
 
-/* What is left of so much work, and the name that was found with it. */
+/* The rest of so much work, and the name that was found with it. */
 static uint64_t work_left(int fd, uint64_t work, const char **name)
 {
 	static struct arena names;

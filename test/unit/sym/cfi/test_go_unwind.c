@@ -106,7 +106,7 @@ static void all_versions(void)
 	static const uint32_t magics[] = {GO_16, GO_18, GO_20};
 	struct go_image_spec spec = spec_of(GO_2);
 
-	/* Which has no flags. */
+	/* Go 1.2 has no flags. */
 	CHECK_STR(show(&spec),
 		  "0: 8; 10: none; 20: 8; 24: 32; 3c: 8; 40: end; 5f: signal; "
 		  "80: 8; 90: none; a0: 8; b0: none; c0: none; cf: 8; d2: 16; e0: 8; e1: 16; "

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What children read, beside what this program reads itself; and children that are not as they
- * should be: what one does when it has entered the sandbox is a test's own, and so is which file
- * system does not answer (see "--wrap" in ld(1)).
+ * Children read, and so does this program itself; and children that are not as they should be: a
+ * test chooses what a child does when it has entered the sandbox, and which file system does not
+ * answer (see "--wrap" in ld(1)).
  */
 #include "bpf/unwind_tables.h"
 #include "sym/cfi/reader.h"
@@ -39,7 +39,7 @@ static void (*inside)(void);
 
 static uint64_t hanging; /* the device of the file system that does not answer, or 0 */
 
-/* What children have done. */
+/* The children's doings. */
 static struct {
 	pid_t last;
 	unsigned int nr_hung;
@@ -67,7 +67,7 @@ int __wrap_process__open_file(const struct process *process, const struct mappin
 	return __real_process__open_file(process, mapping);
 }
 
-/* Those that did not answer in a test. */
+/* The devices that did not answer in a test. */
 static struct avoided_devices avoided;
 
 static int watches = -1;
@@ -243,7 +243,7 @@ static void own_tables(void)
 			    vdso__open());
 }
 
-/* As it is of this program; what is checked of it afterwards is wrong with it. */
+/* Read this program's own table as pid's, by a child that runs child(); returns the error. */
 static int own_table_of(pid_t pid, void (*child)(void), struct received *received)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
@@ -296,7 +296,8 @@ static void write_file(const char *text)
 }
 
 /*
- * Of the file that is there: executable memory, which *at becomes, as it is found in this program.
+ * The mapping of the file that is there, as it is found in this program; *at becomes its memory,
+ * which is executable.
  */
 static struct unwind_mapped map_file(void **at)
 {
@@ -330,14 +331,14 @@ static void no_program(void)
 #ifndef __SANITIZE_ADDRESS__ /* which ends such a child in the sandbox */
 	CHECK_INT(read_table(getpid(), &mapped, &received), -ENOEXEC);
 #endif
-	/* What is not mapped there any more is not taken for it. */
+	/* A file that is not mapped there any more is not taken for the mapped one. */
 	munmap(at, page_size());
 	mapped.inode++;
 	CHECK_INT(read_table(getpid(), &mapped, &received), -ESTALE);
 	remove_directory();
 }
 
-/* As by an upgrade: what is mapped is the same file, though its inode has been changed. */
+/* As by an upgrade: the same file is mapped, though its inode has been changed. */
 static void renamed(void)
 {
 	struct received received = {.nr_rows = 0};
@@ -358,13 +359,13 @@ static void renamed(void)
 	remove_directory();
 }
 
-/* Whether that alone has been told, since it was asked last. */
+/* True if only this watch has been told since the last call. */
 static bool told(int watch)
 {
 	int next = -1;
 	bool alone = unwind_watches__next(watches, &next) && next == watch;
 
-	/* That it is not watched any more follows. */
+	/* The end of the watch follows. */
 	while (unwind_watches__next(watches, &next))
 		alone = alone && next == watch;
 	return alone;
@@ -391,7 +392,7 @@ static void watched(void)
 	CHECK(nothing_told());
 	write_file("no program, either");
 	CHECK(told(mapped.watch));
-	/* It is to be looked at again before it is told again. */
+	/* The file is to be looked at again before a change is told again. */
 	write_file("nor this");
 	CHECK(nothing_told());
 	munmap(at, page_size());
@@ -493,7 +494,7 @@ static bool is_quick(uint64_t start)
 	return monotonic_now() - start < 900000000;
 }
 
-/* One that is no disk, and that this program has nothing else of; executable memory. */
+/* Map executable memory from a file on no disk; this program has nothing else from its device. */
 static void *map_memory_file(void)
 {
 	CLEANUP_CLOSE int fd = memfd_create("hanging", MFD_CLOEXEC);
@@ -521,7 +522,7 @@ static void check_sources(void *at, uint32_t expected)
 	hanging = found->device;
 }
 
-/* What lies around its mappings is told, and it is not asked again. */
+/* Mappings around those of the file system are told, and it is not asked again. */
 static void no_answer(void)
 {
 	struct received received = {.nr_rows = 0};
@@ -573,9 +574,7 @@ static void no_answer_of_file(void)
 	hanging = 0;
 }
 
-/*
- * A child that is stopped where nothing is of a file says nothing about the vDSO, which has none.
- */
+/* A child that is stopped while it reads no file says nothing about a device: the vDSO has none. */
 static void no_answer_of_memory(void)
 {
 	CHECK_INT(own_vdso_table(wait_for_ever), -ETIMEDOUT);
@@ -583,7 +582,7 @@ static void no_answer_of_memory(void)
 	CHECK(own_vdso_table(NULL) != -ETIMEDOUT);
 }
 
-/* Who has seen so many that do not answer takes no others for better. */
+/* After so many that do not answer, no others are trusted, either. */
 /* No user can make more disks. */
 static void too_many_avoided(void)
 {
@@ -666,7 +665,7 @@ static void children(void)
 	CHECK_INT(own_table_of(getpid(), end_early, &received), -EPIPE);
 	CHECK_INT(own_table_of(getpid(), wait_for_ever, &received), -ETIMEDOUT);
 	CHECK(monotonic_now() - start < 5000000000);
-	/* It gets further, and nobody else waits for it. */
+	/* A child that computes makes progress, and nobody else waits for it. */
 	CHECK_INT(own_table_of(getpid(), compute_for_long, &received), 0);
 	CHECK(received.nr_rows > 3);
 	CHECK(all_have_ended());

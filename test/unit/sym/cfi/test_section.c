@@ -92,7 +92,7 @@ static const char *show(const struct cfi_buffer *buffer)
 #define INSTRUCTIONS(...)                                                                          \
 	(const unsigned char[]){__VA_ARGS__}, sizeof((const unsigned char[]){__VA_ARGS__})
 
-/* Of one function with 16 bytes and these instructions. */
+/* Show one function of 16 bytes with these instructions. */
 #define SHOW_FUNCTION(signal, ...)                                                                 \
 	({                                                                                         \
 		struct cfi_buffer one = {.size = 0};                                               \
@@ -152,7 +152,10 @@ static void expressions(void)
 
 static void other_shapes(void)
 {
-	/* What it needs is only said to be lost where it is a register that others may not need. */
+	/*
+	 * A register of another shape is only lost if callers may not need it; else all is
+	 * unsupported.
+	 */
 	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_val_offset, 6, 2), "401000: r7+8 fp=?; 401010: none");
 	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_val_offset, 16, 2),
 		  "401000: unsupported; 401010: none");
@@ -176,7 +179,7 @@ static void other_shapes(void)
 		  "401000: r7+8; 401010: none");
 }
 
-/* The caller's is the CFA, or a walk would go on in a frame that is not there. */
+/* The caller's stack pointer is the CFA, or a walk would go on in a frame that is not there. */
 static void stack_pointers(void)
 {
 	/* As longjmp() of glibc, and setcontext(). */
@@ -186,7 +189,7 @@ static void stack_pointers(void)
 	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_def_cfa, 1, 0, DW_CFA_offset_extended_sf, 7, 0x6c,
 				DW_CFA_offset_extended_sf, 16, 0x6b),
 		  "401000: unsupported; 401010: none");
-	/* Up to where it is again what it is without a rule. */
+	/* Up to where the stack pointer is again as without a rule. */
 	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_offset | 7, 2, DW_CFA_advance_loc | 4,
 				DW_CFA_restore | 7),
 		  "401000: unsupported; 401004: r7+8; 401010: none");
@@ -202,7 +205,7 @@ static void stack_pointers(void)
 	CHECK_STR(SHOW_FUNCTION(true, DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0xa0, 1,
 				DW_OP_deref, DW_CFA_expression, 7, 3, DW_OP_breg7, 0xa8, 1),
 		  "401000: unsupported; 401010: none");
-	/* Who has no caller needs none. */
+	/* A frame without a caller needs no rule. */
 	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_undefined, 16, DW_CFA_undefined, 7),
 		  "401000: end; 401010: none");
 }

@@ -98,7 +98,10 @@ static void across_pages(void)
 	size_t cie = cfi_buffer__cie(&buffer, false);
 	CLEANUP_FILE struct file file;
 
-	/* One from page to page, one that begins with a page, one in the last byte of the code. */
+	/*
+	 * A function from page to page, one that begins with a page, one in the last byte of the
+	 * code.
+	 */
 	add(&buffer, cie, START + 16, PAGE, 16);
 	add(&buffer, cie, 0x420000, 16, 24);
 	add(&buffer, cie, START + SIZE - 1, 1, 32);
@@ -132,7 +135,7 @@ static void rows_of_one_rule(void)
 
 	for (uint64_t i = 0; i < 8; i++)
 		add(&buffer, cie, START + i * 16, 16, 16);
-	/* One that ends with the page, and one that goes on with the next. */
+	/* A function that ends with the page, and another that goes on with the next. */
 	add(&buffer, cie, 0x41ff00, 0x100, 24);
 	add(&buffer, cie, 0x420000, 0x100, 32);
 	make_file(&file, ".eh_frame", &buffer);
@@ -143,7 +146,7 @@ static void rows_of_one_rule(void)
 	CHECK_INT(file.table.pages[3].nr, 0);
 	CHECK_INT(cfa_at(&file, 0x41ffff), 24);
 	CHECK_INT(cfa_at(&file, 0x420000), 32);
-	/* Of a second file they are the same. */
+	/* A second file has the same rules. */
 	CHECK_INT(file.rules.nr, 3 + 3);
 	unwind_table__release(&file.table);
 	CHECK_INT(read_table(&file), 0);
@@ -220,7 +223,7 @@ static void no_section(void)
 	CHECK_INT(read_table(&file), -ENOENT);
 }
 
-/* As it stands in files without .eh_frame, those that Go makes for one. */
+/* Files without .eh_frame have it, such as those of Go. */
 static void debug_frame(void)
 {
 	static const unsigned char cie[] = {
@@ -286,7 +289,7 @@ static bool has_header(const struct elf_image *image)
 	return opened.elf.eh_frame_header.size != 0;
 }
 
-/* Nothing is missing in what has been made smaller. */
+/* A file that was made smaller loses nothing. */
 static void no_section_headers(void)
 {
 	CLEANUP(unwind_table__release) struct unwind_table whole = {0}, stripped = {0};
@@ -356,11 +359,11 @@ static void headers(void)
 		{HEADER(DW_EH_PE_indirect | DW_EH_PE_datarel | DW_EH_PE_udata4, 0, 1), 12, -ENOENT},
 		{HEADER(DW_EH_PE_aligned, 0, 0, 0x50), 12, -ENOENT},
 		{HEADER(DW_EH_PE_uleb128, 0x80, 0x80, 0xc0, 2), 12, -ENOENT},
-		/* To what is in no segment. */
+		/* A pointer into no segment. */
 		{HEADER(DW_EH_PE_udata4, 0, 0, 0x60), 12, -ENOENT},
 		{HEADER(DW_EH_PE_udata8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), 12,
 		 -ENOENT},
-		/* To nothing that is call-frame information: a table without a row. */
+		/* A pointer to no call-frame information: a table without a row. */
 		{HEADER(DW_EH_PE_udata4, 1, 0, 0x50), 12, 0},
 	};
 
@@ -413,7 +416,7 @@ static void ends_without_section(void)
 	CHECK_INT(read_table(&file), -ENOENT);
 }
 
-/* C code between functions in Go, at their edges, and where they are, which is ignored. */
+/* C code between functions in Go, at their edges, and inside them, where it is ignored. */
 static void go_and_c(void)
 {
 	static const struct go_function functions[] = {

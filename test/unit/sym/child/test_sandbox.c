@@ -25,7 +25,7 @@
 #define MEMORY	     ((uint64_t)256 * 1024 * 1024)
 #define ENTRY_FAILED 100
 
-/* Of the child that makes an attempt: inside it may not ask for it. */
+/* The child that makes an attempt has this PID: inside it may not ask for it. */
 static pid_t own_pid;
 
 /* The status of a child in which attempt ran, inside, as wait() has it. */
@@ -60,10 +60,8 @@ static void check_inside(int (*attempt)(int fd), const char *what)
 }
 
 /*
- * Attempts are such as anyone may make outside: what is refused to a user without rights says
- * nothing of what is refused to this process.
- *
- * 0 if the result says that this was not allowed.
+ * Attempts are such as anyone may make outside: a refusal to a user without rights would say
+ * nothing about this process. 0 if the result says that this was not allowed.
  */
 static int refused(long result)
 {
@@ -100,7 +98,7 @@ static int make_socket(int fd)
 
 static int run_program(int fd)
 {
-	/* Of which the status is that of a failure. */
+	/* The program's status is that of a failure. */
 	char *const arguments[] = {(char *)"/bin/false", NULL};
 
 	(void)fd;
@@ -199,7 +197,7 @@ static void limit_of_memory(void)
 #endif
 }
 
-/* Where it is not known what is mapped already there is no limit, and so no way in. */
+/* If the present mappings cannot be known, there is no limit, and so no way in. */
 static void without_proc(void)
 {
 	pid_t parent = getpid(), child = fork();
@@ -213,7 +211,7 @@ static void without_proc(void)
 					  .memory = MEMORY,
 					  .cpu_seconds = 9};
 
-		/* Which has no /proc itself. Not _exit(): see above. */
+		/* The new root has no /proc itself. Not _exit(): see above. */
 		if (chroot("/proc"))
 			syscall(SYS_exit_group, ENTRY_FAILED);
 		syscall(SYS_exit_group, sandbox__enter(&sandbox) == -EPERM ? 0 : 1);
@@ -240,7 +238,9 @@ static void limit_of_time(void)
 	CHECK(WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
 }
 
-/* Whoever it was: groups and users are asked for in front of the filter, which refuses them. */
+/*
+ * Whoever the child was: it asks for groups and users in front of the filter, which refuses them.
+ */
 static void users(void)
 {
 	CLEANUP_CLOSE int read_end = -1;
@@ -288,7 +288,7 @@ static void users(void)
 	CHECK(strstr(status, "\nSeccomp:\t2\n"));
 }
 
-/* What the kernel would do is asked for in front of the sandbox, and read inside. */
+/* oom_score_adj is opened in front of the sandbox, and read inside. */
 static void shortage_of_memory(void)
 {
 	pid_t parent = getpid(), child = fork();
@@ -318,7 +318,7 @@ static int nothing(int fd)
 	return 0;
 }
 
-/* The parent may have ended before its end was asked to be told. */
+/* The parent may have ended before the child asked to be told of its end. */
 static void parent_that_has_gone(void)
 {
 	pid_t child = fork();

@@ -40,7 +40,7 @@ enum entry_kind {
 	SPLIT_UNIT,  /* number */
 };
 
-/* Those that take two bytes, as they are written (LEB128). */
+/* Attributes that take two bytes, as they are written (LEB128). */
 #define GNU_DWO_NAME 0xb0, 0x42
 #define GNU_DWO_ID   0xb1, 0x42
 
@@ -227,7 +227,7 @@ static void end_children(struct info *info)
 	put_number(info, 0, 1);
 }
 
-/* What is known of one address. */
+/* The knowledge about one address. */
 struct answer {
 	size_t nr;
 	struct debug_frame frames[DEBUG_FRAMES_MAX];
@@ -475,7 +475,7 @@ static void many_ranges(void)
 	CHECK_INT(ask(subject, TEXT + TEXT_SIZE - 1, 0), -EFBIG);
 }
 
-/* Units that are not known stay unknown: that is said each time. */
+/* Unknown units stay unknown: that is said each time. */
 static void many_units(void)
 {
 	CLEANUP(release) struct subject *subject = new_subject();
@@ -505,7 +505,7 @@ static void count_tick(void *context)
 	++*(int *)context;
 }
 
-/* A reader of that is given up, or gives up, and what it says until then is taken. */
+/* A reader of many ranges is given up, or gives up; its answers until then are taken. */
 static void reader_of_many_ranges(void)
 {
 	CLEANUP(release) struct subject *subject = new_subject();
@@ -529,7 +529,7 @@ static void reader_of_many_ranges(void)
 	arena__release(&arena);
 }
 
-/* What it has kept of a unit for the next question counts. */
+/* The parts of a unit that it keeps for the next question count. */
 static void reader_that_grows(void)
 {
 	static const struct debug_reader_caller caller = {0};
@@ -548,7 +548,7 @@ static void reader_that_grows(void)
 	end_unit(info);
 	if (!load(subject))
 		return;
-	/* What is free here the child would use, and not grow. */
+	/* The child would use memory that is free here, and not grow. */
 	malloc_trim(0);
 	if (!CHECK_INT(debug_reader__start(&reader, &subject->file.elf, NULL, &caller), 0))
 		return;
@@ -575,7 +575,7 @@ static void put_skeletons(struct info *info)
 	}
 }
 
-/* One file has the units of all skeletons, and much else. */
+/* A file has the units of all skeletons, and much else. */
 static void make_split(struct section_file *file)
 {
 	CLEANUP_FREE void *strings = calloc(1, SPLIT_SIZE);
@@ -640,7 +640,7 @@ static rlim_t mapped_bytes(void)
 	return pages * page_size();
 }
 
-/* With memory for one: that of the other is taken from it, and it is not missing from then on. */
+/* With memory for one of them: the other's is taken for it, and nothing is missing from then on. */
 static void split_units_without_memory(void)
 {
 	CLEANUP(section_file__close) struct section_file split = {.elf.fd = -1};
@@ -699,7 +699,7 @@ static void reader_of_many_frames(void)
 	debug_reader__stop(reader);
 }
 
-/* However it is cut off, and whatever a byte is: it ends. */
+/* Entries end, wherever they are cut off, and whatever a byte is. */
 static void spoilt_entries(void)
 {
 	CLEANUP(release) struct subject *good = new_subject();

@@ -43,7 +43,7 @@ static int plan_file(struct section_file *file, const struct file_section *secti
 	return debug_plan__make(plan, &file->elf, false);
 }
 
-/* Whether the image of a file with this section for .debug_info has the bytes of it. */
+/* Check that the image of a file with this section for .debug_info has those bytes. */
 static void check_info(const struct file_section *section, const unsigned char *info, size_t size)
 {
 	const struct file_section sections[] = {
@@ -109,7 +109,7 @@ static void all_compressions(void)
 	check_info(&section, info, INFO_SIZE);
 }
 
-/* What planning and then loading of a file with that .debug_info return. */
+/* Check the results of planning and then loading a file with that .debug_info. */
 static void check_refused(const struct file_section *section, int planned, int loaded)
 {
 	const struct file_section sections[] = {
@@ -150,7 +150,7 @@ static void compressed_lies(void)
 
 		check_compressed(made, types[i], INFO_SIZE, 0, 0);
 		check_compressed(made, 77, INFO_SIZE, -EBADMSG, 0);
-		/* It has not so much, which nobody can tell from its size. */
+		/* The section has less, which nobody can tell from its size. */
 		check_compressed(made, types[i], INFO_SIZE + 1, 0, -EBADMSG);
 		check_compressed(made, types[i], 2000 * made->size, -EBADMSG, 0);
 		check_compressed(made, types[i], DEBUG_IMAGE_MAX + 1, -EBADMSG, 0);

@@ -17,7 +17,7 @@
 #define LINE_RANGE  12
 #define OPCODE_BASE 13
 
-/* What advances the address by address, and the line by line, and makes a row. */
+/* The opcode that adds to the address and to the line, and makes a row. */
 #define SPECIAL(address, line) ((address)*LINE_RANGE + (line)-LINE_BASE + OPCODE_BASE)
 #define SET_ADDRESS(low, high) 0, 9, DW_LNE_set_address, low, high, 0, 0, 0, 0, 0, 0
 #define END_SEQUENCE	       0, 1, DW_LNE_end_sequence
@@ -209,13 +209,13 @@ static void all_versions(void)
 static void many_sequences(void)
 {
 	static const unsigned char program[] = {
-		/* A function that the linker dropped, which would be everywhere. */
+		/* A function that the linker dropped; it would be everywhere. */
 		SET_ADDRESS(0, 0), DW_LNS_copy, DW_LNS_advance_pc, 0xff, 0xff, 3, END_SEQUENCE,
 		/* Behind, in front of, and across each other. */
 		SET_ADDRESS(0, 0x20), SPECIAL(0, 5), DW_LNS_advance_pc, 16, END_SEQUENCE,
 		SET_ADDRESS(0, 0x10), SPECIAL(0, 6), DW_LNS_advance_pc, 16, END_SEQUENCE,
 		SET_ADDRESS(8, 0x20), SPECIAL(0, 7), DW_LNS_advance_pc, 16, END_SEQUENCE,
-		/* Back within one, which is as good as another one. */
+		/* Back within a sequence, which is as good as another one. */
 		SET_ADDRESS(0, 0x40), SPECIAL(0, 8), SET_ADDRESS(0, 0x30), SPECIAL(0, 1),
 		SPECIAL(8, 0), END_SEQUENCE,
 		/* Without an end. */
@@ -291,7 +291,7 @@ static void paths(void)
 	check_paths(5, new, ARRAY_SIZE(new));
 }
 
-/* Whatever a byte is changed to, and wherever the table is cut off: it ends. */
+/* Tables end, wherever they are cut off, and whatever a byte is changed to. */
 static void spoilt_tables(void)
 {
 	static const unsigned char program[] = {SET_ADDRESS(0, 0x10), DW_LNS_copy, SPECIAL(4, 2),

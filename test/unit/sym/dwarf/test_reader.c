@@ -20,7 +20,7 @@
 
 #define BYTES_MAX 512
 
-/* A function of a program, and what is known of its instructions. */
+/* A function of a program, and the frames of its instructions. */
 struct function {
 	const char *name;
 	uint64_t start, size;
@@ -135,7 +135,7 @@ static bool is_frame(const struct debug_frame *frame, const struct expected_fram
 	       frame->line == expected->line && slash && !strcmp(slash + 1, file);
 }
 
-/* Whether one of the function's instructions has just these frames, ended by a name of NULL. */
+/* True if an instruction of the function has just these frames, ended by a name of NULL. */
 static bool has_chain(const struct function *function, const struct expected_frame *expected,
 		      const char *file)
 {
@@ -214,8 +214,8 @@ static void split_units(void)
 }
 
 /*
- * Without their files units have nothing: a line could be of an inlined call. Each is asked for
- * once.
+ * Units without their files have no calls: a line could be of an inlined call. Each file is asked
+ * for once.
  */
 static void missing_split_units(void)
 {
@@ -334,7 +334,7 @@ static int count_shared(void)
 	return nr;
 }
 
-/* What it writes reaches us through its socket only. */
+/* The reader's output reaches us through its socket only. */
 static void shares_nothing(void)
 {
 	CLEANUP(close_program) struct program program = {.elf.fd = -1};
@@ -346,7 +346,7 @@ static void shares_nothing(void)
 	check_calls(&program, "gcc_5");
 }
 
-/* The time of a CPU that it has is used up by many small questions. */
+/* Many small questions use up the CPU time of a reader. */
 static void reader_that_is_used(void)
 {
 	CLEANUP(close_program) struct program program = {.elf.fd = -1, .cpu_seconds = 1};
@@ -372,7 +372,7 @@ static void reader_that_is_used(void)
 		  "worn after %d questions of %d", worn, asked);
 }
 
-/* A reader that does not get on, as one that waits for a file, is given up in time. */
+/* A reader without progress, as one that waits for a file, is given up in time. */
 static void reader_that_stops(void)
 {
 	CLEANUP(close_program) struct program program = {.elf.fd = -1};

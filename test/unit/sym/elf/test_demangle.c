@@ -15,8 +15,8 @@
 #include "test/unit/tap.h"
 
 /*
- * The form of a symbol, until the next call; NULL if it stays as it is. One that ran out of its
- * CPU time is asked for again: a virtual machine counts time that others have had.
+ * The form of a symbol, until the next call; NULL if it stays as it is. A symbol that ran out of
+ * its CPU time is asked for again: a virtual machine counts time that others have had.
  */
 static const char *form_of(const char *symbol)
 {
@@ -122,7 +122,7 @@ static void parts_of_cxx_functions(void)
 	CHECK_FORMS(pairs);
 }
 
-/* What GCC calls them today has no form; what it called them once has. */
+/* Today's names of GCC have no form; its earlier names have one. */
 static void static_constructors(void)
 {
 	static const char *const pairs[][2] = {
@@ -201,7 +201,7 @@ static void names_of_c(void)
 	CHECK_FORMS(pairs);
 }
 
-/* They say all as they are. */
+/* Go's names say all as they are. */
 static void names_of_go(void)
 {
 	static const char *const pairs[][2] = {
@@ -289,8 +289,8 @@ static void names_without_parameters(void)
 /* ---- sizes ---- */
 
 /*
- * A symbol whose form has so many bytes, at least 4,000: "f...f(p...p, p...p, ...)"
- * with five parameters of one type, and what is left in the function's name.
+ * A symbol whose form has so many bytes, at least 4,000: "f...f(p...p, p...p, ...)" with five
+ * parameters of one type, and the rest in the function's name.
  */
 static char *make_symbol(size_t form_size)
 {
@@ -357,7 +357,7 @@ static void suffixes_that_just_fit(void)
 	}
 }
 
-/* All that is behind an @ is copied, however long. */
+/* All behind an @ is copied, however long. */
 static void endless_suffix(void)
 {
 	const size_t size = 1 << 20;
@@ -474,7 +474,7 @@ static void rust_form_that_doubles(void)
 	CHECK_STR(form_of(symbol), "a::<((), ()), (((), ()), ((), ()))>");
 }
 
-/* A crate may have no name; what has none at all is better left mangled. */
+/* A crate may have no name; a symbol without any name is better left mangled. */
 static void empty_names(void)
 {
 	static const char *const pairs[][2] = {
@@ -487,7 +487,7 @@ static void empty_names(void)
 	CHECK_FORMS(pairs);
 }
 
-/* What keeps libiberty busy for years, and prints nothing (or not yet). */
+/* Symbols that keep libiberty busy for years, while it prints nothing (or not yet). */
 static void symbols_without_an_end(void)
 {
 	/* "Dp": it looks for a parameter pack in all of the form, before it prints anything. */
@@ -582,7 +582,7 @@ static void long_forms_of_punycode(void)
 	CHECK(used_memory() < before + 8192);
 }
 
-/* Identifiers that no one has in earnest, and the numbers that they begin with. */
+/* Identifiers that nobody uses in earnest, and the numbers that they begin with. */
 static void endless_punycode(void)
 {
 	CLEANUP_FREE char *fits = make_punycode(0, 255);
@@ -668,7 +668,7 @@ static FILE *library_names(void)
 	return to.names;
 }
 
-/* What c++filt makes of these lines. */
+/* The forms of these lines by c++filt. */
 static FILE *filter(FILE *names)
 {
 	char command[64];

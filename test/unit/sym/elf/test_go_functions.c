@@ -117,7 +117,7 @@ static struct go_function *make_many(char (*texts)[16])
 	return many;
 }
 
-/* Whichever are asked for together. */
+/* Names do not depend on the addresses that are asked for together. */
 static void many_functions(void)
 {
 	static char texts[MANY][16];
@@ -164,7 +164,7 @@ static void names_that_are_there_stay(void)
 	CHECK_STR(lookups[2].name, "too");
 }
 
-/* What only looks like a table, in the data of a program of another language. */
+/* Data that only looks like a table, in a program of another language. */
 static void other_programs_are_not_searched(void)
 {
 	struct go_image_spec spec = spec_of(GO_20);
@@ -241,7 +241,7 @@ static void work_is_bounded(void)
 
 	CHECK_INT(go_functions__find(&opened.elf, &lookup, 1, &opened.names, &work), -EFBIG);
 	CHECK_STR(lookup.name, NULL);
-	/* However much there is, no more than that is taken. */
+	/* The work taken is never more than was given. */
 	for (work = 1; work < 4096; work++) {
 		before = work;
 		lookup.name = NULL;
@@ -282,8 +282,8 @@ static int compare_lookups(const void *a, const void *b)
 }
 
 /*
- * The linker tells functions of one name apart by such an ending, which the table has
- * not; and the table has "[...]" for what stands in brackets.
+ * The linker gives functions of one name different endings, which the table does not have; and the
+ * table has "[...]" for the text in brackets.
  */
 static bool is_same_name(const char *symbol, const char *name)
 {
@@ -309,7 +309,7 @@ static void check_against_symbols(struct opened *opened, struct real *real)
 	CHECK_INT(elf_symbols__find(&opened->elf, symbols, real->nr, &opened->names, &work), 0);
 	find(opened, real->lookups, real->nr);
 	for (size_t i = 0; i < real->nr; i++) {
-		/* What C has put into it is not Go's. */
+		/* Functions in C are not in Go's table. */
 		if (!real->lookups[i].name)
 			continue;
 		named++;

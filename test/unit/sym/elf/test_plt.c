@@ -166,8 +166,8 @@ static void tables_for_ibt(void)
 }
 
 /*
- * An entry of a static program jumps to an indirect function, and has the name of
- * what chooses it. The linker orders slots as it does entries.
+ * An entry of a static program jumps to an indirect function, and has the name of the function that
+ * chooses it. The linker orders slots as it does entries.
  */
 static void check_static(const char *fixture, size_t entry_size)
 {
@@ -255,7 +255,7 @@ static void check_objdump(const char *fixture, const char *lazy_section)
 		tap_skip("objdump is not installed, or gives no names to entries");
 		return;
 	}
-	/* And there are no others, but for those of which objdump does not know. */
+	/* There are no other entries, but for those that objdump does not know. */
 	for (size_t i = 0; i < opened.elf.nr_sections; i++) {
 		const Elf64_Shdr *shdr = elf_image__shdr(&image, i);
 
@@ -394,7 +394,7 @@ static void work_comes_out_of_a_budget(void)
 	CHECK_INT(elf_plt__find(&opened.elf, &lookup, 1, &opened.names, &work), 0);
 	CHECK(lookup.name);
 	CHECK(work < 10000 && work > 5000);
-	/* What has a name is not worked for. */
+	/* A lookup with a name costs no work. */
 	work = 10000;
 	CHECK_INT(elf_plt__find(&opened.elf, &lookup, 1, &opened.names, &work), 0);
 	CHECK_INT(work, 10000);
@@ -402,7 +402,7 @@ static void work_comes_out_of_a_budget(void)
 
 /* ---- hostile files ---- */
 
-/* Whatever comes out, it comes; all addresses of the fixture are asked for, and some far off. */
+/* Any result will do; all addresses of the fixture are asked for, and some far off. */
 static void survive(const unsigned char *bytes, size_t size)
 {
 	CLEANUP_CLOSE int fd = open_bytes(bytes, size);
@@ -709,7 +709,7 @@ static void check_time(int fd, int expected)
 	CHECK(work >= ELF_SYMBOLS_WORK / 2);
 }
 
-/* Entries for IBT, of which each has to be looked for in all sections with relocations. */
+/* Entries for IBT: each has to be looked for in all sections with relocations. */
 static void relocations_that_are_nowhere(void)
 {
 	static const unsigned char lazy[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x68, 1, 0, 0, 0};

@@ -21,7 +21,7 @@ static int open_image(const struct elf_image *image)
 	return open_bytes(image->bytes, image->size);
 }
 
-/* What elf_symbols__open() says to these bytes. */
+/* The result of elf_symbols__open() for these bytes. */
 static int open_result(const void *bytes, size_t size)
 {
 	CLEANUP_CLOSE int fd = open_bytes(bytes, size);
@@ -207,7 +207,7 @@ static void no_size_ends_with_its_section(void)
 	CHECK_STR(name_at(&image, TEXT + 2 * IMAGE_TEXT_SIZE), NULL);
 }
 
-/* All lookups in one call: what one finds must not depend on the others. */
+/* All lookups in one call: they must not depend on each other. */
 static void lookups_do_not_disturb_each_other(void)
 {
 	const struct image_symbol symbols[] = {
@@ -358,7 +358,7 @@ static void failure_leaves_the_result_alone(void)
 	CHECK_INT(elf.fd, 77);
 }
 
-/* Whatever comes out, it comes; and addresses all over are asked for. */
+/* Any result will do; addresses all over are asked for. */
 static void survive(const unsigned char *bytes, size_t size)
 {
 	CLEANUP_CLOSE int fd = open_bytes(bytes, size);

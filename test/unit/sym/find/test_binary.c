@@ -128,7 +128,7 @@ static void write_cache(const char *soname, const char *path)
 
 /* ---- what is opened ---- */
 
-/* Whether name opens the file that path leads to, and calls it said. */
+/* Check that name opens the file that path leads to, and that its path is said. */
 static void check_opens(const char *name, pid_t pid, const char *path, const char *said, int line)
 {
 	CLEANUP_BINARY struct binary binary = {.fd = -1};
@@ -388,7 +388,7 @@ static void end_child(pid_t pid)
 	CHECK_INT(waitpid(pid, NULL, 0), pid);
 }
 
-/* name is the file at path of the folder, which the process calls the same. */
+/* Check that name opens the file at path of the folder, which the process calls the same. */
 static void check_confined(const char *name, pid_t pid, const char *path)
 {
 	char whole[2 * PATH_MAX];
@@ -403,7 +403,7 @@ static void names_in_another_root(void)
 	pid_t pid;
 
 	make_folder();
-	/* What only the cache knows; what the cache has, and a folder as well. */
+	/* A library only in the cache; another one in the cache, and in a folder as well. */
 	write_library("/opt/libtracekit_a.so.3");
 	write_library("/usr/lib/libtracekit_a.so.4");
 	write_cache("libtracekit_a.so.3", "/opt/libtracekit_a.so.3");

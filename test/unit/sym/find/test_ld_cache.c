@@ -60,7 +60,7 @@ static struct image make_image(int old_entries)
 	return image;
 }
 
-/* What ld_cache__open() says to the first size bytes, in memory of their own. */
+/* The result of ld_cache__open() for the first size bytes, in memory of their own. */
 static int open_result(const struct image *image, size_t size)
 {
 	CLEANUP_FREE char *bytes = malloc(size + !size);
@@ -189,7 +189,7 @@ static void what_is_no_cache(void)
 	image.bytes[19] = '2';
 	CHECK_INT(open_result(&image, image.size), -EINVAL);
 	image = make_image(-1);
-	/* One entry more than there is room for. */
+	/* The header says an entry more than there is room for. */
 	put_number(&image, 20, (uint32_t)((image.size - HEADER_SIZE) / ENTRY_SIZE + 1));
 	CHECK_INT(open_result(&image, image.size), -EINVAL);
 	put_number(&image, 20, UINT32_MAX);

@@ -31,7 +31,7 @@ static int open_image(const struct elf_image *image)
 	return fd;
 }
 
-/* context: a pattern for names; what has a provider is wanted by "PROVIDER:NAME". */
+/* context: a pattern for names; with a provider it must match "PROVIDER:NAME". */
 static bool matches(void *context, const char *provider, const char *name)
 {
 	char whole[16384];
@@ -403,7 +403,7 @@ static void moved_files(void)
 
 		USDT(&notes, "p\0a\0", 0x1010, STAPSDT_BASE - 0x400000, 0x4004);
 		check_usdt(&notes, STAPSDT_BASE, "*", "1010 p:a 3004", 0);
-		/* Without a base there is nothing to be known. */
+		/* Without a base nothing can be known. */
 		check_usdt(&notes, 0, "*", "", 1);
 	}
 }

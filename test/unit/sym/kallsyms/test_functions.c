@@ -74,7 +74,7 @@ static void with_addresses(void)
 	write_source(WITH_ADDRESSES, "ffffffff81000200 vfs_write\n"
 				     "ffffffff81000100 vfs_read\n"
 				     "ffffffffc0000100 ext4_sync_fs [ext4]\n");
-	/* What else there is does not matter. */
+	/* Other lists do not matter. */
 	write_source(TRACEABLE, "other\n");
 	write_source(SYMBOLS, "ffffffff81000300 T other\n");
 	CHECK_STR(found(""), "ext4_sync_fs@ffffffffc0000100 vfs_read@ffffffff81000100 "
@@ -114,7 +114,7 @@ static void only_what_is_wanted(void)
 
 static void without_addresses(void)
 {
-	/* As kernels before 6.5 list them; kallsyms has the addresses, of each of that name. */
+	/* As kernels before 6.5 list them; the addresses, all of a name, come from kallsyms. */
 	write_source(TRACEABLE, "vfs_read\next4_sync_fs [ext4]\ninit\ninit\n"
 				"__ftrace_invalid_address___8\n");
 	write_source(SYMBOLS, "ffffffff81000100 T vfs_read\n"
@@ -175,7 +175,7 @@ static void broken_blacklist(void)
 
 static void hidden_addresses(void)
 {
-	/* To whom the kernel shows none, a name is one function. */
+	/* If the kernel shows no addresses, a name is one function. */
 	write_source(SYMBOLS, "0000000000000000 T vfs_read\n"
 			      "0000000000000000 t init\n"
 			      "0000000000000000 t init\n");

@@ -61,7 +61,7 @@ static void what_names_nothing(void)
 static struct kallsyms_lookup lookups[8];
 static struct arena names;
 
-/* Look addresses up in text; what came out is in lookups until the next call. */
+/* Look addresses up in text; the result is in lookups until the next call. */
 static int find(const char *text, const uint64_t *addresses, size_t nr)
 {
 	CLEANUP_FCLOSE FILE *file =

@@ -185,7 +185,7 @@ static const char files_text[] = "1000000000-1000002000 r-xp 00004000 fe:01 7 /b
 				 "7f0000000000-7f0000001000 r-xp 00000000 00:00 0 //anon\n"
 				 "7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0 [vdso]\n";
 
-/* The addresses where something has the offset of an inode, each as "/ADDRESS". */
+/* The addresses where the offset of an inode is mapped, each as "/ADDRESS". */
 static const char *places_of(const struct mapping_index *index, ino_t inode, uint64_t offset)
 {
 	static char text[256];
@@ -212,7 +212,7 @@ static void finding_places_in_files(void)
 	CHECK_STR(places_of(&index, 7, 0x2000), "/3000000000");
 	CHECK_STR(places_of(&index, 7, 0x2fff), "/3000000fff");
 	CHECK_STR(places_of(&index, 7, 0x3000), "");
-	/* Of two the one that reaches farther; of another path one more. */
+	/* The one of two that reaches farther; another path adds one more. */
 	CHECK_STR(places_of(&index, 7, 0x4010), "/1000000010");
 	CHECK_STR(places_of(&index, 7, 0x5010), "/1000001010/6000000010");
 	CHECK_STR(places_of(&index, 7, 0x6000), "");
@@ -242,7 +242,7 @@ static void file_with_many_names(void)
 	CHECK_INT(mapping_index__find(&index, &file, 0, found), MAPPING_FILES_MAX);
 }
 
-/* As many as a process can have, and as many questions, half of them about what is not there. */
+/* As many as a process can have, and as many questions, half of them about files not there. */
 static void many_places_in_files(void)
 {
 	struct mapping_list list = {.mappings = calloc(MANY, sizeof(*list.mappings)), .nr = MANY};
@@ -329,7 +329,7 @@ static void laid_over_others(void)
 	check_one_above(0x28, 0x18, "10-20+10 a, 20-30+50 b, 40-50+0 c");
 }
 
-/* The list owns what it has, and stays within the bounds of one that is read. */
+/* The list owns its mappings, and stays within the bounds of a list that is read. */
 static void laid_upon_many(void)
 {
 	struct mapping_list base = {.mappings = calloc(MANY, sizeof(*base.mappings)), .nr = MANY};

@@ -199,7 +199,7 @@ static void first_thread_that_has_ended(void)
 
 /* ---- process__open_file() ---- */
 
-/* Whether fd, which it closes, is the file that st describes. */
+/* True if fd, which is closed here, is the file that st describes. */
 static bool is_file(int fd, const struct stat *st)
 {
 	struct stat opened;
@@ -376,7 +376,7 @@ static void what_is_no_regular_file(void)
 	CHECK_INT(open_path("/dev/null", st.st_ino, st.st_dev), -EINVAL);
 	CHECK_INT(stat("/", &st), 0);
 	CHECK_INT(open_path("/", st.st_ino, st.st_dev), -EINVAL);
-	/* Nor what the kernel makes, though it looks like one. */
+	/* Nor a file that the kernel makes, though it looks like one. */
 	CHECK_INT(stat("/proc/version", &st), 0);
 	CHECK_INT(open_path("/proc/version", st.st_ino, st.st_dev), -EINVAL);
 	remove_directory();
@@ -440,7 +440,7 @@ static void another_device(void)
 	CHECK_INT(process__open_file(&process, &mapping), -ESTALE);
 }
 
-/* Of what is mapped there the list says that it is another file, as when exec() has been called. */
+/* The list names another file than is mapped there by now, as after exec(). */
 static void something_else_is_mapped_by_now(void)
 {
 	struct replaced replaced;
@@ -600,7 +600,7 @@ static void container_image(void)
 
 /* ---- process__open_jit_map() ---- */
 
-/* A process of which only the parts are set that the map is found by. */
+/* A process with only those parts set by which the map is found. */
 static int open_jit_map(pid_t pid)
 {
 	const struct process process = {.pid = pid, .task = pid};
@@ -639,7 +639,7 @@ static void jit_map_of_this_process(void)
 	CHECK_INT(open_jit_map(getpid()), -ENOENT);
 }
 
-/* By what is there, and is not the map of this process. */
+/* Other things at the path of the map are not taken for it. */
 static void what_is_no_jit_map(void)
 {
 	char path[64];
@@ -891,7 +891,7 @@ static void check_confined(const struct stat *st)
 	CHECK(is_file(process__open_path(&process, "link"), st));
 	CHECK_INT(process__open_path(&process, "file"), -ENOENT);
 	end_child(pid);
-	/* It has stayed outside, where a relative path means nothing to it that we could reach. */
+	/* The process stayed outside: a relative path means nothing to it that we could reach. */
 	pid = start_confined_child(NULL);
 	process = (struct process){.pid = pid, .task = pid};
 	CHECK_INT(process__open_path(&process, file_path), -ENOENT);

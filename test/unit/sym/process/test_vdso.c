@@ -22,7 +22,7 @@ static bool has_vdso(void)
 	return false;
 }
 
-/* Of all mappings of this process, the one that begins where the kernel said is ours. */
+/* Only the mapping of this process that begins where the kernel said is ours. */
 static void own_mapping(void)
 {
 	CLEANUP(process__release) struct process process = {0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All happens in a root that is made for it, so that /usr/lib/debug can hold what a test
- * wants: this program goes there (in namespaces of its own) when make_debug_files.sh has made
- * the files, which then lie in /made.
+ * All happens in a root that is made for it, so that /usr/lib/debug can hold a test's files: this
+ * program goes there (in namespaces of its own) when make_debug_files.sh has made the files, which
+ * then lie in /made.
  */
 #include "sym/symfile/debug_file.h"
 
@@ -49,7 +49,7 @@ static bool write_text(const char *path, const char *text)
 	return file && fclose(file) == 0 && good;
 }
 
-/* Root, if we are not: then in a user namespace, where files of others cannot be made. */
+/* Become root in a user namespace, if we are not root; files of others cannot be made there. */
 static const char *become_root(void)
 {
 	uid_t user = geteuid();
@@ -106,7 +106,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 static char put_paths[32][PATH_MAX];
 static size_t nr_put;
 
-/* A path that goes at the end of the test, and the folders that it lies in. */
+/* Note a path that goes at the end of the test, and the folders that it lies in. */
 static void claim(const char *path)
 {
 	char *kept = put_paths[nr_put++];
@@ -174,7 +174,7 @@ static void close_program(const struct program *program)
 
 #define OF_PROGRAM (-1)
 
-/* What a test asks for; all else is as usual. */
+/* A test's wishes; all else is as usual. */
 struct wish {
 	const char *program; /* its path */
 	const char *mapped;  /* NULL: the same */
@@ -184,7 +184,7 @@ struct wish {
 	const char *symfs;
 	const struct avoid_list *avoided;
 	bool no_work;  /* nothing more may be read */
-	int alternate; /* that of a file in this place is wanted; or OF_PROGRAM */
+	int alternate; /* the alternate file of a file in this place is wanted; or OF_PROGRAM */
 };
 
 static int find(const struct wish *wish, struct debug_file *found)
@@ -311,7 +311,7 @@ static void what_is_no_debug_file(void)
 	alarm(0);
 }
 
-/* One field of the header of ID_A, which both classes have in the same place. */
+/* A field of the header of ID_A, which both classes have in the same place. */
 static void spoil_header(size_t offset, unsigned char value)
 {
 	CLEANUP_CLOSE int fd = open(ID_A, O_WRONLY | O_CLOEXEC);
@@ -357,7 +357,7 @@ static void files_of_others(void)
 	clear();
 }
 
-/* A file that lacks what is wanted does not end the search. */
+/* A file that lacks the wanted content does not end the search. */
 static void what_is_wanted(void)
 {
 	if (!is_ready())
@@ -456,7 +456,7 @@ static void links_that_do_not_agree(void)
 	put("a.changed", "/lib/x/a.debug");
 	CHECK_FOUND("/lib/x/a.debug", DEBUG_HOST, "/lib/x/it.so");
 	clear();
-	/* Where one has not, the CRC, whatever is in the other. */
+	/* Where one has no build ID the CRC decides, whatever the other has. */
 	put("a.linked", "/lib/x/it.so");
 	put("plain.debug", "/lib/x/a.debug");
 	CHECK_MISSING("/lib/x/it.so");
@@ -598,7 +598,7 @@ static void hostile_root(void)
 	CHECK_MISSING("/made/a.stripped", .pid = pid);
 	clear();
 	end_target(pid);
-	/* When it has ended, what it had may have been ours. */
+	/* After the end of the process its folders may have been ours. */
 	put("plain.linked", "/lib/it.so");
 	put("plain.debug", "/lib/plain.debug");
 	CHECK_FOUND("/lib/plain.debug", DEBUG_HOST, "/lib/it.so", .pid = pid);
@@ -689,7 +689,7 @@ static void alternates(void)
 	CHECK_FOUND("/shared/alternate", DEBUG_HOST, "/made/b.sharedalternate",
 		    .alternate = OF_PROGRAM, .pid = getpid());
 	clear();
-	/* What it holds does not matter, only what it is. */
+	/* The content does not matter, only the build ID. */
 	put("a.stripped", "/shared/alternate");
 	CHECK_FOUND("/shared/alternate", DEBUG_HOST, "/made/b.sharedalternate",
 		    .alternate = DEBUG_HOST);
@@ -868,7 +868,7 @@ static int nr_open(void)
 	return nr;
 }
 
-/* What comes of a bomb whose child gets a signal. */
+/* The result for a bomb whose child gets a signal. */
 static int inflate_with_signal(int number, double *seconds)
 {
 	uint64_t began = monotonic_now();
@@ -900,7 +900,7 @@ static void child_that_is_disturbed(void)
 	CHECK(seconds < 2);
 	CHECK_INT(inflate_with_signal(SIGSTOP, &seconds), -EFBIG);
 	CHECK(seconds >= 1.9 && seconds < 4);
-	/* Of Ctrl-C it takes no notice: that is for us. */
+	/* The child ignores Ctrl-C: that is for us. */
 	CHECK_INT(inflate_with_signal(SIGINT, &seconds), -EFBIG);
 	CHECK(seconds < 1.9);
 	CHECK_INT(waitpid(-1, NULL, WNOHANG), -1);
@@ -946,7 +946,7 @@ static void children_that_are_not_waited_for(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-/* The section of /made/mini.good, if its header said that it has that size. */
+/* The result for the section of /made/mini.good with that size in its header. */
 static int inflate_size(uint64_t size, uint64_t *work)
 {
 	CLEANUP(close_program) struct program program = open_program("/made/mini.good");

@@ -101,7 +101,7 @@ static void path_that_it_prints(void)
 	CHECK_LOG("debuginfo ab01cd\n");
 }
 
-/* It neither sees what we have open nor writes where we do. */
+/* The command neither sees our open files nor writes where we do. */
 static void what_it_inherits(void)
 {
 	CLEANUP_CLOSE __attribute__((unused)) int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
@@ -138,7 +138,7 @@ static void what_is_no_path(void)
 	}
 	make_command("exec cat /dev/zero");
 	CHECK_INT(find_once(NULL, path), -E2BIG);
-	/* None at all. */
+	/* No command at all. */
 	make_command("exit");
 	CHECK_INT(chmod(in_folder("debuginfod-find"), 0), 0);
 	CHECK_INT(setenv("PATH", folder, 1), 0);
@@ -161,7 +161,7 @@ static void asked_once(void)
 	CHECK_LOG("debuginfo ab01cd\ndebuginfo ab01\n");
 }
 
-/* Nor is what was found, even if there is no time left: that takes none. */
+/* Neither is a file asked for that was found, even with no time left: that takes none. */
 static void found_once(void)
 {
 	const struct avoid_list avoided = {.nr = 0};
@@ -211,7 +211,7 @@ static void slow_server(void)
 	CHECK_INT(find_once(&watched, path), -ETIME);
 }
 
-/* It ends when we do, even by SIGKILL. */
+/* The command ends when we do, even by SIGKILL. */
 static void killed_with_us(void)
 {
 	char path[PATH_MAX], text[32] = "";
@@ -237,7 +237,7 @@ static void killed_with_us(void)
 	CHECK(atoi(text) > 0);
 	kill(pid, SIGKILL);
 	CHECK_INT(waitpid(pid, NULL, 0), pid);
-	/* It has become ours. */
+	/* The command has become our child. */
 	alarm(20);
 	CHECK_INT(waitpid(atoi(text), NULL, 0), atoi(text));
 	alarm(0);
@@ -260,7 +260,7 @@ static void while_we_ignore_signals(void)
 	signal(SIGTERM, SIG_DFL);
 }
 
-/* What it says at its end is lost then, but not what it has printed. */
+/* The command's status is lost then, but not the path that it has printed. */
 static void while_we_ignore_children(void)
 {
 	char path[PATH_MAX] = "";
@@ -278,7 +278,7 @@ static void while_we_ignore_children(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-/* What has none of the three standard descriptors, as the child of sym/worker/worker.h. */
+/* A process without the three standard descriptors, as the child of sym/worker/worker.h. */
 static void without_standard_descriptors(void)
 {
 	pid_t pid;
@@ -362,7 +362,7 @@ static void file_that_is_served(void)
 	CHECK_INT(found.place, DEBUG_SERVER);
 	CHECK(found.fd >= 0 && close(found.fd) == 0);
 	CHECK_LOG("debuginfo ab01cd\n");
-	/* That there is no time is not that there is no file. */
+	/* A lack of time does not mean that there is no file. */
 	waited_ms = DEBUGINFOD_MS;
 	CHECK_INT(find_file(true, ~0U, &found), -ETIME);
 	waited_ms = 0;
@@ -397,7 +397,7 @@ static void time_of_a_server(void)
 		progress.steps++;
 		CHECK_INT(patience__check(&patience, &progress, getpid()), 0);
 	}
-	/* What was left of the 400 ms is left still, but no more. */
+	/* The rest of the 400 ms is still left, but no more. */
 	nanosleep(&look, NULL);
 	CHECK_INT(patience__check(&patience, &progress, getpid()), 0);
 	for (int i = 0; i < 20 && !err; i++) {

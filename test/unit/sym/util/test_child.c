@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A child of a child says by a pipe when it begins, and by the end of that when it has ended. */
+/*
+ * A child of a child tells by a pipe when it begins; the end of the pipe tells that it has ended.
+ */
 #include "sym/util/child.h"
 
 #include <fcntl.h>
@@ -34,7 +36,7 @@ static _Noreturn void be_parent(int in, int out)
 	_exit(0);
 }
 
-/* Whether a byte comes, or, if there is none, the end. */
+/* True if a byte comes or, with bytes 0, the end. */
 static bool comes(int fd, ssize_t bytes)
 {
 	struct pollfd readable = {.fd = fd, .events = POLLIN};

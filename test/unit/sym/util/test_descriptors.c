@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Descriptors are closed in a child, which says by its status which are left. */
+/* Descriptors are closed in a child, whose status says which are left. */
 #include "sym/util/descriptors.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int open_ones(void)
 	return open;
 }
 
-/* What is left of descriptors 0 to 63 in a child that keeps these by the function. */
+/* The descriptors of 0 to 63 that are left in a child which keeps these by the function. */
 static int left_by(int (*keep)(int *kept, size_t nr), const int *kept, size_t nr)
 {
 	pid_t child = fork();
@@ -74,14 +74,14 @@ static void check_left(void)
 	CHECK_INT(left((const int[]){7, 2, 5}, 3), 1 << 7 | 1 << 2 | 1 << 5);
 	CHECK_INT(left((const int[]){3, 2, 1, 0}, 4), 15);
 	CHECK_INT(left((const int[]){4, 4, 1, 4}, 4), 1 << 4 | 1 << 1);
-	/* One that is not open is not missed. */
+	/* A descriptor that is not open is not missed. */
 	CHECK_INT(left((const int[]){1, 100000}, 2), 1 << 1);
 	CHECK_INT(left_by(keep, NULL, 0), 0);
 	CHECK_INT(left_by(keep, (const int[]){5}, 1), 1);
 	CHECK_INT(left_by(keep, (const int[]){0}, 1), 1);
 	CHECK_INT(left_by(keep, (const int[]){2, 1, 0}, 3), 7);
 	CHECK_INT(left_by(keep, (const int[]){63, 63, 4, 0}, 4), 15);
-	/* One that is not open is. */
+	/* Here a descriptor that is not open is missed. */
 	CHECK_INT(left_by(keep, (const int[]){100000}, 1), 0);
 	CHECK_INT(left_by(keep, (const int[]){0, 1, 2, 3, 4, 5, 6, 7, 8}, 9), 0);
 }

@@ -51,7 +51,7 @@ static void run_apart(int (*steps)(void))
 			return -1;                                                                 \
 	} while (0)
 
-/* Whether fd is of the mount that nobody sees: what a test mounts can be written to. */
+/* True if fd is of the mount that nobody sees: mounts of a test can be written to. */
 static bool is_our_own(int fd)
 {
 	struct statvfs found;

@@ -127,7 +127,7 @@ static void nonsense(void)
 	close_question(&test);
 }
 
-/* What the child before had told does not count for the next. */
+/* Strings and names of the child before do not count for the next child. */
 static void another_child(void)
 {
 	struct test test;
@@ -145,7 +145,7 @@ static void another_child(void)
 	close_question(&test);
 }
 
-/* A child that tells strings without end costs no more than some MB, and no names before. */
+/* A child that sends strings without end costs no more than some MB, and no earlier names. */
 static void endless_strings(void)
 {
 	static char text[STRING_LENGTH_MAX + 1];
@@ -164,7 +164,7 @@ static void endless_strings(void)
 	close_question(&test);
 }
 
-/* Nor do inlined calls, and they leave the names of functions their room. */
+/* Neither do inlined calls, and they leave the names of functions their room. */
 static void endless_inlined_calls(void)
 {
 	const struct answer inlined = {.kind = ANSWER_INLINED},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Naming without waiting, by the symbolizer's own functions, and what becomes of its child. */
+/* Naming without waiting, by the symbolizer's own functions, and the fate of its child. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -288,7 +288,7 @@ static void process_that_ends_soon(void)
 	end_process(pid);
 	for (int again = 0; again < 2; again++)
 		CHECK_STR(ask_name(symbolizer, pid), "plain_function");
-	/* That it has ended is no reason to forget it. */
+	/* Its end is no reason to forget the process. */
 	remember_soon(symbolizer, pid);
 	attend_to_all(symbolizer);
 	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
@@ -308,7 +308,7 @@ static void process_that_has_ended(void)
 	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
 }
 
-/* That it is held open shows that the process has been read; the question is still open. */
+/* The open file shows that the process has been read; the question is still open. */
 static void process_beside_a_question(void)
 {
 	CLEANUP_SYMBOLIZER
@@ -356,7 +356,7 @@ static void waiting_beside_a_question(void)
 	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
 }
 
-/* One more than are remembered, and one that is to be kept. */
+/* As many as are remembered, one more, and one that is to be kept. */
 #define PROCESSES (REMEMBERED_MAX + 2)
 
 static void least_recently_used(void)
@@ -530,7 +530,7 @@ static bool copy_program(int to)
 	return got == 0;
 }
 
-/* A file that a process had mapped: it may be deleted, but not be written to. */
+/* A process had mapped the file: it may be deleted, but not be written to. */
 static void file_that_is_overwritten(void)
 {
 	CLEANUP_SYMBOLIZER
@@ -567,7 +567,7 @@ static void file_that_is_overwritten(void)
 	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
 }
 
-/* That names are missing then is told, and it is no state that lasts. */
+/* Then the symbolizer tells that names are missing; that state does not last. */
 static void no_descriptors_left(void)
 {
 	CLEANUP_SYMBOLIZER
@@ -645,7 +645,7 @@ static void silent_child_that_remembers(void)
 
 	stop_worker(symbolizer, &pid);
 	remembered = start_process();
-	/* That more and more is wanted does not count as progress. */
+	/* More and more requests do not count as progress. */
 	for (uint64_t begin = now_ms(); symbolizer__unanswered(symbolizer) == 0;) {
 		remember_soon(symbolizer, remembered);
 		poll(NULL, 0, 20);
@@ -696,7 +696,7 @@ static void child_that_is_killed(void)
 	check_no_children();
 }
 
-/* Whether a process ignores a signal, as the kernel says. */
+/* True if the kernel says that the process ignores the signal. */
 static bool ignores(pid_t pid, int number)
 {
 	CLEANUP_FCLOSE FILE *file = NULL;
@@ -711,7 +711,7 @@ static bool ignores(pid_t pid, int number)
 	return CHECK(false);
 }
 
-/* The child waits for its own children, and may not kill who has their PIDs by then. */
+/* The child waits for its own children, and may not kill others who have their PIDs by then. */
 static void child_of_who_ignores_children(void)
 {
 	struct symbolizer *symbolizer;
@@ -731,7 +731,7 @@ static void child_of_who_ignores_children(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-/* Those that are given up are counted, and there is an end to them. */
+/* Children that are given up are counted, and there is an end to them. */
 static void children_that_die(void)
 {
 	struct symbolizer *symbolizer = make_symbolizer();
@@ -788,7 +788,7 @@ static bool write_long_names(const char *path, const char *code)
 	return file && !ferror(file);
 }
 
-/* That names are missing is told. */
+/* The symbolizer tells that names are missing. */
 static void answers_without_end(void)
 {
 	struct symbolizer *symbolizer = make_symbolizer();
