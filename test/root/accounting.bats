@@ -5,7 +5,7 @@
 load helpers
 load ../refute
 
-# One spinning program for each CPU, each with thousands of stacks.
+# Start a spinning program for each CPU, each with thousands of stacks.
 load_all_cpus() {
 	local cpu
 	for cpu in $(seq "$(nproc)"); do

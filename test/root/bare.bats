@@ -33,7 +33,7 @@ make_bare() {
 	ln -s tracekit bare/stacksnoop
 }
 
-# all_work [SYS]: each applet, with each kind of what it traces.
+# all_work [SYS]: each applet, with each kind of thing that it traces.
 all_work() {
 	make_bare
 	spin names
@@ -95,7 +95,7 @@ all_work() {
 	[ "$mounts" = "$(sort /proc/self/mountinfo)" ]
 }
 
-# With what an ordinary user can be given, but not CAP_SYS_ADMIN, which mounting takes.
+# With the capabilities of an ordinary user, but not CAP_SYS_ADMIN, which mounting takes.
 @test "without /sys, and without the right to mount it, what it would have told is said" {
 	needs_registers
 	make_bare

@@ -23,7 +23,7 @@
 
 void library_function(void);
 
-/* What the command line says. */
+/* The command line's words. */
 static int number;
 static const char *library;
 
@@ -54,7 +54,7 @@ static unsigned long names(void)
 	return 0;
 }
 
-/* recurse() is called once more than NUMBER says, each time from a deeper stack. */
+/* recurse() is called NUMBER + 1 times, each time from a deeper stack. */
 static void recurse(int depth)
 {
 	if (depth)
@@ -139,7 +139,7 @@ static unsigned long mangled(void)
 	return 0;
 }
 
-/* One function of two names. */
+/* A function of two names. */
 void alias_one(void);
 void alias_two(void) __attribute__((alias("alias_one")));
 void alias_one(void)
@@ -213,8 +213,8 @@ static unsigned long vector(void)
 }
 
 /*
- * Eight threads, each of which comes to meet() and to getppid() by functions of its own:
- * thread N through chainN, 3 N + 3 times. A stack with functions of two is none.
+ * Eight threads; each reaches meet() and getppid() through functions of its own: thread N through
+ * chainN, 3 N + 3 times. No stack has functions of two threads.
  */
 __attribute__((noinline)) static void meet(void)
 {
@@ -355,7 +355,7 @@ static void *runner(void *argument)
 	return NULL;
 }
 
-/* Begins at the first signal and ends at the second: the number is that of all calls. */
+/* Begins at the first signal and ends at the second: the number is the count of all calls. */
 static unsigned long fast(void)
 {
 	static unsigned long calls[2];

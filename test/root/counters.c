@@ -92,7 +92,7 @@ static void check_balance(const struct accounting *accounting)
 							     accounting__lost(accounting));
 }
 
-/* Each scratch slot of each CPU as if a program that was interrupted held it; or as it was. */
+/* Claim each scratch slot of each CPU, as an interrupted program would; or release them. */
 static bool occupy_slots(const struct trace *trace, bool occupied)
 {
 	const struct bpf_map *map = trace->skeleton->maps.scratch_slots;
@@ -131,7 +131,7 @@ static void no_free_slot(void)
 	CHECK_INT(before.events.n[EVENTS_COUNTED], 0);
 	accounting__format_loss(&before, line, sizeof(line));
 	CHECK(strstr(line, " busy"));
-	/* The slots are claimed and released again, so what was not free is as it was. */
+	/* The slots are claimed and released again, so those that were not free are as before. */
 	if (!occupy_slots(&trace, false) || !trace__run(&trace, NANOSECONDS / 2, &after))
 		return;
 	check_balance(&after);
@@ -139,7 +139,7 @@ static void no_free_slot(void)
 	CHECK(after.events.n[EVENTS_COUNTED] > 0);
 }
 
-/* False if it could not be tried, which is said. */
+/* False if it could not be tried; a message has then said so. */
 static bool run_without_preallocation(struct accounting *accounting)
 {
 	CLEANUP(trace__release) struct trace trace = {0};
@@ -156,9 +156,9 @@ static bool run_without_preallocation(struct accounting *accounting)
 }
 
 /*
- * Without preallocation each CPU begins with one free element, and gets more only
- * a moment later: where the first sample has two stacks the second finds none. A
- * first sample between two calls has one: so it is tried again.
+ * Without preallocation each CPU begins with one free element, and gets more only a moment later:
+ * if the first sample has two stacks, the second stack finds no element. A first sample between two
+ * calls has one stack: so it is tried again.
  */
 static void refused_update(void)
 {

@@ -145,7 +145,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 		mostly "$whole"
 	done
 	[ ! -s err ]
-	# Where it was: no line is shown that could be of a call that was inlined, and that is said.
+	# Without the .dwo no line is shown that could be of an inlined call, and that is said.
 	mv program-program.dwo moved.dwo 2>/dev/null || mv program.dwo moved.dwo
 	sample --inline --lines
 	mostly ';main;work [0-9]+$'
@@ -187,7 +187,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	objcopy --add-gnu-debuglink=.debug/program.debug program
 	sample --inline --lines
 	mostly "$whole"
-	# It is another one's.
+	# The debug file is another program's.
 	objcopy --only-keep-debug "$SPIN" .debug/program.debug
 	sample --inline --lines
 	mostly ';\[unknown\] [0-9]+$'

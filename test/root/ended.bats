@@ -6,7 +6,7 @@
 load helpers
 load ../refute
 
-# counted PATTERN: how many events out, which is folded, has of stacks that match it.
+# counted PATTERN: how many events of out, which is folded, have stacks that match it.
 counted() {
 	awk -v pattern="$1" '$0 ~ pattern { n += $NF } END { print n + 0 }' out
 }
@@ -35,14 +35,15 @@ getppid=t:syscalls:sys_enter_getppid
 	all=$(grep -c '^    works$' out)
 	[ "$all" -gt 20 ]
 	start_tracer profile -f -U -F 199
-	# Until what was there before has its tables, new programs wait for theirs.
+	# Until the old programs have their tables, new programs wait for theirs.
 	pause 0.5
 	for _ in {1..25}; do
 		"$LIVES" burn
 	done
 	stop_tracer
 	named=$(counted '^lives;.*main;burn;works [0-9]+$')
-	# What has another name is of its start, which takes long where CPUID is emulated, or its end.
+	# Stacks with another name are of its start, which takes long where CPUID is emulated, or
+	# its end.
 	all=$(counted '^lives(.*;(works|[[]unknown]))? [0-9]+$')
 	echo "$named of $all"
 	[ "$named" -ge 50 ]

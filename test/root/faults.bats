@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a machine can lack: one clear line each, and whatever works all the same.
+# Things that a machine can lack: one clear line for each, and the rest works all the same.
 
 load helpers
 load ../refute
@@ -19,7 +19,7 @@ nobody() {
 		--ambient-caps "-all,$capabilities" --bounding-set "-all,$capabilities" "$@"
 }
 
-# one_line STATUS PATTERN: the run that try has tried ended so, and said no more than that.
+# one_line STATUS PATTERN: the run that try has tried ended so, and printed only that line.
 one_line() {
 	cat err
 	[ "$status" -eq "$1" ]

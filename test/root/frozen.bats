@@ -13,7 +13,7 @@ frozen() {
 		[ "$(<"/proc/$pid/comm")" = "$(<"/proc/$BASHPID/comm")" ] || break
 		pause
 	done
-	# Until it is at what it does without end. In a guest all takes longer.
+	# Until it does its endless work. In a guest all takes longer.
 	pause "$(in_guest && echo 2 || echo 0.3)"
 	try "$FROZEN" "$pid" "$(in_guest && echo 50 || echo 200)"
 	[ "$status" -ne 77 ] || skip "no samples here"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One sample of a process: its user stack is walked as profile does, and the process stopped. */
+/* Sample a process: walk its user stack as profile does, and stop the process. */
 #include "test/root/frozen.h"
 
 #include "bpf/stack.bpf.h"
@@ -34,7 +34,7 @@ int take_frozen_sample(void *ctx)
 
 	if (filter_current(&tgid, &tid) != EVENTS_SEEN)
 		return 0;
-	/* Two that are here at a time may both give up: there will be another. */
+	/* Two that are here at a time may both give up: there will be another sample. */
 	__sync_fetch_and_add(&sample.claims, 1);
 	if (READ_ONCE(sample.claims) == 1 && READ_ONCE(sample.taken) != READ_ONCE(sample.wanted))
 		take_sample(ctx, tgid, tid);

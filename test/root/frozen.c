@@ -12,20 +12,20 @@
  * or if more than half of those that the kernel has not walked are not identical; 77 if there can
  * be no samples here.
  *
- * Skipped is what says nothing about the walk:
- * - Before 5.15 the kernel does not say what registers a thread in the kernel came with: it has
+ * Samples that say nothing about the walk are skipped:
+ * - Before 5.15 the kernel does not tell the user registers of a thread in the kernel: it has
  *   walked the stack itself, by frame pointers.
  * - The signal comes a moment after the sample, and the thread was elsewhere by then.
  * - libdwfl has ended with an error, earlier than the walk. It reads neither .debug_frame of
  *   files of debug data, which it is not given here, nor Go's own tables; and where there is no
  *   information it takes one step by the frame pointer, on x86-64 only.
  *
- * In Go programs libdwfl goes on behind where Go's tables say that a stack ends, mostly
- * runtime.mcall() and runtime.systemstack(), which have left another one: that is different.
+ * In Go programs libdwfl goes on where Go's tables say that a stack ends, mostly runtime.mcall()
+ * and runtime.systemstack(), which have left another stack: such samples are different.
  *
  * Neither gets out of code that was made at run time and keeps no frame pointer, as PostgreSQL's:
- * that is not complete, and the frames before it are compared. Nor does either where libgcc has put
- * into its own frame what it is about to return to, behind a frame that is still the old one's.
+ * such a stack is not complete, and the frames before that code are compared. Neither gets out of
+ * libgcc where it has put its next return address into its frame, behind a frame of the old one.
  */
 #include "test/root/frozen.h"
 
@@ -56,10 +56,10 @@
 #include "sym/util/number.h"
 #include "sym/util/page.h"
 
-/* One that stays asleep so long is not sampled. */
+/* A thread that stays asleep so long is not sampled. */
 #define PATIENCE (20 * NANOSECONDS)
 
-/* Stacks that are left out at the start, in which tables are missing: they are being loaded. */
+/* Stacks left out at the start because their tables are still being loaded. */
 #define WARM_UP_MAX 2000
 
 /* Samples that did not stop the process. */
@@ -67,7 +67,7 @@
 
 #define REFERENCE_MAX (STACK_SLOTS + 64)
 
-/* What libdwfl has found; more frames than a walk can have are left out. */
+/* The frames that libdwfl has found; more than a walk can have are left out. */
 struct reference {
 	uint32_t nr;
 	uint64_t frames[REFERENCE_MAX];
@@ -99,7 +99,7 @@ static void frozen__release(struct frozen *frozen)
 		dwfl_end(frozen->dwfl);
 	mapping_index__release(&frozen->index);
 	process__release(&frozen->process);
-	/* Whatever has happened: it must not stay as it is. */
+	/* It must not stay stopped, whatever has happened. */
 	kill(frozen->pid, SIGCONT);
 }
 
@@ -145,12 +145,12 @@ static int add_frame(Dwfl_Frame *frame, void *argument)
 
 	if (reference->nr == REFERENCE_MAX || !dwfl_frame_pc(frame, &pc, NULL))
 		return DWARF_CB_ABORT;
-	/* As the walk has it: no process forges what is no address of user space. */
+	/* As the walk has it: values that are no addresses of user space become 0. */
 	reference->frames[reference->nr++] = frame_tag(pc) == FRAME_USER ? pc : 0;
 	return DWARF_CB_OK;
 }
 
-/* Of a thread that ptrace holds. */
+/* Find the frames of a thread that ptrace holds. */
 static void find_reference(struct frozen *frozen, pid_t tid, struct reference *reference)
 {
 	reference->nr = 0;
@@ -182,7 +182,7 @@ static void wait_a_moment(void)
 	nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 }
 
-/* Others of the process do not matter: their stacks are elsewhere. */
+/* Other threads of the process do not matter: their stacks are elsewhere. */
 static bool wait_until_stopped(pid_t pid, pid_t tid)
 {
 	uint64_t end = monotonic_now() + PATIENCE;
@@ -193,7 +193,7 @@ static bool wait_until_stopped(pid_t pid, pid_t tid)
 	return state == 'T';
 }
 
-/* What is stopped then stops once more, for us, and executes nothing in between. */
+/* A stopped thread then stops once more, for us, and executes nothing in between. */
 static bool hold(pid_t tid)
 {
 	int status;
@@ -205,7 +205,7 @@ static bool hold(pid_t tid)
 
 /* ---- comparing ---- */
 
-/* Where the process has the file of a frame, or 0; that it has it twice is not known of any. */
+/* Where the process has the file of a frame, or 0; no file has been seen there twice. */
 static uint64_t address_of(const struct frozen *frozen, uint64_t frame)
 {
 	const struct unwind_module_list *modules =
@@ -240,7 +240,9 @@ static bool place_frames(struct frozen *frozen, struct frozen_sample *sample)
 	return placed;
 }
 
-/* Why the stack is not complete, or UNWIND_COMPLETE; *nr: its frames without the marker. */
+/*
+ * The reason why the stack is not complete, or UNWIND_COMPLETE; *nr: its frames without the marker.
+ */
 static enum unwind_end walk_end(const struct frozen_sample *sample, uint32_t *nr)
 {
 	uint64_t last = sample->nr ? sample->frames[sample->nr - 1] : 0;
@@ -259,7 +261,7 @@ static const char *end_text(enum unwind_end end)
 					unwind_end__text(end);
 }
 
-/* Where a walk has stopped early, what it has found must be right all the same. */
+/* The frames of a walk that stopped early must be right all the same. */
 static bool is_identical(const struct frozen_sample *sample, const struct reference *reference,
 			 uint32_t nr, enum unwind_end end)
 {
@@ -318,7 +320,7 @@ static void compare(struct frozen *frozen, struct frozen_sample *sample,
 
 /* ---- samples ---- */
 
-/* False if there will be none any more. */
+/* False if there will be no more samples. */
 static bool wait_for_sample(const struct frozen *frozen)
 {
 	const volatile struct frozen_sample *sample = frozen->sample;
@@ -340,7 +342,7 @@ static bool is_warming_up(const struct frozen_sample *sample)
 	return !sample->walked || walk_end(sample, &nr) == UNWIND_TABLES_MISSING;
 }
 
-/* One sample of a process that runs, which then runs again. */
+/* Take a sample of a running process, which then goes on. */
 static bool take(struct frozen *frozen, uint64_t *warm_up)
 {
 	struct frozen_sample *sample = frozen->sample;
@@ -389,7 +391,7 @@ static uint64_t stacks(const struct frozen *frozen)
 	return frozen->identical + frozen->different + incomplete(frozen) + skipped(frozen);
 }
 
-/* Most stacks that a walk by tables has found have to be compared, and nearly all to be whole. */
+/* Most stacks that were walked by tables have to be compared, and nearly all to be complete. */
 static bool is_good(const struct frozen *frozen)
 {
 	uint64_t walked = stacks(frozen) - frozen->by_kernel;

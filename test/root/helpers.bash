@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the root tests share. Processes are ended by the PIDs that were started. The shell does
+# The root tests share this. Processes are ended by the PIDs that were started. The shell does
 # what it can by itself: guests (test/vm) take some 50 ms to start a program, even grep.
 
 load ../slowness
@@ -13,8 +13,8 @@ teardown_file() {
 	[ -z "$tracefs_holder" ] || kill "$tracefs_holder" 2>/dev/null || true
 }
 
-# tracefs is mounted for one process only, which tests look at it through: what they test must not
-# find it.
+# tracefs is mounted for one process only, through which tests look at it: the programs that they
+# test must not find it.
 mount_tracefs() {
 	local tries
 	unshare --mount sh -c 'mount -t tracefs nodev /sys/kernel/tracing && exec sleep infinity' \
@@ -36,8 +36,8 @@ setup() {
 }
 
 # bats notes where each command stands, which takes 70 times as long as a command of the shell. It
-# does so for those of the case, not of the functions that the case calls: if one of these fails,
-# we say where.
+# does so for the commands of the case, not of the functions that the case calls: if one of these
+# functions fails, we say where.
 follow_case_only() {
 	set +T
 	declare -ft "$BATS_TEST_NAME"
@@ -64,7 +64,7 @@ end_started() {
 	show_files
 }
 
-# What the programs have said, if the case failed.
+# Show the output of the programs, if the case failed.
 show_files() {
 	local file
 	[ -z "$BATS_TEST_COMPLETED$BATS_TEST_SKIPPED" ] || return 0
@@ -101,8 +101,8 @@ no_programs_left() {
 	done
 }
 
-# What tracing through tracefs leaves there, which is not for us to change,
-# is in $traced.
+# The events that tracing through tracefs leaves there, which are not for us to
+# change, are in $traced.
 read_traced() {
 	local file
 	traced=
@@ -123,7 +123,7 @@ pause() {
 	read -rt "${1:-0.02}" -u "$nothing" || true
 }
 
-# What a trace has loaded and made is gone, a moment after it.
+# All that a trace has loaded and made is gone, a moment after it.
 nothing_left() {
 	local traced
 	WAIT=5 wait_for no_programs_left
@@ -183,13 +183,13 @@ profile() {
 	"$TRACEKIT" profile "$@"
 }
 
-# Nothing is in err, but of samples in the kernel, of threads whose registers it does not tell:
-# before 5.15, and without BTF.
+# err has no lines but those about samples in the kernel of threads whose registers it does not
+# tell: before 5.15, and without BTF.
 says_nothing() {
 	! grep -Ev ': [0-9]+ registers not known in the kernel$' err
 }
 
-# Whether registers of a program that has called the kernel can be had.
+# Succeeds if the registers of a program that has called the kernel can be had.
 tells_registers() {
 	[ "$(printf '%s\n' 5.15 "$(uname -r)" | sort -V | head -1)" = 5.15 ]
 }
@@ -265,7 +265,7 @@ start_profile() {
 
 # stop_after SECONDS ARGUMENTS...: an applet that is told so soon to end does, and well. A signal
 # to the shell that becomes it can be lost; so can SIGINT until main() has asked for it, since
-# shells have what they start in the background ignore that.
+# shells have their background programs ignore SIGINT.
 stop_after() {
 	local delay=$1 name=
 	start "$TRACEKIT" "${@:2}" >out 2>err
@@ -312,7 +312,7 @@ stackcount() {
 	"$TRACEKIT" stackcount "$@"
 }
 
-# Process $1 polls two descriptors and more, which a tracer does when all is attached.
+# Process $1 polls two or more descriptors, as a tracer does when all is attached.
 polls() {
 	local call descriptors
 	read -r call _ descriptors _ 2>/dev/null <"/proc/$1/syscall" || return
@@ -326,7 +326,7 @@ start_tracer() {
 	local pid
 	start "$TRACEKIT" "$@" >"${out:-out}" 2>err
 	tracer=$pid
-	# One that has much to do hardly ever polls.
+	# A tracer that has much to do hardly ever polls.
 	until polls "$tracer" || [ -s "${out:-out}" ]; do
 		kill -0 "$tracer" 2>/dev/null || break
 		pause
@@ -411,8 +411,8 @@ read_total() {
 	done
 }
 
-# made MADE SEEN: so many were seen of those that were made, or else the kernel missed some, by its
-# own account; not all that it missed need have been meant.
+# made MADE SEEN: all calls that were made were seen, or else the kernel missed some, by its own
+# account; it may also have missed other calls.
 made() {
 	local total
 	[ "$2" -le "$1" ]
@@ -429,8 +429,8 @@ balanced() {
 	made "$1" "$(total seen)"
 }
 
-# stacks: what is in out, folded, from main() on, each once, however it was walked before that;
-# sorted by count.
+# stacks: the stacks in out, folded, from main() on, each once, however it was walked before
+# main(); sorted by count.
 stacks() {
 	awk '{ count = $NF; sub(/ [0-9]+$/, ""); sub(/^.*;main;/, "main;"); sum[$0] += count }
 		END { for (stack in sum) print stack, sum[stack] }' out | sort -k2n

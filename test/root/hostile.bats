@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a traced process can do to whoever traces it: nothing that lasts.
+# The harm that a traced process can do to its tracer: nothing that lasts.
 
 load helpers
 load ../refute
@@ -19,7 +19,7 @@ spin_on_silent_fs() {
 	kill -USR1 "$server"
 }
 
-# Ends whatever hangs there, too.
+# Ends all that hangs there, too.
 end_silent_fs() {
 	kill -KILL "$server"
 	umount -l silent

@@ -12,14 +12,14 @@ teardown() {
 	umount "$BATS_TEST_TMPDIR"/{m,up} 2>/dev/null || true
 }
 
-# Two reports have come since: what was counted before is in out.
+# Two reports have come since: all counted before is in out.
 reports() {
 	local lines
 	lines=$(grep -c ' seen = ' err)
 	wait_for eval '[ "$(grep -c " seen = " err)" -gt $((lines + 1)) ]'
 }
 
-# is_seen PROGRAM: another run of it is. In a slow guest it can be over before it has begun.
+# is_seen PROGRAM: another run of it is seen. In a slow guest it can be over before it has begun.
 is_seen() {
 	local before
 	before=$(total seen)
@@ -108,7 +108,7 @@ is_walked() {
 	sed -i "1,${lines}d" out
 	grep '^program;' out
 	[ "$(grep '^program;' out | sum /dev/stdin)" -eq 10 ]
-	# It was not known yet, which is said; or it is right.
+	# Its file was not known yet, which is said; or its stack is right.
 	grep -Eq '^program;_start;.*;main;once;asks(;counted)?;[^;]+ [0-9]+$' out
 	refute grep -Ev '^program;(_start;.*;main;once;asks(;counted)?;[^;]+|\[unwind stopped: .*) [0-9]+$' \
 		<(grep '^program;' out)

@@ -141,7 +141,7 @@ mostly() {
 	mostly ';runtime.goexit.*;runtime.main;main.main;(main.\(\*Till\).middle;)?main.\(\*Till\).leaf [0-9]+$'
 }
 
-# has_compiled PID: the script's leaf, as its JIT map says.
+# has_compiled PID: the JIT map has the script's leaf.
 has_compiled() {
 	grep -qs 'JS:\*leaf' "/proc/$1/root/tmp/perf-$1.map"
 }

@@ -3,7 +3,7 @@
  * Processes that are soon another program, or none, for the root tests:
  *
  *   lives once                asks() calls counted(), a system call, and it ends at once
- *   lives forks NUMBER        so do that many children, one after the other
+ *   lives forks NUMBER        that many children do the same, one after the other
  *   lives burn                works() uses some hundredths of a second of a CPU, and it ends
  *   lives leaderless          its first thread ends, and another one spins in code that it has
  *                             generated, at the address that it says, for ten seconds (x86-64)

@@ -55,13 +55,13 @@ spin_in_jit() {
 	echo "$page 1000 whole page of code" >"$jit_map"
 	profile -f -s -U -p "$pid" -F 499 0.2 >out
 	grep -Eq ';main.*;whole page of code\+0x4[0-9a-f] [0-9]+$' out
-	# What is written later replaces what was there.
+	# Later lines replace earlier ones.
 	printf '%x 10 JS:~fast;er\n' $((0x$page + 64)) >>"$jit_map"
 	profile -f -s -U -p "$pid" -F 499 0.2 >out
 	grep -Eq ';JS:~fast:er\+0x[0-9a-f] [0-9]+$' out
 }
 
-# At least COUNT rows or lines of what is traced end so: [COUNT] END.
+# ends_so COUNT END: at least COUNT rows or lines of out end so.
 ends_so() {
 	[ "$(grep -c -- "$2\$" out)" -ge "$1" ]
 }
@@ -77,7 +77,7 @@ ends_so() {
 	# Written anew, as an agent that is asked again does.
 	printf '%x 10 third\n' $((0x$page + 64)) >"$jit_map"
 	wait_for ends_so 5 'ip: [0-9a-f]* third'
-	# What had a name keeps it.
+	# Code that had a name keeps it.
 	rm "$jit_map"
 	sleep 2.5
 	stop_tracer

@@ -114,7 +114,7 @@ enter() {
 	head -1 out | grep -Fxq "Sampling at every 5000000 events of PID [$pid] by user + kernel stack for 1 secs."
 	counted=$(awk '/^        [0-9]+$/ { n += $1 } END { print n + 0 }' out)
 	echo "$counted samples in $used ticks"
-	# 200 a second at most; what ran before and after the trace was in $used, too.
+	# 200 a second at most; $used also has the time before and after the trace.
 	[ "$counted" -le 202 ]
 	[ "$counted" -ge $((used * 2 * 60 / 100 - 10)) ]
 	[ "$counted" -gt 75 ] || [ "$used" -lt 75 ]

@@ -28,7 +28,7 @@ load ../refute
 	used=$(($(cpu_time "$pid") - before))
 	took=$((($(date +%s%N) - begin) / 10000000))
 	counted=$(sum out)
-	# Of the second that were sampled it ran as large a part as of all the time that passed here.
+	# It ran for as large a part of the sampled second as of all the time that passed here.
 	expected=$((199 * used / took))
 	echo "$counted samples, about $expected expected; $used of $took ticks of CPU time"
 	[ "$counted" -le $((199 + 2)) ]
@@ -95,7 +95,7 @@ load ../refute
 	refute grep -q '^swapper' out
 }
 
-# cut_at NUMBER [OPTION...]: of a stack that has more frames so many are shown.
+# cut_at NUMBER [OPTION...]: a stack that has more frames is shown with so many.
 cut_at() {
 	local number=$1
 	shift
@@ -122,7 +122,7 @@ cut_at() {
 	spin deep 500
 	profile -f -U -p "$pid" -F 499 0.2 >out 2>err
 	says_nothing
-	# What is sampled in a kernel that does not tell the registers is walked by frame pointers.
+	# A sample in a kernel that does not tell the registers is walked by frame pointers.
 	tells_registers || sed -i '/;\[cut at 127 frames\];/d' out
 	refute grep -Eq 'cut at|unwind stopped: [^r]' out
 	grep -Eq '^spin;(_start;[^;]*;([^;]*;)?)?main(;deep){501};spin_leaf [0-9]+$' out

@@ -40,7 +40,7 @@ static void reply(uint64_t unique, int error, const void *data, size_t size)
 		perror("silent_fs: reply");
 }
 
-/* Nothing may be remembered: every question is to come here. */
+/* Nothing may be cached: every question is to come here. */
 static struct fuse_attr attributes(uint64_t node)
 {
 	struct fuse_attr attr = {.ino = node, .nlink = 1, .blksize = 4096};

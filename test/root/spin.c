@@ -51,7 +51,7 @@ static void deep(int depth)
 	work++;
 }
 
-/* Every path of 12 turns is a stack of its own: 4,096 of them, one after the other. */
+/* Each path of 12 turns is a stack of its own: 4,096 of them, one after the other. */
 static void left(unsigned int path, int turns);
 static void right(unsigned int path, int turns);
 
@@ -85,7 +85,7 @@ static void paths(void)
 		turn(path, 12);
 }
 
-/* So many executable mappings of its own program that no two can be merged. */
+/* nr executable mappings of its own program, no two of which can be merged. */
 static void mappings(int nr)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -111,7 +111,7 @@ static void syscalls(void)
 	}
 }
 
-/* func_a and func_b, in turn: as long as one likes, and twice as long. */
+/* func_a and func_b, in turn: func_b twice as long as func_a. */
 static void func_a(void)
 {
 	for (int i = 0; i < 1000000; i++)
@@ -278,9 +278,9 @@ static void mapped(const char *path)
 }
 
 /*
- * A chain of frame pointers whose return addresses are not addresses of user
- * space: one of the kernel, what tracekit uses for its markers, and one more,
- * in turn from the first on. It lies on the stack, where walks look for it.
+ * A chain of frame pointers whose return addresses are not addresses of user space: one of the
+ * kernel, the values of tracekit's markers, and one more, in turn from the first on. The chain lies
+ * on the stack, where walks look for it.
  */
 static void forged(unsigned int first)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # stackcount of programs whose calls are known: every event, once, by the stack that led to it.
-# What does not depend on the kernel is in stackcount_output.bats.
+# Cases that do not depend on the kernel are in stackcount_output.bats.
 
 load helpers
 load ../refute
@@ -163,7 +163,7 @@ load ../refute
 	stop_stackcount
 	[ "$(sum out)" -eq 15 ]
 	grep -Eq '^entry_SYSCALL_64_after_hwframe;do_syscall_64(;[^;]+)* 15$' out
-	# Of a user function there is no kernel stack: nothing is known but that it was called.
+	# A user function has no kernel stack: only the call is known.
 	calls names 10
 	start_stackcount -f -K "$CALLS:counted"
 	go "$pid"
@@ -368,7 +368,7 @@ trace_all_calls() {
 
 # ---- kernel functions ----
 
-# One function, which has several names: the kernel chooses the one that it is called by.
+# A function that has several names: the kernel chooses the one that it is called by.
 getppid='__*sys_getppid'
 
 # bats test_tags=between

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the tests of stacksnoop share, besides helpers.bash.
+# The tests of stacksnoop share this, besides helpers.bash.
 
 stacksnoop() {
 	"$TRACEKIT" stacksnoop "$@"
@@ -17,7 +17,7 @@ start_stacksnoop() {
 stacksnoop_text() {
 	LC_ALL=C awk -v options="$2" '
 	function wrong(what) { print FILENAME ":" NR ": " what ": " $0 >"/dev/stderr"; bad = 1; exit 1 }
-	# What an event must have before the next one, or the end.
+	# An event must have this before the next one, or the end.
 	function end_event() { if (delimited && state != "" && !border) wrong("no border before") }
 	BEGIN { verbose = options ~ /v/; delimited = options ~ /d/; last = "0.000000000" }
 	NR == 1 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # stacksnoop of programs whose calls are known: every event by itself, in order, or as one that
-# is said to be lost. What does not depend on the kernel is in stacksnoop_output.bats.
+# is said to be lost. Cases that do not depend on the kernel are in stacksnoop_output.bats.
 
 load helpers
 load stacksnoop
@@ -125,7 +125,7 @@ load ../refute
 		wait_for lines "$burst"
 		kill "$2" "$tracer"
 		ends_well
-		# What follows has the CPU for itself.
+		# The counting that follows has the CPU for itself.
 		kill -STOP "$pid"
 		counts=$(stacksnoop_text out l)
 		read -r events lost <<<"$counts"

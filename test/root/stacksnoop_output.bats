@@ -164,7 +164,7 @@ load ../refute
 		[ "$(stacksnoop_text out)" = "$number 0" ]
 		diff err <(echo "stacksnoop: $number shown, 0 lost; then the trace ended")
 	done
-	# Of more than fit into the buffer those that are missing do not count.
+	# Events lost beyond the buffer's room do not count.
 	start_stacksnoop -K -n 200 --buffer-size 4K -p "$pid" "$CALLS:counted"
 	for _ in $(seq 20); do
 		kill -0 "$tracer" 2>/dev/null || break

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Exceptions without end, from deep below: most of the time goes into the search for the handler.
- * Once it is there _Unwind_RaiseException() overwrites its own frame, and its last two
- * instructions are described as if that were still there (GCC 12): no stack that is walked from
- * there is complete, nor is libdwfl's.
+ * Once the handler is found _Unwind_RaiseException() overwrites its own frame, and its last two
+ * instructions are described as if that frame were still there (GCC 12): no stack that is walked
+ * from there is complete, nor is libdwfl's.
  */
 #include <stdexcept>
 

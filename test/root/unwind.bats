@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the kernel's verifier says of the programs that walk user stacks.
+# The verdict of the kernel's verifier on the programs that walk user stacks.
 
 # bats file_tags=between
 load helpers
 load ../refute
 
-# What it says, once for both cases, in $verified.
+# The verdict, asked for once for both cases, in $verified.
 verified() {
 	verified=$BATS_FILE_TMPDIR/verified
 	[ -s "$verified" ] || "$BUILD/test/root/verified" >"$verified"
 	echo "$(<"$verified")"
-	# Of three applets, with both ways to walk.
+	# Three applets, with both ways to walk.
 	[ "$(cut -d ' ' -f 1,2 "$verified" | sort -u | wc -l)" -eq 6 ]
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the verifier of this kernel says of each tracing program, with user stacks that are walked
+ * The verdict of this kernel's verifier on each tracing program, with user stacks that are walked
  * by tables and by frame pointers: a line
  *
  *   stackcount tables probe_user_code 10211 40+0+16
  *
- * with the instructions that it has processed, and the bytes of stack of each function.
- * Exit status 1 if one is not loaded.
+ * with the instructions that the verifier has processed, and the bytes of stack of each function.
+ * Exit status 1 if a program is not loaded.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -63,7 +63,7 @@ static struct trace_config *find_config(const struct bpf_object *object)
 	return NULL;
 }
 
-/* Only the program with that number. Returns whether there is one for this kernel. */
+/* Load only the program with that number. Returns false if this kernel has none. */
 static bool choose(const struct bpf_object *object, size_t number,
 		   const struct trace_config *config, struct bpf_program **chosen)
 {

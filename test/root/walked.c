@@ -85,8 +85,8 @@ static NOINLINE void on_signal(int number)
 }
 
 /*
- * What it interrupts is anything, also the first instruction of a function. The number of the
- * signal is above that of SIGSTOP, which then comes first when both are due.
+ * The signal interrupts anything, also the first instruction of a function. Its number is above
+ * that of SIGSTOP, which then comes first when both are due.
  */
 static void handler(void)
 {
@@ -135,7 +135,7 @@ static void stubs(void)
 		work += (uint64_t)abs(number) + strlen((const char *)&number) + (uint64_t)getppid();
 }
 
-/* What callers have on the stack cannot be read meanwhile. */
+/* The callers' part of the stack cannot be read meanwhile. */
 static NOINLINE void take_away(char *page, size_t size)
 {
 	if (mprotect(page, size, PROT_NONE))
@@ -149,7 +149,7 @@ static void absent(void)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	char *frame = __builtin_frame_address(0);
-	/* What is called has its frames in other pages. */
+	/* Functions called from here have their frames in other pages. */
 	volatile char *room = __builtin_alloca(2 * size);
 
 	room[0] = 0;
@@ -157,8 +157,8 @@ static void absent(void)
 }
 
 /*
- * Function is called with that frame pointer, by what has no call-frame information; and by what
- * has some, by which its return address is 0, and its caller's frame pointer the same.
+ * Call function with that frame pointer, from code without call-frame information; and from code
+ * with some, which says that its return address is 0, and its caller's frame pointer the same.
  */
 void call_bare(const void *frame_pointer, void (*function)(void));
 void call_ended(const void *frame_pointer, void (*function)(void));
@@ -225,7 +225,7 @@ static NOINLINE void overwritten(void)
 	work += 2;
 }
 
-/* What their frame pointers lead to: what the caller has kept, and the return address. */
+/* The words at their frame pointers: the caller's frame pointer, and the return address. */
 static const uint64_t outermost[] = {0, 0}, no_frame[] = {1, 0};
 
 static void bare(void)
@@ -247,7 +247,7 @@ static void ended(void)
 	work++;
 }
 
-/* A frame pointer that is not of the stack, to what looks like frames without end. */
+/* A frame pointer that is not of the stack leads to what looks like frames without end. */
 static void stale(void)
 {
 	static const void *frame[2];

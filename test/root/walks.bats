@@ -12,7 +12,7 @@ walked() {
 	wait_for is_called "$pid" walked
 }
 
-# sample [OPTION...]: its stacks, in out.
+# sample [OPTION...]: the stacks of $pid, in out.
 sample() {
 	profile -f -U -p "$pid" -F 499 "$@" 0.2 >out 2>err
 	cut -c1-200 out
@@ -115,7 +115,7 @@ ends_at_zero() {
 	refute grep -F '[' out
 }
 
-# ends_whole COMM: the last report has a complete stack of it, as its most frequent one.
+# ends_whole COMM: the most frequent stack of the last report is COMM's, and complete.
 ends_whole() {
 	tail -n 1 out | grep -q "^$1;_start;.*;main;"
 }
@@ -125,11 +125,11 @@ ends_whole() {
 	start_stackcount -f -U -i 0.3 "$WALKED:spend"
 	wait_for ends_whole walked
 	stop_tracer
-	# The first of it have asked for its tables.
+	# Its first stacks have asked for its tables.
 	grep -q '^walked;\[unwind stopped: tables not loaded\];' out
 }
 
-# The reports on what has been until now are out.
+# The reports on all that has been until now are out.
 reports() {
 	local before
 	before=$(grep -c ' seen = ' err || true)
@@ -151,7 +151,7 @@ reports() {
 	mostly 90 walked
 }
 
-# Another round of what a library is loaded for, until stacks of it are complete.
+# Another round of calls into the library, until stacks of it are complete.
 is_loaded_whole() {
 	go "$pid"
 	grep -q '^calls;_start;.*;main;loaded;library_function ' out
