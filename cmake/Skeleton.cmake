@@ -3,7 +3,7 @@
 # SKELETON_HEADERS of the folder has what it makes.
 #
 # Neither step needs root or the BTF of the machine that builds: the programs
-# use the headers of the UAPI, and kernel structs only as they declare them.
+# use the headers of the UAPI, and offsets that user space tells them.
 
 find_program(CLANG clang REQUIRED)
 # Debian keeps it where users have no PATH to.

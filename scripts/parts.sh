@@ -10,7 +10,7 @@
 results=build/results
 times=()
 
-# What test/cases says of a program that was cut off.
+# The case in the output of test/cases for a program that was cut off.
 comes_to_its_end="comes to its end"
 
 begin() {
@@ -24,8 +24,8 @@ clock() {
 	printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
 }
 
-# What the programs whose logs are newer than $1 are at: each log's tests that have begun and not
-# ended, or the last step of a build.
+# The present work of programs whose logs are newer than $1: each log's tests that have begun and
+# not ended, or the last step of a build.
 current() {
 	find build* -maxdepth 1 -name '*.log' -newer "$1" -exec awk '
 		FNR == 1 { say(); delete running; step = ""; name = FILENAME }
@@ -113,7 +113,7 @@ retries() {
 	done
 }
 
-# retry PLACE: run what has failed there once more, on a machine that does nothing else.
+# retry PLACE: run its failed cases once more, on a machine that does nothing else.
 retry() {
 	local log
 	if [ -e "$1/CMakeCache.txt" ]; then
@@ -128,8 +128,8 @@ retry() {
 }
 
 # merge FIRST SECOND: the lines of both runs, each case once: as it ended in the better one, with
-# "unsteady" in front if it failed in the other. That a program came to its end the second time is
-# no case that passed.
+# "unsteady" in front if it failed in the other. It is no passed case that a program came to its
+# end the second time.
 merge() {
 	awk -v end=": $comes_to_its_end" '
 		!/^(not )?ok - / { next }
@@ -163,7 +163,7 @@ merge() {
 		}' "$1" "$2"
 }
 
-# finish: run once more what failed, and end with what all of it has come to.
+# finish: run failed cases once more, and end with the result of the whole run.
 finish() {
 	local place passed failed skipped
 	: >"$results.retry"

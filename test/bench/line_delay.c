@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How long it takes from an event to its line: line_delay MARK EVENTS. It waits for a line
- * on file descriptor 3, and then makes EVENTS system calls, a tenth of a second apart. On
- * stdin it reads what a tool prints of them meanwhile, and for two more seconds: each line
- * that contains MARK is that of the next event. What it reads it writes to stderr.
+ * The time from an event to its line: line_delay MARK EVENTS. It waits for a line on file
+ * descriptor 3, and then makes EVENTS system calls, a tenth of a second apart. Meanwhile,
+ * and for two more seconds, it reads a tool's output from stdin: each line that contains
+ * MARK belongs to the next event. It copies all input to stderr.
  *
  * For each event whose line has come it prints the nanoseconds (CLOCK_MONOTONIC) in between.
  */
@@ -57,7 +57,7 @@ static void take(const char *text, size_t size, uint64_t time)
 	}
 }
 
-/* Take what comes until then, or until there is a line on fd 3, if that is to be waited for. */
+/* Take all that comes until then; with go, only until there is a line on fd 3. */
 static bool read_until(uint64_t until, bool go)
 {
 	struct pollfd polled[] = {

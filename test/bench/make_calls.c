@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * As many events as can be made: make_calls THREADS CALLS. Each thread calls event() so often,
- * 0: until a signal, with 20 frames of this program on its stack, and event() makes a system
- * call. Then the calls that were made are printed.
+ * As many events as can be made: make_calls THREADS CALLS. Each thread calls event() CALLS times
+ * (0: until a signal), with 20 frames of this program on its stack, and event() makes a system
+ * call. Then the program prints how many calls were made.
  *
  * Compiled with frame pointers and not optimised, so that each call is a frame.
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Events at a given rate: paced_calls THREADS RATE SECONDS STACKS. It waits for a line on
- * stdin, and then all threads together make RATE system calls a second for so long, each
- * millisecond its share; with 0 as many as they can. It prints how many they were and the
- * nanoseconds that they took, which is longer than it was to be if they could not make so
- * many. Then it waits for another line, so that its stacks can still be named.
+ * stdin; then all threads together make RATE system calls a second for SECONDS, each
+ * millisecond its share; with RATE 0 as many as they can. It prints the number of calls and
+ * the nanoseconds that they took: more than SECONDS if the threads could not keep the rate.
+ * Then it waits for another line, so that its stacks can still be named.
  *
- * One call after the other comes by another of STACKS paths, each of 18 frames.
+ * Successive calls come by different paths of STACKS, each of 18 frames.
  *
  * Compiled with frame pointers and not optimised, so that each call is a frame.
  */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the benchmarks share: tools that do the same job run in turn, and what that
-# costs is kept in files, one for each tool and kind of figure.
+# The benchmarks share this: tools that do the same job run in turn, and the costs
+# are kept in files, one for each tool and kind of figure.
 #
 # A benchmark sets these, and then calls begin_benchmark:
 # - tracekit: the program, if it is not the one that was built
@@ -134,14 +134,14 @@ leave_out() {
 	tools=("${left[@]}")
 }
 
-# failure: what the last command said.
+# failure: the words of the last command.
 failure() {
 	local said
 	said=$(grep -v '^[[:space:]]*$' "$scratch/errors" | tail -n 1) || true
 	printf '%s' "${said:-it failed without a word}"
 }
 
-# What is not installed is left out.
+# Leave out tools that are not installed.
 leave_out_missing() {
 	local tool program
 	for tool in "${all_tools[@]}"; do
@@ -152,8 +152,8 @@ leave_out_missing() {
 	done
 }
 
-# try_tools ARGUMENT...: each runs once uncounted: what it reads is then cached by the
-# kernel. What is not there, or fails, is left out.
+# try_tools ARGUMENT...: each runs once uncounted: the kernel then caches the files that it
+# reads. Tools that are not there, or fail, are left out.
 try_tools() {
 	local tool
 	leave_out_missing

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * symbolize [-a] [-i] [-l COMMON] FILE < ADDRESSES: what addr2line -f [-a] [-i] prints for
+ * symbolize [-a] [-i] [-l COMMON] FILE < ADDRESSES: the output of addr2line -f [-a] [-i] for
  * addresses of the file itself, in hexadecimal, one to a line. -l: the file of dwz.
  * symbolize -s FILE < ADDRESSES: "START NAME" for each, from the tables of symbols alone.
- * What it has it keeps until it ends.
+ * It keeps all its memory until it ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	} else if (!err) {
 		err = find(&elf, has_alternate ? &alternate : NULL, &wanted, &arena, &reader);
 		print_all(&wanted, addresses, inlines);
-		/* What its child has cost is then ours, for those who measure. */
+		/* The child's cost is then ours, for whoever measures. */
 		debug_reader__stop(reader);
 	}
 	if (err)

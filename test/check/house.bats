@@ -8,7 +8,7 @@ setup() {
 	cd "$SOURCE" || return
 }
 
-# The sources of the project, without what builds leave behind.
+# The sources of the project, without files that builds leave behind.
 sources() {
 	find applets bpf core sym test -name '*.[ch]' -type f | LC_ALL=C sort
 }

@@ -33,7 +33,7 @@ offer() {
 		fpath=($1 $fpath)
 		compinit -u -D
 	else
-		# What it finds is the same each time.
+		# zsh finds the same each time.
 		compinit -u -d $BATS_FILE_TMPDIR/zcompdump
 	fi
 	[[ -d $1 ]] || source $1

@@ -21,7 +21,7 @@ need() {
 	command -v "$1" >/dev/null || skip "$1 is not installed"
 }
 
-# What SHELL offers at the end of LINE, a line each: "word", or "word<tab>help".
+# The offers of SHELL at the end of LINE, a line each: "word", or "word<tab>help".
 bash_offers() {
 	bash --norc -s "$script.bash" "$1" <<'END'
 		compopt() { echo "compopt $*"; }
@@ -44,7 +44,7 @@ fish_offers() {
 	fish --no-config -c 'source $argv[1]; complete -C $argv[2]' $script.fish "$1"
 }
 
-# words SHELL LINE: those that it offers.
+# words SHELL LINE: the words that it offers.
 words() {
 	echo "$1: $2" >&2
 	"$1_offers" "$2" >words || return
@@ -73,7 +73,7 @@ applets() {
 	tracekit --list | cut -d' ' -f1
 }
 
-# What holds in every shell.
+# This holds in every shell.
 offers_applets_and_own_options() {
 	offers "$1" 'tracekit ' help $(applets)
 	offers "$1" 'tracekit help ' $(applets)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# profile's command line: what is wrong is said before anything happens.
+# profile's command line: errors are reported before anything happens.
 
 load helpers
 load ../refute

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# stackcount's command line: what is wrong is said before anything happens.
+# stackcount's command line: errors are reported before anything happens.
 
 load helpers
 load ../refute

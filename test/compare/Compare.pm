@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the comparisons share: TAP, addresses that are random and yet the same each time,
-# and what readelf knows of a file. With the modules of Debian's perl-base alone.
+# The comparisons share this: TAP, addresses that are random and yet the same each time,
+# and readelf's knowledge of a file. Only the modules of Debian's perl-base are used.
 package Compare;
 use strict;
 use warnings;
@@ -126,9 +126,9 @@ sub random_addresses
 
 my %rank = (GLOBAL => 3, UNIQUE => 3, WEAK => 2);
 
-# What readelf says of functions, as the lines of its tables: sorted by their start.
+# The functions in readelf's output, as the lines of its tables: sorted by their start.
 # Each is {start, end, rank, name, section}; end is the start if there is no size. The names
-# of what has no type, as labels of assemblers, are put into %$labels.
+# of symbols without a type, as labels of assemblers, are put into %$labels.
 sub read_symbols
 {
 	my ($file, $labels) = @_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What real C++ is made of: templates within templates, most of whose calls are inlined. */
+/* Real C++: templates within templates, most of whose calls are inlined. */
 #include <algorithm>
 #include <functional>
 #include <iostream>

@@ -5,10 +5,10 @@
  * without call-frame information are left out. Prints what differs, and a line with the sums. Exit
  * status: 1 if anything differs.
  *
- * The rules of Go's functions come from its own table, and are compared with .debug_frame, which
- * says of each that the stack pointer is known and the frame pointer left alone: where the
- * stack is switched or ends, and of the frame pointer, it is not asked. Stripped files have none:
- * of them only what is in C is compared.
+ * The rules of Go's functions come from Go's own table, and are compared with .debug_frame. That
+ * says of each function that the stack pointer is known and the frame pointer left alone: it is
+ * not asked about the frame pointer, nor where the stack is switched or ends. Stripped files have
+ * no .debug_frame: only their C code is compared.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -46,7 +46,7 @@ struct comparison {
 
 /* ---- what libdw says, in the words of a rule ---- */
 
-/* One register and an offset, or the word there and an addend; false: neither. */
+/* A register and an offset, or the word there and an addend; false: neither. */
 static bool is_plain(const Dwarf_Op *ops, size_t nr, struct unwind_rule *rule)
 {
 	int64_t *sum, offset, addend = 0;
@@ -98,7 +98,7 @@ static bool is_plt(const Dwarf_Op *ops, size_t nr, struct unwind_rule *rule)
 	return true;
 }
 
-/* Of dwarf_frame_register(); false: a shape that rules do not have. */
+/* An answer of dwarf_frame_register(); false: a shape that rules do not have. */
 static bool is_saved(const Dwarf_Op *ops, size_t nr, const Dwarf_Op *memory, uint8_t *kind,
 		     uint8_t *reg, int32_t *offset)
 {
@@ -138,7 +138,7 @@ static bool is_saved(const Dwarf_Op *ops, size_t nr, const Dwarf_Op *memory, uin
 	return true;
 }
 
-/* Whether the caller's stack pointer is what rules take it for. */
+/* True if the caller's stack pointer is the CFA, as rules have it. */
 static bool is_cfa(const Dwarf_Op *ops, size_t nr, const Dwarf_Op *memory,
 		   const struct unwind_rule *rule)
 {
@@ -219,14 +219,14 @@ static bool find_rule(const struct comparison *comparison, Dwarf_CFI *cfi, uint6
 	return true;
 }
 
-/* Whether a rule is one that .debug_frame does not have for Go. */
+/* True if .debug_frame does not have such a rule for Go. */
 static bool is_beyond(const struct unwind_rule *rule)
 {
 	return rule->cfa == UNWIND_UNSUPPORTED || rule->cfa == UNWIND_END ||
 	       rule->flags & UNWIND_SIGNAL;
 }
 
-/* Whether nobody has information about it since it is where the program begins. */
+/* True if the program begins there: nobody has information about that. */
 static bool is_entry(const struct comparison *comparison, uint64_t address)
 {
 	return comparison->entry && address - comparison->entry < UNWIND_ENTRY_SIZE;
@@ -245,7 +245,7 @@ static void compare_at(struct comparison *comparison, uint64_t address)
 	if (!found && comparison->is_go) {
 		if (!comparison->go || is_beyond(ours))
 			return;
-		/* What is returned to, not called, has rows from one byte before. */
+		/* Code that is returned to, not called, has rows from one byte before. */
 		if (find_rule(comparison, comparison->go, address, &theirs) ||
 		    (ours->cfa != UNWIND_NONE &&
 		     find_rule(comparison, comparison->go, address + 1, &theirs)))
@@ -292,7 +292,7 @@ static void compare_table(struct comparison *comparison)
 	comparison->sums->different += comparison->different;
 }
 
-/* Of the sections that the table is of, or of what a debugger has of them. */
+/* Open the sections that the table was made of, or a debugger's. */
 static void open_cfi(struct comparison *comparison, Elf *libelf, Dwarf *dwarf,
 		     const struct elf_symbols *elf)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What all fuzz targets share. */
+/* All fuzz targets share this. */
 #ifndef TRACEKIT_TEST_FUZZ_H
 #define TRACEKIT_TEST_FUZZ_H
 
@@ -13,7 +13,7 @@
 /* Called by libFuzzer for each input; returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What must hold for every input. Unlike assert() it is not compiled away. */
+/* Check what holds for every input. Unlike assert() it is not compiled away. */
 #define REQUIRE(condition)                                                                         \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
@@ -37,8 +37,8 @@ static inline int open_input(const uint8_t *data, size_t size)
 }
 
 /*
- * Repetitions of repetitions multiply, and libc compiles what that comes to: who types
- * (a{99}){99} means it. No matter for a fuzzer.
+ * Repetitions of repetitions multiply, and libc compiles all of them: whoever types (a{99}){99}
+ * means it. A fuzzer does not.
  */
 static inline bool is_costly_regex(const char *regex)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Input: a byte whose lowest bit says .eh_frame or .debug_frame, and whose next the machine; the
- * section. */
+/*
+ * Input: a byte, whose lowest bit says .eh_frame or .debug_frame, and whose next bit the machine;
+ * then the section.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1)
 		return 0;
-	/* Of its own, so that a byte behind the end is seen. */
+	/* In memory of its own, so that reading behind its end is seen. */
 	bytes = malloc(size - 1 ? size - 1 : 1);
 	memcpy(bytes, data + 1, size - 1);
 	section.is_eh_frame = !(data[0] & 1);

@@ -52,7 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	length = text__clean((const char *)data + 2, size - 2, folded, clean, room);
 	REQUIRE(length < room);
 	REQUIRE(strlen(clean) == length);
-	/* What is replaced becomes no longer; nothing but what does not fit is lost. */
+	/*
+	 * A replacement is no longer than its character; only characters that do not fit are lost.
+	 */
 	REQUIRE(length <= size - 2);
 	REQUIRE(size == 2 || room < 5 || length > 0);
 	check_clean(clean, folded);

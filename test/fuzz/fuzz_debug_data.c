@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Input: an ELF file with DWARF. Looked up are addresses where the seeds' functions are, and
- * some far off. In the program all of this runs in a sandbox; here what it costs shows.
+ * Input: an ELF file with DWARF. Looked up are addresses where the seeds' functions are, and some
+ * far off. The program does all of this in a sandbox; here its cost shows.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static void look_up(const struct debug_image *image, int fd)
 	addresses[ADDRESSES - 1] = UINT64_MAX;
 	REQUIRE(debug_data__new(&data, image, NULL) == 0);
 	(void)debug_data__find(data, addresses, ADDRESSES, &caller, &work);
-	/* Once more, with what has been kept of the first time. */
+	/* Once more, with all that was kept from the first time. */
 	memset(answers.told, 0, sizeof(answers.told));
 	work = WORK;
 	(void)debug_data__find(data, addresses, ADDRESSES, &caller, &work);

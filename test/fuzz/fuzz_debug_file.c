@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Input: the contents of the sections in which a program names, or holds, what its symbols
- * are in. It is taken for each of them.
+ * Input: the contents of the sections in which a program names, or holds, the file of its symbols.
+ * The input is taken for each of them.
  */
 #include <elf.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static int count_piece(void *context, const uint8_t *bytes, size_t size)
 	return *total > INFLATED_MAX ? -E2BIG : 0;
 }
 
-/* By the function that the child has, not in a child. */
+/* By the child's function, but not in a child. */
 static void check_mini_symbols(const uint8_t *data, size_t size)
 {
 	size_t total = 0;

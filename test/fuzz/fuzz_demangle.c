@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Input: a symbol. What would take long has to be given up: if not, -timeout shows it. */
+/* Input: a symbol. Forms that would take long have to be given up: else -timeout shows it. */
 #include <string.h>
 
 #include "sym/elf/demangle.h"
 #include "test/fuzz/fuzz.h"
 
 /*
- * libiberty is not built for fuzzing. So that libFuzzer sees which symbols are
- * something new to it, pairs of characters in forms count as code that was reached.
+ * libiberty is not built for fuzzing. So that libFuzzer sees which symbols are new to it, pairs of
+ * characters in forms count as code that was reached.
  */
 __attribute__((section("__libfuzzer_extra_counters"))) static uint8_t pairs[4096];
 

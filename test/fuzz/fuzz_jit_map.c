@@ -25,7 +25,7 @@ static void check_lookup(int fd, const struct jit_lookup *lookup, const uint8_t 
 	arena__release(&names);
 }
 
-/* What was kept of the map while it grew makes no difference. */
+/* An index that was kept while the map grew makes no difference. */
 static void check_kept(int fd, const struct jit_lookup *lookups, size_t nr, const uint8_t *data,
 		       size_t size)
 {

@@ -44,13 +44,13 @@ static uint32_t parse_hex(const unsigned char *digits, size_t length)
 	return value;
 }
 
-/* One character of a string, which has a closing quote, as RFC 8259 has it; its bytes in *size. */
+/* A character of a string with a closing quote, as in RFC 8259; *size: its bytes. */
 static uint32_t parse_character(const unsigned char *text, size_t length, size_t *size)
 {
 	uint32_t code = decode(text, length, size);
 
 	REQUIRE(code != INVALID && code != '"' && code >= ' ');
-	/* And what no terminal shall see. */
+	/* Nor anything that no terminal shall see. */
 	REQUIRE((code < 0x7F || code > 0x9F) && code != 0x2028 && code != 0x2029);
 	REQUIRE(code < 0x202A || code > 0x202E);
 	if (code != '\\')
@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(length < room);
 	REQUIRE(strlen(quoted) == length);
 	whole = check_string(quoted, length, data + 2, size - 2);
-	/* Only what has no room is left out: no character needs more than twelve bytes. */
+	/* Only characters without room are left out: none needs more than twelve bytes. */
 	REQUIRE(whole || length + 12 >= room);
 	REQUIRE(whole || room < worst);
 	free(quoted);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Input: the text of a /proc/kallsyms; taken for what "%pS" prints, too. */
+/* Input: the text of a /proc/kallsyms; taken for the output of "%pS", too. */
 #include <errno.h>
 #include <string.h>
 

@@ -5,13 +5,13 @@
 #include "sym/process/maps.h"
 #include "test/fuzz/fuzz.h"
 
-/* Addresses are multiples of it: as low as can be, or as high. */
+/* Addresses are multiples of the unit: as low as can be, or as high. */
 #define HIGH ((uint64_t)1 << 56)
 
 #define PLACES	     256
 #define MAPPINGS_MAX 300
 
-/* What lies at each place: the mapping that was made last there; inode 0: none. */
+/* The mapping that was made last at each place; inode 0: none. */
 struct place {
 	ino_t inode;
 	uint64_t offset;

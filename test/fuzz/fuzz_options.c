@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int nr = split_words(data, size, words);
 	int err;
 
-	/* getopt sorts argv: what is to be freed is kept apart. */
+	/* getopt sorts argv: the words to be freed are kept apart. */
 	memcpy(argv + 1, words, (size_t)nr * sizeof(*words));
 	err = options__parse(&command, nr + 1, argv, &settings, &error);
 	REQUIRE(err == 0 || err == OPTIONS_HELP || err == -EINVAL);

@@ -14,8 +14,8 @@
 #define SHORT 40
 
 /*
- * Whether fnmatch() and we mean the same by a pattern. Not so where a '[' is in a set, or
- * not closed, and for bytes in one that are no ASCII.
+ * True if fnmatch() and we mean the same by a pattern: not if a '[' is in a set, or not closed, nor
+ * for bytes in a set that are no ASCII.
  */
 static bool libc_agrees(const char *pattern)
 {
@@ -38,7 +38,7 @@ static void check_glob(const struct pattern *pattern, const char *text, const ch
 		REQUIRE(matches == (fnmatch(text, name, FNM_NOESCAPE) == 0));
 }
 
-/* As libc has it, without what we put around the expression. */
+/* As libc has it, without the text that we put around the expression. */
 static void check_regex(const struct pattern *pattern, const char *text, const char *name)
 {
 	bool matches = pattern__matches(pattern, name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Input: an ELF file, which is its own debug file, too. Wanted are some names; others
- * are wanted demangled. What else is asked of such files: build IDs, needed libraries.
+ * Input: an ELF file, which is its own debug file, too. Wanted are some names; others are wanted
+ * demangled. Such files are also asked for their build IDs and needed libraries.
  */
 #include <errno.h>
 #include <string.h>

@@ -26,7 +26,7 @@ static char *put_together(const struct probespec *spec)
 	return text;
 }
 
-/* What was typed is that, or that without "p:", or without "p::". */
+/* The input was whole, or whole without "p:", or without "p::". */
 static void check_text(const struct probespec *spec, const char *text)
 {
 	char *whole = put_together(spec);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Input: records and reads of processes, of five bytes: what, of whom, from where to where, of
- * what. */
+/*
+ * Input: records and reads of processes, five bytes each: the kind, the process, the start, the
+ * end, the file.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -17,13 +19,13 @@
 #define PLACES 256
 #define PIDS   4
 
-/* What lies at each place: the mapping that was made last there. */
+/* The mapping that was made last at each place. */
 struct place {
 	bool mapped;
 	uint64_t offset, inode, generation;
 };
 
-/* What is to be known of each process. */
+/* The expected knowledge of each process. */
 static struct {
 	bool known;
 	struct place places[PLACES];
@@ -36,7 +38,7 @@ int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_
 #define INODES	    5
 #define GENERATIONS 3
 
-/* Which file each inode is now: that which has been mapped last. */
+/* The file that each inode is now: the one that was mapped last. */
 static uint64_t current[INODES];
 
 /* Each generation of an inode is another file, by its size. */
@@ -45,7 +47,7 @@ static struct unwind_identity identity_of(uint64_t inode, uint64_t generation)
 	return (struct unwind_identity){.inode = inode, .size = generation};
 }
 
-/* Each file has its own; that of one inode none. */
+/* Each file has a watch of its own; the file of one inode has none. */
 static int32_t watch_of(uint64_t inode)
 {
 	return inode == 4 ? 0 : (int32_t)(inode * GENERATIONS + current[inode]);
@@ -64,7 +66,7 @@ int __wrap_unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_
 	return 0;
 }
 
-/* An inode becomes another file when the one before is gone, which has been told then. */
+/* An inode becomes another file when the old one is gone, which has been told by then. */
 static void note_file(struct unwind_files *files, uint64_t inode, uint64_t generation)
 {
 	if (current[inode] == generation)
@@ -74,7 +76,7 @@ static void note_file(struct unwind_files *files, uint64_t inode, uint64_t gener
 	current[inode] = generation;
 }
 
-/* A file that is known is the one that was named; who has another one is to be looked at. */
+/* A known file is the one that was named; a process that has another one is to be looked at. */
 static void check_file(const struct known_processes *processes, const struct known_process *process,
 		       const struct known_mapping *mapping, const struct place *place)
 {
@@ -106,7 +108,7 @@ static size_t check_mapping(const struct known_processes *processes,
 	return (mapping->end - mapping->start) / UNIT;
 }
 
-/* What has not changed is in the tables as it is; what is not known is not there. */
+/* Unchanged processes are in the tables as they are; unknown ones are not there. */
 static void check_tables(const struct known_process *process, pid_t pid)
 {
 	REQUIRE(process || !kept[pid].nr);
@@ -192,7 +194,7 @@ static const char *path_of(uint64_t inode)
 	return paths[inode];
 }
 
-/* Memory without a file, and what the record names, found as it is. */
+/* Memory without a file, and the record's file, found as it is. */
 static void read_process(struct known_processes *processes, const struct process_record *record)
 {
 	struct known_process *process = known_processes__add(processes, record->pid);

@@ -59,7 +59,7 @@ static int write_usdt_seed(const char *directory, const char *name, bool is_32bi
 	return write_seed(directory, name, &spec);
 }
 
-/* Up to size bytes of a fixture; returns how many, 0 if there are none, which has been said. */
+/* Up to size bytes of a fixture; returns how many. 0: there are none, and a message said so. */
 static size_t read_fixture(const char *name, void *bytes, size_t size)
 {
 	char path[4096];

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # run.sh PROGRAM SECONDS SEEDS WORK [GENERATOR...]: run a libFuzzer target, speak TAP.
 #
-# Seeds are copied to WORK, where what libFuzzer finds goes, too: the source tree
+# Seeds are copied to WORK, where libFuzzer's findings go, too: the source tree
 # stays clean. GENERATORs write further seeds into the directory that they are given.
 set -eu
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For programs that write seeds, files that fuzz targets begin with. */
+/* For programs that write seeds: the files that fuzz targets begin with. */
 #ifndef TRACEKIT_TEST_FUZZ_SEED_H
 #define TRACEKIT_TEST_FUZZ_SEED_H
 
 #include <stdio.h>
 
-/* Returns 0, or 1 if it could not be written, which has then been said. */
+/* Returns 0, or 1 if the file could not be written; a message has then said so. */
 static inline int seed__write(const char *directory, const char *name, const void *bytes,
 			      size_t size)
 {
