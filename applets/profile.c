@@ -184,7 +184,7 @@ static int run(const void *argument, struct error *error)
 		err = sampler__open(&sampler, &wanted, tracing->session,
 				    tracing__program_fd(tracing, "profile_sample"), error);
 	if (!err)
-		err = sampler__start(&sampler, error);
+		err = counting__start(&counting, error);
 	return err ? err : counting__run(&counting, error);
 }
 

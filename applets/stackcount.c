@@ -144,7 +144,7 @@ static int start(struct counting *counting, const struct stackcount_settings *se
 	tracing->config->cpu = (uint32_t)settings->cpu;
 	tracing->config->key_by_process = keys_have_process(settings);
 	err = counting__load(counting, error);
-	return err ? err : tracing__attach(tracing, error);
+	return err ? err : counting__start(counting, error);
 }
 
 static int run(const void *argument, struct error *error)

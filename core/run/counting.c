@@ -22,9 +22,14 @@ int counting__load(struct counting *counting, struct error *error)
 		err = tracing__load(tracing, error);
 	if (!err && !counting->sampler)
 		err = epochs__open(&counting->epochs, session__maps(tracing->session), error);
-	if (!err)
-		report__watch_processes(tracing->naming);
 	return err;
+}
+
+int counting__start(struct counting *counting, struct error *error)
+{
+	report__watch_processes(counting->tracing.naming);
+	return counting->sampler ? sampler__start(counting->sampler, error) :
+				   tracing__attach(&counting->tracing, error);
 }
 
 void counting__release(struct counting *counting)

@@ -37,6 +37,12 @@ struct counting {
  */
 int counting__load(struct counting *counting, struct error *error);
 
+/*
+ * Start the sampler, which is open, or attach to what the pattern matches: the first events come
+ * before this returns. Returns 0 or a negative errno with error filled.
+ */
+int counting__start(struct counting *counting, struct error *error);
+
 /* Text goes to stdout: there it is more than reports, for whoever waits for them. */
 bool counting__talks(const struct counting *counting);
 

@@ -495,7 +495,7 @@ static int take_answer(struct stream_names *names, struct shown_frame *frame,
 }
 
 /* Without room nothing more is asked: show what is known of the file. */
-static void be_content(struct stream_names *names)
+static void give_up_on_files(struct stream_names *names)
 {
 	for (size_t i = 0; i < names->nr_wanted; i++)
 		if (names->wanted[i]->anywhere)
@@ -516,7 +516,7 @@ static int take_answers(struct stream_names *names)
 	names->nr_asked = 0;
 	symbolizer__forget_names(names->symbolizer);
 	if (is_full(names))
-		be_content(names);
+		give_up_on_files(names);
 	return err;
 }
 

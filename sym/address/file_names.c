@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sym/child/watched.h"
+#include "sym/child/supervisor.h"
 #include "sym/elf/demangle.h"
 #include "sym/elf/go_functions.h"
 #include "sym/elf/plt.h"
@@ -32,7 +32,7 @@ void sym_file__close(struct sym_file *file)
 
 const char *file_names__demangle(struct file_names *names, const char *symbol)
 {
-	const struct work work = work__share(&names->watched->progress->work, UINT64_MAX);
+	const struct work work = work__share(&names->supervisor->progress->work, UINT64_MAX);
 	char text[DEMANGLED_SIZE];
 	size_t length;
 
@@ -70,7 +70,7 @@ static int find_names(struct file_names *names, const struct sym_file *file,
 	static int (*const finders[])(const struct elf_symbols *elf, struct elf_lookup *lookups,
 				      size_t nr, struct arena *names, uint64_t *work) = {
 		elf_symbols__find, elf_plt__find, go_functions__find};
-	struct progress *progress = names->watched->progress;
+	struct progress *progress = names->supervisor->progress;
 	int err = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(finders) && !err; i++)
@@ -89,7 +89,7 @@ struct debug_search file_names__search(const struct file_names *names, const str
 		.root = file->root,
 		.places = DEBUG_SYMFS | DEBUG_HOST | DEBUG_TARGET | DEBUG_SERVER,
 		.wanted = wanted,
-		.work = &names->watched->progress->work,
+		.work = &names->supervisor->progress->work,
 	};
 }
 
@@ -103,7 +103,7 @@ static int open_symbols(struct file_names *names, const struct sym_file *file)
 	if (!err)
 		return found.fd;
 	/* If a server had no time, the names may be in the file itself. */
-	names->watched->progress->left_out |= err == -ETIME;
+	names->supervisor->progress->left_out |= err == -ETIME;
 	return err == -ENOENT || err == -ETIME ? mini_symbols__open(&file->elf, search.work) : err;
 }
 
@@ -123,7 +123,7 @@ static struct elf_lookup *list_unnamed(const struct elf_lookup *lookups, size_t 
 static int find_in_symbols(struct file_names *names, int fd, struct elf_lookup *lookups, size_t nr)
 {
 	CLEANUP(elf_symbols__close) struct elf_symbols symbols = {.fd = -1};
-	struct progress *progress = names->watched->progress;
+	struct progress *progress = names->supervisor->progress;
 	size_t nr_unnamed = nr;
 	CLEANUP_FREE struct elf_lookup *unnamed = list_unnamed(lookups, &nr_unnamed);
 	int err = unnamed ? elf_symbols__open(&symbols, fd) : -ENOMEM;
@@ -158,7 +158,7 @@ static int find_separate(struct file_names *names, const struct sym_file *file,
 	fd = open_symbols(names, file);
 	if (fd >= 0)
 		return find_in_symbols(names, fd, lookups, nr);
-	names->watched->progress->left_out |= is_left_out(fd);
+	names->supervisor->progress->left_out |= is_left_out(fd);
 	return fd == -ENOMEM ? fd : 0;
 }
 
@@ -167,7 +167,7 @@ int file_names__find(struct file_names *names, const struct sym_file *file,
 {
 	int err;
 
-	watched__touch(names->watched, file->pid, file->device, false);
+	supervisor__touch(names->supervisor, file->pid, file->device, false);
 	err = find_names(names, file, lookups, nr);
 	if (!err)
 		err = find_separate(names, file, lookups, nr);

@@ -14,7 +14,7 @@
 #include "sym/symfile/debug_file.h"
 
 struct sym_settings;
-struct watched;
+struct supervisor;
 
 struct sym_file {
 	struct file_identity identity;
@@ -31,7 +31,7 @@ struct sym_file {
 /* The needs of a search for names: all borrowed, and the same for all files. */
 struct file_names {
 	const struct sym_settings *settings;
-	const struct watched *watched;
+	const struct supervisor *supervisor;
 	struct arena *names;
 	struct debug_files debug_files;
 	unsigned int demangle_patience; /* of sym/elf/demangle.h */
@@ -41,13 +41,13 @@ struct file_names {
 int sym_file__open(struct sym_file *file);
 void sym_file__close(struct sym_file *file);
 
-/* A search in all places for the wanted content of this file; it takes watched's work. */
+/* A search in all places for the wanted content of this file; it takes supervisor's work. */
 struct debug_search file_names__search(const struct file_names *names, const struct sym_file *file,
 				       enum debug_content wanted);
 
 /*
  * Find the functions that lookups, sorted by address, lie in. Returns 0 or -ENOMEM; the progress of
- * watched says if something could not be read, or not to its end.
+ * supervisor says if something could not be read, or not to its end.
  */
 int file_names__find(struct file_names *names, const struct sym_file *file,
 		     struct elf_lookup *lookups, size_t nr);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "sym/address/file_names.h"
-#include "sym/child/watched.h"
+#include "sym/child/supervisor.h"
 #include "sym/dwarf/reader.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -137,7 +137,7 @@ static void tick(void *context)
 {
 	const struct known_file *known = context;
 
-	watched__tick(known->places->names->watched);
+	supervisor__tick(known->places->names->supervisor);
 }
 
 /* Start a reader of the debug data in search->elf, or of its part that no other file shares. */
@@ -147,7 +147,7 @@ static int start(struct known_file *known, const struct debug_search *search)
 		.context = known, .open_file = open_split, .tick = tick};
 	CLEANUP(elf_symbols__close) struct elf_symbols alternate = {.fd = -1};
 	struct debug_files *files = &known->places->names->debug_files;
-	struct progress *progress = known->places->names->watched->progress;
+	struct progress *progress = known->places->names->supervisor->progress;
 	struct debug_file found = {.fd = -1};
 	int no_alternate, err;
 
@@ -172,14 +172,15 @@ static int start(struct known_file *known, const struct debug_search *search)
 static int start_separate(struct known_file *known, const struct debug_search *search)
 {
 	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
-	const struct watched *watched = known->places->names->watched;
+	const struct supervisor *supervisor = known->places->names->supervisor;
 	struct debug_search of_found = *search;
 	struct debug_file found = {.fd = -1};
 	int err = debug_files__find(&known->places->names->debug_files, search, &found);
 
 	if (err)
 		return err;
-	watched__touch_debug(watched, found.place == DEBUG_TARGET ? search->pid : 0, found.device);
+	supervisor__touch_debug(supervisor, found.place == DEBUG_TARGET ? search->pid : 0,
+				found.device);
 	err = elf_symbols__open(&elf, found.fd);
 	if (!err) {
 		of_found.elf = &elf;
@@ -236,7 +237,7 @@ static int hold(struct known_file *known, const struct sym_file *file)
 /* Find the debug data of a file. It may have none: that is known from then on as well. */
 static int learn(struct known_file *known, struct file_places *places, const struct sym_file *file)
 {
-	const struct watched *watched = places->names->watched;
+	const struct supervisor *supervisor = places->names->supervisor;
 	const struct debug_search search = file_names__search(places->names, file, DEBUG_DWARF);
 	unsigned int failures = is_of(known, file) ? known->failures : 0;
 	int err;
@@ -253,7 +254,7 @@ static int learn(struct known_file *known, struct file_places *places, const str
 		.question = places->questions,
 		.failures = failures,
 	};
-	watched__touch(watched, file->pid, file->device, false);
+	supervisor__touch(supervisor, file->pid, file->device, false);
 	err = hold(known, file);
 	if (!err)
 		err = debug_content__is_in(&file->elf, DEBUG_DWARF) ?
@@ -326,7 +327,7 @@ static bool is_outdated(const struct known_file *known)
 	if (known->failed)
 		return known->failures <= RETRIES_MAX &&
 		       monotonic_now() - known->failed >= RETRY_TIME;
-	return known->reader && debug_reader__is_worn(known->reader);
+	return known->reader && debug_reader__is_near_cpu_limit(known->reader);
 }
 
 /* Returns 0 or -ENOMEM; known->reader is NULL if there is no debug data, or if it failed. */
@@ -449,7 +450,7 @@ static int answer(struct known_file *known, const struct sym_file *file,
 {
 	CLEANUP_FREE struct debug_chain *chains = calloc(nr + 1, sizeof(*chains));
 	CLEANUP(arena__release) struct arena frames = {0};
-	struct progress *progress = known->places->names->watched->progress;
+	struct progress *progress = known->places->names->supervisor->progress;
 	int err;
 
 	if (!chains)
@@ -477,7 +478,7 @@ static int answer(struct known_file *known, const struct sym_file *file,
 int file_places__find(struct file_places *places, const struct sym_file *file,
 		      const struct elf_lookup *lookups, struct file_place *found, size_t nr)
 {
-	struct progress *progress = places->names->watched->progress;
+	struct progress *progress = places->names->supervisor->progress;
 	struct known_file *known;
 	int err;
 

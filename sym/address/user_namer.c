@@ -9,7 +9,7 @@
  * program may be code that the process has generated: its JIT map is asked.
  */
 #include "sym/address/user_namer.h"
-#include "sym/process/watched_process.h"
+#include "sym/process/supervised.h"
 #include "sym/util/descriptors.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@
 #define FILES_MAX 1000
 
 struct user_namer {
-	struct watched watched;
+	struct supervisor supervisor;
 	struct arena *names;
 	struct file_names of_files;
 	struct file_places *places; /* NULL: they are not wanted */
@@ -62,15 +62,15 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 	if (!namer)
 		return -ENOMEM;
 	namer->names = names;
-	namer->watched = (struct watched){.avoided = avoided, .progress = progress};
+	namer->supervisor = (struct supervisor){.avoided = avoided, .progress = progress};
 	namer->files_max = FILES_MAX;
 	namer->vdso_fd = vdso__open();
 	namer->of_files = (struct file_names){.settings = settings,
-					      .watched = &namer->watched,
+					      .supervisor = &namer->supervisor,
 					      .names = names,
 					      .demangle_patience = DEMANGLE_PATIENCE};
 	/* The user has been told before if the folder cannot be read. */
-	(void)debug_files__open(&namer->of_files.debug_files, settings, &namer->watched);
+	(void)debug_files__open(&namer->of_files.debug_files, settings, &namer->supervisor);
 	if ((settings->inlined || settings->lines) &&
 	    file_places__new(&namer->places, &namer->of_files)) {
 		free(namer);
@@ -78,8 +78,8 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 	}
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 < FILES_MAX)
 		namer->files_max = limit.rlim_cur / 4;
-	namer->remembered =
-		(struct remembered_list){.watched = &namer->watched, .files_max = namer->files_max};
+	namer->remembered = (struct remembered_list){.supervisor = &namer->supervisor,
+						     .files_max = namer->files_max};
 	*out = namer;
 	return 0;
 }
@@ -227,7 +227,7 @@ static int note_shortage(const struct user_namer *namer, int err)
 {
 	if (err != -EMFILE && err != -ENFILE)
 		return err;
-	namer->watched.progress->left_out = true;
+	namer->supervisor.progress->left_out = true;
 	return 0;
 }
 
@@ -354,13 +354,13 @@ static int open_jit_map(struct user_namer *namer, const struct jit_question *que
 	int fd = -ENOENT;
 
 	if (!question->ended)
-		fd = watched__open_jit_map(&namer->watched, &process, -1);
+		fd = supervisor__open_jit_map(&namer->supervisor, &process, -1);
 	if (!remembered)
 		return fd;
 	if (fd >= 0)
 		remembered_list__renew_jit_map(&namer->remembered, remembered, fd);
 	else if (remembered->jit_fd >= 0)
-		fd = watched__open_jit_map(&namer->watched, &process, remembered->jit_fd);
+		fd = supervisor__open_jit_map(&namer->supervisor, &process, remembered->jit_fd);
 	return fd;
 }
 
@@ -387,10 +387,10 @@ static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
 	for (size_t i = 0; i < nr; i++)
 		lookups[i].address = sym_query__lookup_address(questions[i].query);
 	if (fd >= 0)
-		err = progress__note_left_out(namer->watched.progress,
+		err = progress__note_left_out(namer->supervisor.progress,
 					      jit_map__find(&namer->jit_indexes, fd, lookups, nr,
 							    namer->names,
-							    &namer->watched.progress->work));
+							    &namer->supervisor.progress->work));
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct sym_query *query = questions[i].query;
 

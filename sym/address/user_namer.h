@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sym/child/watched.h"
+#include "sym/child/supervisor.h"
 #include "sym/util/arena.h"
 
 struct remember;

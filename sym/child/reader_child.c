@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sym/child/patience.h"
-#include "sym/child/watched.h"
+#include "sym/child/deadline.h"
+#include "sym/child/supervisor.h"
 #include "sym/util/child.h"
 #include "sym/util/clock.h"
 #include "sym/util/descriptors.h"
@@ -95,8 +95,8 @@ int reader_child__start(struct reader_child *child, void (*run)(const void *job)
 	note_start(child->pid);
 	child->fd = fds[0];
 	child->nr = child->next = 0;
-	child->patience = (struct patience){0};
-	patience__renew(&child->patience, ALL_MS);
+	child->deadline = (struct deadline){0};
+	deadline__renew(&child->deadline, ALL_MS);
 	close(fds[1]);
 	if (child->pid < 0) {
 		int err = -errno;
@@ -110,7 +110,7 @@ int reader_child__start(struct reader_child *child, void (*run)(const void *job)
 void reader_child__stop(struct reader_child *child)
 {
 	close(child->fd);
-	if (patience__kill(child->pid, KILL_WAIT_MS))
+	if (deadline__kill(child->pid, KILL_WAIT_MS))
 		note_end(child->pid);
 }
 
@@ -130,7 +130,7 @@ static int check_progress(struct reader_child *child)
 {
 	const struct progress progress = {.work = cpu_time_of(child->pid)};
 
-	return patience__check(&child->patience, &progress, child->pid);
+	return deadline__check(&child->deadline, &progress, child->pid);
 }
 
 static bool is_readable(const struct reader_child *child, int milliseconds)

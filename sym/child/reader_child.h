@@ -12,12 +12,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sym/child/patience.h"
+#include "sym/child/deadline.h"
 
 struct reader_child {
 	pid_t pid;
 	int fd;				/* what it writes */
-	struct patience patience;	/* with it */
+	struct deadline deadline;	/* with it */
 	unsigned char bytes[16 * 1024]; /* read, and not taken yet */
 	size_t nr, next;
 };

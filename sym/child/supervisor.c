@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/child/watched.h"
+#include "sym/child/supervisor.h"
 
 #include <errno.h>
 
@@ -11,9 +11,9 @@ int progress__note_left_out(struct progress *progress, int err)
 	return 0;
 }
 
-void watched__touch(const struct watched *watched, pid_t pid, dev_t device, bool jit)
+void supervisor__touch(const struct supervisor *supervisor, pid_t pid, dev_t device, bool jit)
 {
-	volatile struct progress *progress = watched->progress;
+	volatile struct progress *progress = supervisor->progress;
 
 	progress->pid = pid;
 	progress->device = device;
@@ -22,9 +22,9 @@ void watched__touch(const struct watched *watched, pid_t pid, dev_t device, bool
 	progress->steps++;
 }
 
-void watched__touch_debug(const struct watched *watched, pid_t pid, dev_t device)
+void supervisor__touch_debug(const struct supervisor *supervisor, pid_t pid, dev_t device)
 {
-	volatile struct progress *progress = watched->progress;
+	volatile struct progress *progress = supervisor->progress;
 
 	progress->pid = pid;
 	progress->device = device;
@@ -33,24 +33,24 @@ void watched__touch_debug(const struct watched *watched, pid_t pid, dev_t device
 	progress->steps++;
 }
 
-void watched__note_server(const struct watched *watched, uint64_t milliseconds)
+void supervisor__note_server(const struct supervisor *supervisor, uint64_t milliseconds)
 {
-	volatile struct progress *progress = watched->progress;
+	volatile struct progress *progress = supervisor->progress;
 
 	progress->server_ms = milliseconds;
 	progress->steps++;
 }
 
-void watched__tick(const struct watched *watched)
+void supervisor__tick(const struct supervisor *supervisor)
 {
-	volatile struct progress *progress = watched->progress;
+	volatile struct progress *progress = supervisor->progress;
 
 	progress->steps++;
 }
 
-bool watched__avoids(const struct watched *watched, pid_t pid, dev_t device)
+bool supervisor__avoids(const struct supervisor *supervisor, pid_t pid, dev_t device)
 {
-	const struct avoid_list *list = watched->avoided;
+	const struct avoid_list *list = supervisor->avoided;
 
 	for (size_t i = 0; i < list->nr; i++) {
 		dev_t avoided = list->items[i].device;
@@ -63,9 +63,9 @@ bool watched__avoids(const struct watched *watched, pid_t pid, dev_t device)
 	return false;
 }
 
-bool watched__avoids_debug(const struct watched *watched, pid_t pid)
+bool supervisor__avoids_debug(const struct supervisor *supervisor, pid_t pid)
 {
-	const struct avoid_list *list = watched->avoided;
+	const struct avoid_list *list = supervisor->avoided;
 	size_t processes = 0;
 
 	for (size_t i = 0; i < list->nr; i++) {
@@ -75,12 +75,12 @@ bool watched__avoids_debug(const struct watched *watched, pid_t pid)
 			return true;
 		processes += list->items[i].pid != 0;
 	}
-	return pid && (processes >= AVOIDED_DEBUG_MAX || watched__avoids(watched, pid, 0));
+	return pid && (processes >= AVOIDED_DEBUG_MAX || supervisor__avoids(supervisor, pid, 0));
 }
 
-bool watched__avoids_jit_map(const struct watched *watched, pid_t pid)
+bool supervisor__avoids_jit_map(const struct supervisor *supervisor, pid_t pid)
 {
-	const struct avoid_list *list = watched->avoided;
+	const struct avoid_list *list = supervisor->avoided;
 	size_t maps = 0;
 
 	for (size_t i = 0; i < list->nr; i++) {
@@ -89,5 +89,5 @@ bool watched__avoids_jit_map(const struct watched *watched, pid_t pid)
 		if (list->items[i].pid == pid || ++maps == AVOIDED_JIT_MAX)
 			return true;
 	}
-	return watched__avoids(watched, pid, 0);
+	return supervisor__avoids(supervisor, pid, 0);
 }

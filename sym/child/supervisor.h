@@ -4,8 +4,8 @@
  * (sym/worker/worker.h): what is touched next is said before, and what did not answer
  * earlier is left alone.
  */
-#ifndef TRACEKIT_SYM_CHILD_WATCHED_H
-#define TRACEKIT_SYM_CHILD_WATCHED_H
+#ifndef TRACEKIT_SYM_CHILD_SUPERVISOR_H
+#define TRACEKIT_SYM_CHILD_SUPERVISOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,29 +50,29 @@ struct avoid_list {
 int progress__note_left_out(struct progress *progress, int err);
 
 /* Both are borrowed. */
-struct watched {
+struct supervisor {
 	const struct avoid_list *avoided;
 	struct progress *progress;
 };
 
 /* Say what is touched next, so that whoever watches knows what does not answer. */
-void watched__touch(const struct watched *watched, pid_t pid, dev_t device, bool jit);
+void supervisor__touch(const struct supervisor *supervisor, pid_t pid, dev_t device, bool jit);
 
 /*
  * The same while debug files are looked for, and while one on device is read. pid: 0 for
  * those of the host.
  */
-void watched__touch_debug(const struct watched *watched, pid_t pid, dev_t device);
-bool watched__avoids_debug(const struct watched *watched, pid_t pid);
+void supervisor__touch_debug(const struct supervisor *supervisor, pid_t pid, dev_t device);
+bool supervisor__avoids_debug(const struct supervisor *supervisor, pid_t pid);
 
 /* A server is waited for, by now for so long: that is progress. */
-void watched__note_server(const struct watched *watched, uint64_t milliseconds);
+void supervisor__note_server(const struct supervisor *supervisor, uint64_t milliseconds);
 
 /* The work on what was touched last gets on. */
-void watched__tick(const struct watched *watched);
+void supervisor__tick(const struct supervisor *supervisor);
 
 /* device: 0 for what has none of its own, as the mappings. */
-bool watched__avoids(const struct watched *watched, pid_t pid, dev_t device);
-bool watched__avoids_jit_map(const struct watched *watched, pid_t pid);
+bool supervisor__avoids(const struct supervisor *supervisor, pid_t pid, dev_t device);
+bool supervisor__avoids_jit_map(const struct supervisor *supervisor, pid_t pid);
 
 #endif

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sym/child/patience.h"
+#include "sym/child/deadline.h"
 #include "sym/dwarf/image.h"
 #include "sym/dwarf/protocol.h"
 #include "sym/dwarf/reader_child.h"
@@ -195,7 +195,7 @@ static void end_child(struct debug_reader *reader)
 	if (reader->socket >= 0)
 		close(reader->socket);
 	reader->socket = -1;
-	if (reader->child >= 0 && patience__kill(reader->child, END_MS))
+	if (reader->child >= 0 && deadline__kill(reader->child, END_MS))
 		reader->child = -1;
 }
 
@@ -228,7 +228,7 @@ uint64_t debug_reader__size(const struct debug_reader *reader)
 	       reader->strings_size;
 }
 
-bool debug_reader__is_worn(const struct debug_reader *reader)
+bool debug_reader__is_near_cpu_limit(const struct debug_reader *reader)
 {
 	struct timespec used;
 
@@ -483,7 +483,7 @@ static int exit_reason(struct debug_reader *reader)
 {
 	int status = 0;
 
-	if (!patience__await_end(reader->child, END_MS, &status))
+	if (!deadline__await_end(reader->child, END_MS, &status))
 		return -EPIPE;
 	reader->child = -1;
 	return WIFEXITED(status) && WEXITSTATUS(status) == DEBUG_NO_SANDBOX ? -EPERM : -EPIPE;

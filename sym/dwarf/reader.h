@@ -73,7 +73,7 @@ size_t debug_reader__nr_missing(const struct debug_reader *reader);
  * True if the child has used half of its CPU time: before it has used all of it and is ended,
  * another reader should take its place. False after it has failed.
  */
-bool debug_reader__is_worn(const struct debug_reader *reader);
+bool debug_reader__is_near_cpu_limit(const struct debug_reader *reader);
 
 /*
  * Bytes that the reader costs: the child's memory when it answered last, at least the images of its

@@ -6,8 +6,8 @@
 #include "sym/child/proc_stat.h"
 #include "sym/process/image.h"
 #include "sym/process/remembered.h"
+#include "sym/process/supervised.h"
 #include "sym/process/view.h"
-#include "sym/process/watched_process.h"
 
 /* ---- a process that is there ---- */
 
@@ -55,8 +55,9 @@ static bool is_of_image(const struct process *process, const struct image *image
 static int read_process(struct remembered_list *list, const struct remember *remember,
 			struct process *process)
 {
-	int err = remember->ended ? -ESRCH :
-				    watched__read_process(list->watched, process, remember->pid);
+	int err = remember->ended ?
+			  -ESRCH :
+			  supervisor__read_process(list->supervisor, process, remember->pid);
 
 	if (err || (is_of_image(process, remember->image) &&
 		    (!remember->start_time || process->start_time == remember->start_time)))

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "sym/process/file_identity.h"
-#include "sym/process/watched_process.h"
+#include "sym/process/supervised.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/descriptors.h"
@@ -26,7 +26,7 @@ static void let_go(struct remembered_list *list, pid_t pid, struct held_file *fi
 {
 	if (!file || --file->users)
 		return;
-	watched__touch(list->watched, pid, file->device, false);
+	supervisor__touch(list->supervisor, pid, file->device, false);
 	close(file->fd);
 	for (size_t i = 0; i < list->nr_files; i++) {
 		if (list->files[i] == file) {
@@ -63,7 +63,7 @@ static struct held_file *find_mapped(const struct remembered_list *list, pid_t p
 		if (file->identity.device != mapping->device ||
 		    file->identity.inode != mapping->inode)
 			continue;
-		watched__touch(list->watched, pid, mapping->device, false);
+		supervisor__touch(list->supervisor, pid, mapping->device, false);
 		if (!file_identity__read(&now, file->fd) &&
 		    file_identity__equal(&now, &file->identity))
 			return file;
@@ -134,13 +134,13 @@ static struct held_file *hold(struct remembered_list *list, const struct remembe
 	struct held_file *file;
 	int fd;
 
-	if (!mapping->inode || watched__avoids(list->watched, process->pid, mapping->device))
+	if (!mapping->inode || supervisor__avoids(list->supervisor, process->pid, mapping->device))
 		return NULL;
 	file = base ? find_in(base, mapping) : NULL;
 	if (!file)
 		file = find_mapped(list, process->pid, mapping);
 	if (!file && !list->full) {
-		fd = watched__open_file(list->watched, process, mapping);
+		fd = supervisor__open_file(list->supervisor, process, mapping);
 		file = fd < 0 ? NULL : hold_opened(list, fd, mapping->device);
 	}
 	if (file)
@@ -158,9 +158,9 @@ int remembered_list__copy_file(const struct remembered_list *list,
 
 	if (!file)
 		return -ENOENT;
-	if (watched__avoids(list->watched, process->pid, mapping->device))
+	if (supervisor__avoids(list->supervisor, process->pid, mapping->device))
 		return -ECANCELED;
-	watched__touch(list->watched, process->pid, mapping->device, false);
+	supervisor__touch(list->supervisor, process->pid, mapping->device, false);
 	err = file_identity__read(&now, file->fd);
 	if (err)
 		return err;
@@ -214,7 +214,7 @@ static void close_jit_map(struct remembered_list *list, struct remembered *remem
 {
 	if (remembered->jit_fd < 0)
 		return;
-	watched__touch(list->watched, remembered->process.pid, 0, true);
+	supervisor__touch(list->supervisor, remembered->process.pid, 0, true);
 	close(remembered->jit_fd);
 	remembered->jit_fd = -1;
 	list->nr_jit_maps--;
@@ -317,7 +317,7 @@ int remembered_list__add(struct remembered_list *list, struct process *process, 
 		return -ENOMEM;
 	}
 	if (process->task && make_room(list))
-		added->jit_fd = watched__open_jit_map(list->watched, &added->process, -1);
+		added->jit_fd = supervisor__open_jit_map(list->supervisor, &added->process, -1);
 	if (added->jit_fd >= 0)
 		list->nr_jit_maps++;
 	while ((!kept && count_not_kept(list) >= REMEMBERED_MAX) ||

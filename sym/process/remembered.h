@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sym/child/watched.h"
+#include "sym/child/supervisor.h"
 #include "sym/process/process.h"
 
 /* Processes that are not to be kept: most, and the bytes of all their mappings. */
@@ -36,7 +36,7 @@ struct remembered {
 };
 
 struct remembered_list {
-	const struct watched *watched;
+	const struct supervisor *supervisor;
 	struct remembered **items;
 	size_t nr, capacity;
 	size_t bytes; /* of all items */

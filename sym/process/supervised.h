@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes and their files, read under the eyes of a parent (sym/child/watched.h). */
-#ifndef TRACEKIT_SYM_PROCESS_WATCHED_PROCESS_H
-#define TRACEKIT_SYM_PROCESS_WATCHED_PROCESS_H
+/* Processes and their files, read under the eyes of a parent (sym/child/supervisor.h). */
+#ifndef TRACEKIT_SYM_PROCESS_SUPERVISED_H
+#define TRACEKIT_SYM_PROCESS_SUPERVISED_H
 
 #include <sys/types.h>
 
 struct mapping;
 struct process;
-struct watched;
+struct supervisor;
 
 /* As those of sym/process/process.h; -ECANCELED for what is avoided. */
-int watched__read_process(const struct watched *watched, struct process *process, pid_t pid);
-int watched__open_file(const struct watched *watched, const struct process *process,
-		       const struct mapping *mapping);
+int supervisor__read_process(const struct supervisor *supervisor, struct process *process,
+			     pid_t pid);
+int supervisor__open_file(const struct supervisor *supervisor, const struct process *process,
+			  const struct mapping *mapping);
 /*
  * held: a descriptor of the map that was opened earlier, to be copied; -1: it is opened
  * as it is now.
  */
-int watched__open_jit_map(const struct watched *watched, const struct process *process, int held);
+int supervisor__open_jit_map(const struct supervisor *supervisor, const struct process *process,
+			     int held);
 
 #endif

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "sym/process/remembered.h"
-#include "sym/process/watched_process.h"
+#include "sym/process/supervised.h"
 
 /* Whoever tells of images tells of another one after exec(), which may be under way. */
 static bool is_another_program(const struct remembered *remembered, const struct process *current)
@@ -23,7 +23,7 @@ static int view_remembered(struct process_view *view, struct remembered_list *li
 
 	/* Which process an image stands in for is not known, so that none can be the same. */
 	if (remembered->process.task)
-		err = watched__read_process(list->watched, &current, remembered->process.pid);
+		err = supervisor__read_process(list->supervisor, &current, remembered->process.pid);
 	view->ended = err || current.start_time != remembered->process.start_time ||
 		      is_another_program(remembered, &current);
 	if (!view->ended) {
@@ -45,7 +45,7 @@ int process_view__read(struct process_view *view, struct remembered_list *list, 
 	if (remembered)
 		return view_remembered(view, list, remembered);
 	view->process = &view->current;
-	return watched__read_process(list->watched, &view->current, pid);
+	return supervisor__read_process(list->supervisor, &view->current, pid);
 }
 
 void process_view__release(struct process_view *view, struct remembered_list *list)
@@ -62,6 +62,6 @@ int process_view__open_file(const struct process_view *view, const struct rememb
 	if (view->remembered)
 		fd = remembered_list__copy_file(list, view->remembered, mapping);
 	if (fd == -ENOENT && !view->ended)
-		fd = watched__open_file(list->watched, view->process, mapping);
+		fd = supervisor__open_file(list->supervisor, view->process, mapping);
 	return fd;
 }

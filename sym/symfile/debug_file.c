@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "sym/child/watched.h"
+#include "sym/child/supervisor.h"
 #include "sym/elf/symbols.h"
 #include "sym/elf/work.h"
 #include "sym/types.h"
@@ -43,20 +43,20 @@ struct hunt {
 	/* The root at hand. */
 	int root;
 	enum debug_place place;
-	pid_t blamed; /* if it does not answer: see watched__touch_debug() */
+	pid_t blamed; /* if it does not answer: see supervisor__touch_debug() */
 };
 
 /* ---- the files of a run ---- */
 
 int debug_files__open(struct debug_files *files, const struct sym_settings *settings,
-		      const struct watched *watched)
+		      const struct supervisor *supervisor)
 {
 	int symfs = settings->symfs ? rooted__name_ours(settings->symfs, O_DIRECTORY) : -1;
 
-	*files = (struct debug_files){.watched = watched,
+	*files = (struct debug_files){.supervisor = supervisor,
 				      .symfs = symfs < 0 ? -1 : symfs,
 				      .asks_server = settings->debuginfod,
-				      .server = {.watched = watched}};
+				      .server = {.supervisor = supervisor}};
 	return settings->symfs && symfs < 0 ? symfs : 0;
 }
 
@@ -162,8 +162,8 @@ static bool may_be_owner(const struct hunt *hunt, uid_t owner)
 /* On a disk it may take the time that it needs. */
 static void touch(const struct hunt *hunt, dev_t device)
 {
-	if (hunt->files->watched)
-		watched__touch_debug(hunt->files->watched, hunt->blamed, device);
+	if (hunt->files->supervisor)
+		supervisor__touch_debug(hunt->files->supervisor, hunt->blamed, device);
 }
 
 /* ---- candidates: 0 if it is taken, -ENOENT if not, or another negative errno ---- */
@@ -264,7 +264,7 @@ static bool enter(struct hunt *hunt, enum debug_place place, int root, pid_t bla
 	hunt->place = place;
 	hunt->root = root;
 	hunt->blamed = blamed;
-	if (hunt->files->watched && watched__avoids_debug(hunt->files->watched, blamed))
+	if (hunt->files->supervisor && supervisor__avoids_debug(hunt->files->supervisor, blamed))
 		return false;
 	touch(hunt, 0);
 	return true;

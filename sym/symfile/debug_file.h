@@ -35,7 +35,7 @@
 
 struct elf_symbols;
 struct sym_settings;
-struct watched;
+struct supervisor;
 
 /* The wanted content of a file. */
 enum debug_content {
@@ -53,8 +53,8 @@ enum debug_place {
 
 /* Shared by searches. */
 struct debug_files {
-	const struct watched *watched; /* or NULL: nobody watches */
-	int symfs;		       /* or -1; owned */
+	const struct supervisor *supervisor; /* or NULL: nobody watches */
+	int symfs;			     /* or -1; owned */
 	bool asks_server;
 	struct debuginfod server;
 };
@@ -64,7 +64,7 @@ struct debug_files {
  * without it.
  */
 int debug_files__open(struct debug_files *files, const struct sym_settings *settings,
-		      const struct watched *watched);
+		      const struct supervisor *supervisor);
 void debug_files__close(struct debug_files *files);
 
 struct debug_search {

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sym/child/patience.h"
-#include "sym/child/watched.h"
+#include "sym/child/deadline.h"
+#include "sym/child/supervisor.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
@@ -87,14 +87,14 @@ void debuginfod__release(struct debuginfod *debuginfod)
 
 static uint64_t waited_ms(const struct debuginfod *debuginfod)
 {
-	return debuginfod->watched ? debuginfod->watched->progress->server_ms :
-				     debuginfod->waited_ms;
+	return debuginfod->supervisor ? debuginfod->supervisor->progress->server_ms :
+					debuginfod->waited_ms;
 }
 
 static void note_waited(struct debuginfod *debuginfod, uint64_t ms)
 {
-	if (debuginfod->watched)
-		watched__note_server(debuginfod->watched, ms);
+	if (debuginfod->supervisor)
+		supervisor__note_server(debuginfod->supervisor, ms);
 	else
 		debuginfod->waited_ms = ms;
 }
@@ -200,7 +200,7 @@ static int attend(struct debuginfod *debuginfod, struct run *run)
 static void stop(struct run *run)
 {
 	cleanup__close(&run->output);
-	if (run->pid <= 0 || patience__kill(run->pid, 0))
+	if (run->pid <= 0 || deadline__kill(run->pid, 0))
 		return;
 	while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
 		;

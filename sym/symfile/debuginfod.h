@@ -15,7 +15,7 @@
 #include "sym/symfile/debug_link.h"
 
 struct error;
-struct watched;
+struct supervisor;
 
 /* How long a run of the program waits for it, in all, in milliseconds. */
 #define DEBUGINFOD_MS 30000
@@ -23,14 +23,14 @@ struct watched;
 struct debuginfod_answer;
 
 struct debuginfod {
-	const struct watched *watched; /* or NULL: nobody watches */
+	const struct supervisor *supervisor; /* or NULL: nobody watches */
 	uint64_t waited_ms; /* of a run that nobody watches; else it is in the progress */
 	/* Asked for already, found or not. */
 	struct debuginfod_answer *answers;
 	size_t nr_answers, answers_capacity;
 };
 
-/* Begins as {.watched = ...}. */
+/* Begins as {.supervisor = ...}. */
 void debuginfod__release(struct debuginfod *debuginfod);
 
 /*

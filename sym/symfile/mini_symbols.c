@@ -13,7 +13,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "sym/child/patience.h"
+#include "sym/child/deadline.h"
 #include "sym/child/sandbox.h"
 #include "sym/elf/symbols.h"
 #include "sym/elf/work.h"
@@ -197,7 +197,7 @@ static int inflate_into(int fd, const uint8_t *bytes, size_t size, const struct 
 		err = take_messages(sockets[0], fd, work);
 	close(sockets[0]);
 	if (child > 0)
-		(void)patience__kill(child, END_MS);
+		(void)deadline__kill(child, END_MS);
 	return err;
 }
 

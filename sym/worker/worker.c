@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sym/child/patience.h"
-#include "sym/child/watched.h"
+#include "sym/child/deadline.h"
+#include "sym/child/supervisor.h"
 #include "sym/types.h"
 #include "sym/worker/child.h"
 #include "sym/worker/inbox.h"
@@ -55,7 +55,7 @@ struct worker {
 	pid_t awaited;	    /* whose answer worker__remember() waits for, or 0 */
 	int awaited_result; /* of that */
 
-	struct patience patience; /* with the child, while something is open */
+	struct deadline deadline; /* with the child, while something is open */
 };
 
 /* True if a child has something to do, or would have if it could be told. */
@@ -69,12 +69,12 @@ static bool is_open(const struct worker *worker)
 static void renew_deadline(struct worker *worker)
 {
 	if (!worker->question.open && !worker->awaited)
-		patience__renew(&worker->patience, DEADLINE_MS);
+		deadline__renew(&worker->deadline, DEADLINE_MS);
 }
 
 static void note_progress(struct worker *worker)
 {
-	patience__note_progress(&worker->patience, worker->progress);
+	deadline__note_progress(&worker->deadline, worker->progress);
 }
 
 /* ---- a child's life ---- */
@@ -123,8 +123,8 @@ static void stop_child(struct worker *worker)
 	if (!worker->pid)
 		return;
 	close(worker->socket);
-	if (!idle || !patience__await_end(worker->pid, PATIENCE_MS, NULL))
-		(void)patience__kill(worker->pid, 2 * LOOK_MS);
+	if (!idle || !deadline__await_end(worker->pid, SILENCE_MS, NULL))
+		(void)deadline__kill(worker->pid, 2 * LOOK_MS);
 }
 
 /* A child that was given up is a zombie once it ends, but not for long. */
@@ -146,7 +146,7 @@ static void give_up_child(struct worker *worker, int err)
 	bool silent = err == -ETIMEDOUT && major(progress->device) == 0;
 
 	close(worker->socket);
-	(void)patience__kill(worker->pid, 0);
+	(void)deadline__kill(worker->pid, 0);
 	worker->given_up[avoided->nr] = worker->pid;
 	worker->pid = 0;
 	worker->unanswered++;
@@ -378,7 +378,7 @@ static void advance(struct worker *worker)
 	if (!err)
 		err = send_waiting(worker);
 	if (!err && is_open(worker))
-		err = patience__check(&worker->patience, worker->progress, worker->pid);
+		err = deadline__check(&worker->deadline, worker->progress, worker->pid);
 	if (err)
 		replace_child(worker, err);
 }

@@ -79,7 +79,7 @@ static int run(const void *argument, struct error *error)
 	counting.tracing.config->key_by_process = true;
 	err = counting__load(&counting, error);
 	if (!err)
-		err = tracing__attach(&counting.tracing, error);
+		err = counting__start(&counting, error);
 	return err ? err : counting__run(&counting, error);
 }
 

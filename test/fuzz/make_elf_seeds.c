@@ -48,13 +48,14 @@ static int write_seed(const char *directory, const char *name, const struct imag
 static int write_usdt_seed(const char *directory, const char *name, bool is_32bit)
 {
 	static const char text[] = "provider\0probe\0-4@%edi";
-	const uint64_t plain[3] = {TEXT, 0x402000}, watched[3] = {TEXT + 8, 0, IMAGE_DATA_ADDRESS};
+	const uint64_t plain[3] = {TEXT, 0x402000},
+		       supervisor[3] = {TEXT + 8, 0, IMAGE_DATA_ADDRESS};
 	unsigned char notes[256];
 	size_t size = image_note__append(notes, 0, NT_GNU_BUILD_ID, "GNU", "build", 5);
 	struct image_spec spec = {.is_32bit = is_32bit, .notes = notes, .stapsdt_base = 0x402000};
 
 	size = image_note__append_usdt(notes, size, is_32bit, plain, text, sizeof(text));
-	size = image_note__append_usdt(notes, size, is_32bit, watched, text, sizeof(text));
+	size = image_note__append_usdt(notes, size, is_32bit, supervisor, text, sizeof(text));
 	spec.notes_size = size;
 	return write_seed(directory, name, &spec);
 }

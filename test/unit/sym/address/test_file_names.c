@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "sym/child/watched.h"
+#include "sym/child/supervisor.h"
 #include "sym/process/rooted.h"
 #include "sym/types.h"
 #include "sym/util/arena.h"
@@ -23,9 +23,9 @@ static bool is_left_out(const char *name)
 	CLEANUP(arena__release) struct arena arena = {0};
 	const struct file_section section = {.name = name, .bytes = "no xz stream", .size = 12};
 	struct progress progress = {.work = ELF_SYMBOLS_WORK};
-	const struct watched watched = {.avoided = &avoided, .progress = &progress};
+	const struct supervisor supervisor = {.avoided = &avoided, .progress = &progress};
 	struct file_names names = {.settings = &settings,
-				   .watched = &watched,
+				   .supervisor = &supervisor,
 				   .names = &arena,
 				   .debug_files = {.symfs = -1}};
 	struct elf_lookup lookup = {.address = 0x1000};

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "sym/address/file_names.h"
-#include "sym/child/watched.h"
+#include "sym/child/supervisor.h"
 #include "sym/elf/work.h"
 #include "sym/process/rooted.h"
 #include "sym/types.h"
@@ -39,11 +39,13 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 /* All tests share this, as a program has one; its readers end with this program. */
 static struct avoid_list avoided;
 static struct progress progress;
-static const struct watched watched = {.avoided = &avoided, .progress = &progress};
+static const struct supervisor supervisor = {.avoided = &avoided, .progress = &progress};
 static const struct sym_settings settings = {.lines = true};
 static struct arena arena;
-static struct file_names names = {
-	.settings = &settings, .watched = &watched, .names = &arena, .debug_files = {.symfs = -1}};
+static struct file_names names = {.settings = &settings,
+				  .supervisor = &supervisor,
+				  .names = &arena,
+				  .debug_files = {.symfs = -1}};
 static struct file_places *places;
 
 static void close_file(struct sym_file *file)

@@ -378,7 +378,7 @@ static bool nothing_told(void)
 	return !unwind_watches__next(watches, &next);
 }
 
-static void watched(void)
+static void supervisor(void)
 {
 	struct unwind_mapped mapped;
 	int before;
@@ -801,7 +801,7 @@ static const struct tap_test tests[] = {
 	{"a file that is no program", no_program},
 	{"a file that is the same under another name", renamed},
 	{"a file that is another one by now", replaced},
-	{"that it may be another one is told once", watched},
+	{"that it may be another one is told once", supervisor},
 	{"what the kernel names is found by its path", named},
 	{"a file system that does not answer is avoided", no_answer},
 	{"a disk never is", no_answer_of_file},

@@ -319,7 +319,7 @@ static void reader_that_dies(void)
 	CHECK(child_of_ours() < 0);
 	CHECK_INT(look_up(&program, &plain), 0);
 	CHECK(plain.chains[0].frames == NULL && plain.chains[0].nr == 0);
-	CHECK(!debug_reader__is_worn(program.reader));
+	CHECK(!debug_reader__is_near_cpu_limit(program.reader));
 }
 
 /* How many mappings this process shares with others. */
@@ -357,14 +357,14 @@ static void reader_that_is_used(void)
 	if (!open_program(&program, "gcc_5", NULL))
 		return;
 	CHECK_INT(look_up(&program, &plain), 0);
-	CHECK(!debug_reader__is_worn(program.reader));
+	CHECK(!debug_reader__is_near_cpu_limit(program.reader));
 	for (size_t i = 0; i < ARRAY_SIZE(chains); i++)
 		chains[i].address = plain.start + i * plain.size / ARRAY_SIZE(chains);
 	for (; asked < 1000000 && !err; asked++) {
 		CLEANUP(arena__release) struct arena arena = {0};
 
 		err = debug_reader__find(program.reader, chains, ARRAY_SIZE(chains), &arena);
-		if (!worn && debug_reader__is_worn(program.reader))
+		if (!worn && debug_reader__is_near_cpu_limit(program.reader))
 			worn = asked;
 	}
 	CHECK_INT(err, -EPIPE);

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sym/child/watched.h"
+#include "sym/child/supervisor.h"
 #include "sym/elf/symbols.h"
 #include "sym/process/rooted.h"
 #include "sym/symfile/mini_symbols.h"
@@ -194,7 +194,7 @@ static int find(const struct wish *wish, struct debug_file *found)
 	CLEANUP_CLOSE int root = rooted__root_of(wish->pid, &identity);
 	const struct sym_settings settings = {.symfs = wish->symfs};
 	struct progress progress = {0};
-	const struct watched watched = {.avoided = wish->avoided, .progress = &progress};
+	const struct supervisor supervisor = {.avoided = wish->avoided, .progress = &progress};
 	uint64_t work = wish->no_work ? 0 : WORK;
 	const struct debug_search search = {
 		.elf = &program.elf,
@@ -206,7 +206,7 @@ static int find(const struct wish *wish, struct debug_file *found)
 		.work = &work,
 	};
 	struct debug_files files;
-	int err = debug_files__open(&files, &settings, wish->avoided ? &watched : NULL);
+	int err = debug_files__open(&files, &settings, wish->avoided ? &supervisor : NULL);
 
 	if (!CHECK_INT(err, 0))
 		return err;

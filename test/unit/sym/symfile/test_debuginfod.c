@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sym/child/patience.h"
-#include "sym/child/watched.h"
+#include "sym/child/deadline.h"
+#include "sym/child/supervisor.h"
 #include "sym/elf/symbols.h"
 #include "sym/symfile/debug_file.h"
 #include "sym/types.h"
@@ -78,10 +78,10 @@ static void check_no_children(void)
 	CHECK_INT(errno, ECHILD);
 }
 
-static int find_once(const struct watched *watched, char path[PATH_MAX])
+static int find_once(const struct supervisor *supervisor, char path[PATH_MAX])
 {
 	CLEANUP_SERVER
-	struct debuginfod server = {.watched = watched};
+	struct debuginfod server = {.supervisor = supervisor};
 	int err;
 
 	alarm(20);
@@ -148,7 +148,7 @@ static void what_is_no_path(void)
 
 static void asked_once(void)
 {
-	CLEANUP_SERVER struct debuginfod server = {.watched = NULL};
+	CLEANUP_SERVER struct debuginfod server = {.supervisor = NULL};
 	const struct debug_id other = {.bytes = {0xab, 0x01}, .size = 2}, none = {.size = 0};
 	char path[PATH_MAX];
 
@@ -166,8 +166,8 @@ static void found_once(void)
 {
 	const struct avoid_list avoided = {.nr = 0};
 	struct progress progress = {.server_ms = 0};
-	const struct watched watched = {.avoided = &avoided, .progress = &progress};
-	CLEANUP_SERVER struct debuginfod server = {.watched = &watched};
+	const struct supervisor supervisor = {.avoided = &avoided, .progress = &progress};
+	CLEANUP_SERVER struct debuginfod server = {.supervisor = &supervisor};
 	const struct debug_id missing = {.bytes = {0xab, 0x01}, .size = 2};
 	const struct debug_id new = {.bytes = {0xab, 0x02}, .size = 2};
 	char path[PATH_MAX] = "";
@@ -190,12 +190,12 @@ static void slow_server(void)
 {
 	const struct avoid_list avoided = {.nr = 0};
 	struct progress progress = {.server_ms = DEBUGINFOD_MS - 300};
-	const struct watched watched = {.avoided = &avoided, .progress = &progress};
+	const struct supervisor supervisor = {.avoided = &avoided, .progress = &progress};
 	uint64_t began = monotonic_now(), took;
 	char path[PATH_MAX];
 
 	make_command("exec sleep 60");
-	CHECK_INT(find_once(&watched, path), -ETIME);
+	CHECK_INT(find_once(&supervisor, path), -ETIME);
 	took = (monotonic_now() - began) / 1000000;
 	CHECK(took >= 250 && took < 5000);
 	/* Whoever watches saw it every 50 ms. */
@@ -203,12 +203,12 @@ static void slow_server(void)
 	CHECK(progress.server_ms >= DEBUGINFOD_MS);
 	/* There is no time for another one. */
 	make_command("echo /path");
-	CHECK_INT(find_once(&watched, path), -ETIME);
+	CHECK_INT(find_once(&supervisor, path), -ETIME);
 	CHECK_LOG("");
 	/* Closing its output ends nothing. */
 	progress.server_ms = DEBUGINFOD_MS - 300;
 	make_command("exec sleep 60 >&-");
-	CHECK_INT(find_once(&watched, path), -ETIME);
+	CHECK_INT(find_once(&supervisor, path), -ETIME);
 }
 
 /* The command ends when we do, even by SIGKILL. */
@@ -223,7 +223,7 @@ static void killed_with_us(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	pid = fork();
 	if (pid == 0) {
-		struct debuginfod server = {.watched = NULL};
+		struct debuginfod server = {.supervisor = NULL};
 
 		debuginfod__find(&server, &some_id, path);
 		_exit(0);
@@ -287,7 +287,7 @@ static void without_standard_descriptors(void)
 	make_command("echo /path");
 	pid = fork();
 	if (pid == 0) {
-		struct debuginfod server = {.watched = NULL};
+		struct debuginfod server = {.supervisor = NULL};
 		char path[PATH_MAX];
 
 		close(0);
@@ -385,25 +385,25 @@ static void file_that_is_served(void)
 static void time_of_a_server(void)
 {
 	struct progress progress = {.pid = 0};
-	struct patience patience = {.steps = 0};
+	struct deadline deadline = {.steps = 0};
 	const struct timespec look = {.tv_nsec = (LOOK_MS + 5) * 1000000L};
 	int err = 0;
 
-	patience__renew(&patience, 400);
-	patience__note_progress(&patience, &progress);
+	deadline__renew(&deadline, 400);
+	deadline__note_progress(&deadline, &progress);
 	for (int i = 0; i < 12; i++) {
 		nanosleep(&look, NULL);
 		progress.server_ms += LOOK_MS + 5;
 		progress.steps++;
-		CHECK_INT(patience__check(&patience, &progress, getpid()), 0);
+		CHECK_INT(deadline__check(&deadline, &progress, getpid()), 0);
 	}
 	/* The rest of the 400 ms is still left, but no more. */
 	nanosleep(&look, NULL);
-	CHECK_INT(patience__check(&patience, &progress, getpid()), 0);
+	CHECK_INT(deadline__check(&deadline, &progress, getpid()), 0);
 	for (int i = 0; i < 20 && !err; i++) {
 		nanosleep(&look, NULL);
 		progress.steps++;
-		err = patience__check(&patience, &progress, getpid());
+		err = deadline__check(&deadline, &progress, getpid());
 	}
 	CHECK_INT(err, -ETIME);
 }
