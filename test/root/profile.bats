@@ -177,6 +177,8 @@ cut_at() {
 		spend \$one 20
 		kill -KILL \$one
 		wait \$one
+		# It has heard of that: until then, for a moment, the PID is what was asked for.
+		wait_for eval '[ "\$(ls -l /proc/\$profile/fd | grep -c pidfd)" -eq 1 ]'
 		echo \$((one - 1)) >/proc/sys/kernel/ns_last_pid
 		"$SPIN" deep 5 & again=\$!
 		echo "\$one \$again" >pids
