@@ -167,6 +167,7 @@ static int run(const void *argument, struct error *error)
 		.settings = settings,
 		.print_header = print_header,
 		.shown.layout = &layout,
+		.shown.unit = "samples",
 		.shown.comms = true,
 		.shown.processes = true,
 		.shown.style.annotations = settings->annotations,

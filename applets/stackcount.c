@@ -158,6 +158,7 @@ static int run(const void *argument, struct error *error)
 		.tracing.probe = &settings->probe,
 		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),
 		.shown.layout = &layout,
+		.shown.unit = "events",
 		.shown.comms = keys_have_process(settings),
 		.shown.processes = keys_have_process(settings) && trace->pids.nr != 1,
 		.sink = &settings->sink,

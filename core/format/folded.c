@@ -51,13 +51,14 @@ static void print_folded(FILE *out, const struct shown_stacks *shown,
 	fprintf(out, " %" PRIu64 "\n", item->count);
 }
 
-static void write_folded(FILE *out, const struct shown_stacks *shown)
+static int write_folded(FILE *out, const struct shown_stacks *shown)
 {
 	struct shown_stacks folded = *shown;
 
 	folded.style.folded = true;
 	for (size_t i = 0; i < shown->counts->nr; i++)
 		print_folded(out, &folded, &shown->counts->items[i]);
+	return 0;
 }
 
 const struct format format_folded = {

@@ -10,10 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "bpf/abi.h"
 #include "core/report/frame_text.h"
 
+struct accounting;
 struct counted_stack;
 struct frame_names;
 struct frames;
@@ -38,19 +40,27 @@ struct shown_stacks {
 	bool processes; /* print the line that names the process */
 	bool delimited; /* mark the border of kernel and user frames, where there are both */
 	struct frame_style style; /* verbose: with addresses, too, but in folded lines */
+	/* About the trace, for formats that tell. */
+	const char *unit; /* of the counts: "samples" */
+	const struct accounting *accounting;
+	time_t now;	      /* when the report was made, */
+	uint64_t nanoseconds; /* of so long a time */
 };
 
 struct format {
 	const char *name;
 	const char *suffix; /* of the files that hold it */
-	/* All stacks, in their order. Errors stay in the FILE: see output__flush(). */
-	void (*write)(FILE *out, const struct shown_stacks *shown);
+	bool whole;	    /* one report is a document: two cannot follow each other */
+	/* Returns 0 or -ENOMEM. Errors of writing stay in the FILE: see output__flush(). */
+	int (*write)(FILE *out, const struct shown_stacks *shown);
 };
 
 /* clang-format off */
 #define FORMATS(row)                                                                             \
 	row(text)                                                                                \
-	row(folded)
+	row(folded)                                                                              \
+	row(svg)                                                                                 \
+	row(html)
 /* clang-format on */
 
 #define FORMAT_NUMBER_(name) FORMAT_##name,

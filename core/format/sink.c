@@ -90,6 +90,11 @@ int sink_options__check(const struct sink_options *options, const struct trace_o
 				  format_names[format], program);
 	if (format == NR_FORMATS)
 		return unknown_suffix(options->path, program, error);
+	if (sink_options__is_stdout(options) && trace->interval && formats[format]->whole)
+		return error__set(error, -EINVAL,
+				  "-i and --format %s: each interval is a file of its own; give -o "
+				  "FILE, with %%n or %%t in its name; see '%s --help'",
+				  format_names[format], program);
 	return sink_options__is_stdout(options) ?
 		       0 :
 		       check_path(options->path, trace->interval != 0, program, error);

@@ -56,10 +56,11 @@ static void print_text(FILE *out, const struct shown_stacks *shown,
 	fprintf(out, "%s%" PRIu64 "\n\n", shown->layout->count_indent, item->count);
 }
 
-static void write_text(FILE *out, const struct shown_stacks *shown)
+static int write_text(FILE *out, const struct shown_stacks *shown)
 {
 	for (size_t i = 0; i < shown->counts->nr; i++)
 		print_text(out, shown, &shown->counts->items[i]);
+	return 0;
 }
 
 const struct format format_text = {

@@ -12,6 +12,7 @@
 #include "sym/sym.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
+#include "sym/util/error.h"
 
 int counting__load(struct counting *counting, struct error *error)
 {
@@ -92,7 +93,8 @@ static int print_report(struct counting *counting, const struct report *report, 
 	const struct trace_options *options = counting->tracing.options;
 	CLEANUP(sink__release) struct sink sink = {0};
 	struct shown_stacks shown = counting->shown;
-	int err = sink__open(&sink, counting->sink, ++counting->reports, time(NULL), error);
+	time_t now = time(NULL);
+	int err = sink__open(&sink, counting->sink, ++counting->reports, now, error);
 
 	if (err)
 		return err;
@@ -102,8 +104,12 @@ static int print_report(struct counting *counting, const struct report *report, 
 		options->delimited && !options->kernel_stacks_only && !options->user_stacks_only;
 	shown.style.offsets = options->offsets;
 	shown.style.verbose = options->verbose;
+	shown.accounting = &report->accounting;
+	shown.nanoseconds = monotonic_now() - counting->since;
+	shown.now = now;
 	print_above(counting, sink.out);
-	formats[format_of(counting)]->write(sink.out, &shown);
+	if (formats[format_of(counting)]->write(sink.out, &shown))
+		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
 	return sink__finish(&sink, error);
 }
 
@@ -120,6 +126,7 @@ static int report_epoch(struct counting *counting, bool last, struct error *erro
 		return err;
 	report__say_what_is_missing(&report, tracing->session, &counting->said);
 	symbolizer__forget_names(naming__symbolizer(tracing->naming));
+	counting->since = monotonic_now();
 	return last ? 0 : epochs__clear(&counting->epochs, epoch, error);
 }
 
@@ -134,6 +141,7 @@ int counting__run(struct counting *counting, struct error *error)
 	bool last = false;
 	int err = 0;
 
+	counting->since = schedule.start;
 	if (counting__talks(counting)) {
 		counting->print_header(stdout, counting);
 		err = output__finish(stdout, error);

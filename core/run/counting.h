@@ -18,7 +18,7 @@ struct counting {
 	struct tracing tracing;
 	/* The applet's. */
 	struct sampler *sampler;   /* where events come from; NULL: from the probes of tracing */
-	struct shown_stacks shown; /* layout, comms, processes, annotations */
+	struct shown_stacks shown; /* layout, comms, processes, annotations, unit */
 	const struct sink_options *sink;
 	const void *settings; /* for these */
 	/* In text: what is traced, and what stands above each report; the latter can be NULL. */
@@ -27,6 +27,7 @@ struct counting {
 
 	/* For counting__run(). */
 	uint64_t reports; /* that were made */
+	uint64_t since;	  /* when the events of the next one began */
 	struct epochs epochs;
 	struct report_said said;
 };

@@ -155,11 +155,11 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 }
 
 @test "-o and --format: what says the format" {
-	usage_error "stackcount: -o: the end of 'out.xyz' says no format (.txt, .folded); give --format; see 'stackcount --help'" \
+	usage_error "stackcount: -o: the end of 'out.xyz' says no format (.txt, .folded, .svg, .html); give --format; see 'stackcount --help'" \
 		tracekit stackcount vfs_read -o out.xyz
-	usage_error "stackcount: -o: the end of 'folded' says no format (.txt, .folded); give --format; see 'stackcount --help'" \
+	usage_error "stackcount: -o: the end of 'folded' says no format (.txt, .folded, .svg, .html); give --format; see 'stackcount --help'" \
 		tracekit stackcount vfs_read -o folded
-	usage_error "stackcount: --format: 'svgz' is none of: text, folded; see 'stackcount --help'" \
+	usage_error "stackcount: --format: 'svgz' is none of: text, folded, svg, html; see 'stackcount --help'" \
 		tracekit stackcount vfs_read --format svgz
 	usage_error "stackcount: -f and --format text exclude each other; see 'stackcount --help'" \
 		tracekit stackcount vfs_read -f --format text -o out.folded
@@ -175,6 +175,8 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 		usage_error "stackcount: -o: '$name': with -i each interval is a file of its own, so the name needs %n (number) or %t (time); see 'stackcount --help'" \
 			tracekit stackcount -i 1 -o "$name" vfs_read
 	done
+	usage_error "stackcount: -i and --format svg: each interval is a file of its own; give -o FILE, with %n or %t in its name; see 'stackcount --help'" \
+		tracekit stackcount -i 1 --format svg vfs_read
 	usage_error "stackcount: -T and --format exclude each other: only text has a line for the time; see 'stackcount --help'" \
 		tracekit stackcount -Ti 1 -o %n.folded vfs_read
 	usage_error "stackcount: -l and -o exclude each other: the list goes to stdout; see 'stackcount --help'" \

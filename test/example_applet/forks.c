@@ -69,6 +69,7 @@ static int run(const void *argument, struct error *error)
 		.sink = &settings->sink,
 		.print_header = print_header,
 		.shown.layout = &layout,
+		.shown.unit = "processes",
 		.shown.comms = true,
 		.shown.processes = true,
 	};

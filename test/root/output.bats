@@ -92,3 +92,16 @@ files() {
 	bash -c 'set -o pipefail; "$1" profile -p "$2" -F 499 -o gone.folded 0.3 | true' - "$TRACEKIT" "${started[0]}"
 	grep -q ';spin_leaf [0-9]*$' gone.folded
 }
+
+@test "flame graphs: frames of the trace, what was counted, and well-formed XML" {
+	spin names
+	profile -p "$pid" -F 499 -o flame.svg 0.3
+	/usr/bin/python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' flame.svg
+	samples=$(sed -n 's/.* s: \([0-9]*\) samples, 0 lost<\/text>$/\1/p' flame.svg)
+	[ "$samples" -gt 0 ]
+	grep -A1 '<title>all$' flame.svg | grep -q "^$samples samples, 100.00 %</title>"
+	grep -q '<title>spin_leaf$' flame.svg
+	profile -p "$pid" -F 499 --format html 0.2 >page
+	grep -q 'data-name>spin_leaf</td>' page
+	grep -q '<title>tracekit profile -p [0-9]* -F 499 --format html 0.2</title>' page
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A flame graph that is looked at: zoom, search, keys, state in the URL. The picture is whole without
+// it. Names are read and written as text, never as markup.
+(() => {
+	'use strict';
+	const svg = document.querySelector('svg.flame');
+	const ROW = 16, PAD = 3, NARROW = 0.3;
+	const SVG = 'http://www.w3.org/2000/svg';
+	const details = svg.querySelector('.details'), matched = svg.querySelector('.matched');
+	const modules = [...svg.querySelectorAll('metadata > *')].map((module) => module.textContent);
+	const frames = [...svg.querySelector('.frames').children].map((group, number) => {
+		const rect = group.querySelector('rect'), title = group.querySelector('title').textContent;
+		const end = title.lastIndexOf('\n');
+
+		return {
+			number, group, rect,
+			label: group.querySelector('text'),
+			name: title.slice(0, end), title: title.replace('\n', '  '),
+			x: parseFloat(rect.getAttribute('x')), width: parseFloat(rect.getAttribute('width')),
+			depth: Number(group.dataset.d), total: Number(group.dataset.n),
+			module: modules[Number(group.dataset.m) - 1],
+		};
+	});
+	const deepest = frames.reduce((most, frame) => Math.max(most, frame.depth), 0);
+	const state = {zoom: 0, search: '', down: false, modules: false};
+	let selected = null, character = 7;
+
+	const ends = (frame) => frame.x + frame.width;
+	const holds = (outer, inner) =>
+		outer.depth <= inner.depth && outer.x <= inner.x + 1e-6 && ends(outer) >= ends(inner) - 1e-6;
+	const row = (frame) => (state.down ? frame.depth : deepest - frame.depth) * ROW;
+
+	// Where a frame is in the zoomed picture, in percent; null: outside.
+	function place(frame) {
+		const zoom = frames[state.zoom];
+
+		if (frame.depth < zoom.depth)
+			return holds(frame, zoom) ? {x: 0, width: 100} : null;
+		if (!holds(zoom, frame))
+			return null;
+		return {x: (frame.x - zoom.x) / zoom.width * 100, width: frame.width / zoom.width * 100};
+	}
+
+	function fit(frame, pixels) {
+		const room = Math.floor((pixels - 2 * PAD) / character);
+		const text = room < 3 ? '' :
+			frame.name.length <= room ? frame.name : frame.name.slice(0, room - 2) + '..';
+
+		if (!text && !frame.label)
+			return;
+		if (!frame.label) {
+			frame.label = document.createElementNS(SVG, 'text');
+			frame.label.setAttribute('dx', PAD);
+			frame.group.append(frame.label);
+		}
+		frame.label.textContent = text;
+	}
+
+	function hue(text) {
+		let hash = 0;
+
+		for (const letter of text)
+			hash = (hash * 31 + letter.codePointAt(0)) % 360;
+		return hash;
+	}
+
+	function draw() {
+		const pixels = svg.getBoundingClientRect().width / 100;
+		const zoom = frames[state.zoom];
+
+		for (const frame of frames) {
+			const at = place(frame), shown = at && at.width * pixels >= NARROW;
+
+			frame.group.style.display = shown ? '' : 'none';
+			if (!shown)
+				continue;
+			frame.rect.setAttribute('x', at.x + '%');
+			frame.rect.setAttribute('width', at.width + '%');
+			frame.rect.setAttribute('y', row(frame));
+			frame.group.classList.toggle('around', frame.depth < zoom.depth);
+			frame.rect.style.fill = state.modules && frame.module ?
+				'hsl(' + hue(frame.module) + ' 55% 60%)' : '';
+			fit(frame, at.width * pixels);
+			if (frame.label) {
+				frame.label.setAttribute('x', at.x + '%');
+				frame.label.setAttribute('y', row(frame) + 12);
+			}
+		}
+	}
+
+	// Frames come in the order of a walk, each before its callees: those of a match are not looked at.
+	function search() {
+		let expression = null, sum = 0, within = null;
+
+		try {
+			expression = state.search ? new RegExp(state.search) : null;
+		} catch (error) {
+			details.textContent = error.message;
+		}
+		for (const frame of frames) {
+			const match = expression !== null && expression.test(frame.name);
+
+			frame.group.classList.toggle('match', match);
+			if (within && !holds(within, frame))
+				within = null;
+			if (match && !within) {
+				within = frame;
+				sum += frame.total;
+			}
+		}
+		matched.textContent = expression ?
+			'matched: ' + (sum / frames[0].total * 100).toFixed(2) + ' %' : '';
+	}
+
+	function show() {
+		for (const [name, on] of [['icicle', state.down], ['modules', state.modules],
+			['reset', state.zoom > 0], ['search', state.search]])
+			svg.querySelector('.button.' + name).classList.toggle('on', Boolean(on));
+		search();
+		draw();
+	}
+
+	function keep() {
+		const parts = new URLSearchParams();
+
+		if (state.zoom)
+			parts.set('zoom', state.zoom);
+		if (state.search)
+			parts.set('search', state.search);
+		if (state.down)
+			parts.set('icicle', 1);
+		if (state.modules)
+			parts.set('modules', 1);
+		history.replaceState(null, '', '#' + parts);
+	}
+
+	function recall() {
+		const parts = new URLSearchParams(location.hash.slice(1));
+		const zoom = Number(parts.get('zoom'));
+
+		state.zoom = frames[zoom] ? zoom : 0;
+		state.search = parts.get('search') || '';
+		state.down = parts.has('icicle');
+		state.modules = parts.has('modules');
+		show();
+	}
+
+	function change(what) {
+		Object.assign(state, what);
+		keep();
+		show();
+	}
+
+	function select(frame) {
+		if (selected)
+			selected.group.classList.remove('selected');
+		selected = frame;
+		if (frame)
+			frame.group.classList.add('selected');
+		details.textContent = frame ? frame.title : '';
+	}
+
+	function ask() {
+		const text = prompt('Search for a regular expression:', state.search);
+
+		if (text !== null)
+			change({search: text});
+	}
+
+	const frame_of = (event) => {
+		const group = event.target.closest('.frames > g');
+
+		return group && frames.find((frame) => frame.group === group);
+	};
+	const visible = (frame) => frame.group.style.display !== 'none';
+	const parent_of = (child) =>
+		frames.slice(0, child.number).reverse().find((frame) =>
+			frame.depth === child.depth - 1 && holds(frame, child));
+
+	// The frame that an arrow leads to: its caller, its widest callee, or its neighbour.
+	function step(key) {
+		if (!selected)
+			return frames[state.zoom];
+		if (key === (state.down ? 'ArrowUp' : 'ArrowDown'))
+			return parent_of(selected);
+		if (key === 'ArrowUp' || key === 'ArrowDown')
+			return frames.filter((frame) =>
+				frame.depth === selected.depth + 1 && holds(selected, frame) && visible(frame))
+				.reduce((best, frame) => !best || frame.width > best.width ? frame : best, null);
+		const line = frames.filter((frame) => frame.depth === selected.depth && visible(frame));
+
+		return line[line.indexOf(selected) + (key === 'ArrowLeft' ? -1 : 1)];
+	}
+
+	svg.addEventListener('click', (event) => {
+		const frame = frame_of(event), button = event.target.closest('.button');
+
+		if (frame)
+			change({zoom: frame.number});
+		else if (button && button.classList.contains('reset'))
+			change({zoom: 0});
+		else if (button && button.classList.contains('search'))
+			ask();
+		else if (button && button.classList.contains('icicle'))
+			change({down: !state.down});
+		else if (button && button.classList.contains('modules'))
+			change({modules: !state.modules});
+	});
+	svg.addEventListener('mouseover', (event) => {
+		const frame = frame_of(event);
+
+		if (frame)
+			select(frame);
+	});
+	document.addEventListener('keydown', (event) => {
+		if (((event.ctrlKey || event.metaKey) && event.key === 'f') || event.key === 'F3') {
+			ask();
+		} else if (event.key === 'Escape') {
+			change(state.search ? {search: ''} : {zoom: 0});
+		} else if (event.key === 'Enter' && selected) {
+			change({zoom: selected.number});
+		} else if (event.key.startsWith('Arrow') && !event.altKey) {
+			const next = step(event.key);
+
+			if (next)
+				select(next);
+		} else {
+			return;
+		}
+		event.preventDefault();
+	});
+	document.addEventListener('click', (event) => {
+		const cell = event.target.closest('[data-name]');
+
+		if (cell)
+			change({search: '^' + cell.textContent.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') + '$'});
+	});
+	addEventListener('resize', draw);
+	addEventListener('hashchange', recall);
+
+	const probe = frames[0].label || frames[0].group.appendChild(document.createElementNS(SVG, 'text'));
+	const before = probe.textContent;
+
+	probe.textContent = 'mmmmmmmmmmiiiiiiiiii';
+	character = probe.getComputedTextLength() / 20 || character;
+	probe.textContent = before;
+	frames[0].label = probe;
+	svg.classList.add('live');
+	recall();
+	// The roots are below.
+	if (!state.down)
+		scrollTo(0, document.documentElement.scrollHeight);
+})();

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/format/flame_picture.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/format/flame_css.h"
+#include "core/format/flame_js.h"
+#include "core/format/flame_tree.h"
+#include "core/format/markup.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/hash.h"
+#include "sym/util/pointer_map.h"
+
+/* In pixels. A frame of a wide picture is seen from a tenth of one on. */
+#define ROW	  16
+#define ABOVE	  76
+#define BELOW	  12
+#define WIDE	  1200
+#define LEAST	  0.1
+#define CHARACTER 7.3
+
+/* The longest that the SVG of a frame is, without its texts. */
+#define FRAME_BYTES 220
+
+/* The first letter of its class in flame.css, by its kind. */
+static const char classes[NR_FLAME_KINDS] = {
+	[FLAME_PROCESS] = 'p',	 [FLAME_USER] = 'u',	[FLAME_KERNEL] = 'k', [FLAME_INLINED] = 'i',
+	[FLAME_GENERATED] = 'g', [FLAME_UNKNOWN] = 'x', [FLAME_MARK] = 'm',
+};
+
+/* Of what is drawn. */
+struct extent {
+	uint64_t least; /* weight of a frame that is */
+	size_t frames, left_out;
+	uint32_t deepest, depth; /* of those, and of all */
+};
+
+static size_t bytes_of(const struct flame_node *node)
+{
+	return FRAME_BYTES + 2 * markup__length(node->text, strlen(node->text));
+}
+
+/* What is drawn if frames have that weight at least; returns how many bytes that takes. */
+static size_t measure(const struct flame_tree *tree, uint64_t least, struct extent *extent)
+{
+	size_t bytes = 0;
+
+	*extent = (struct extent){.least = least};
+	for (size_t i = 0; i < tree->nr; i++) {
+		const struct flame_node *node = &tree->nodes[i];
+
+		if (node->depth > extent->depth)
+			extent->depth = node->depth;
+		if (node->total < least && i > 0) {
+			extent->left_out++;
+			continue;
+		}
+		extent->frames++;
+		bytes += bytes_of(node);
+		if (node->depth > extent->deepest)
+			extent->deepest = node->depth;
+	}
+	return bytes;
+}
+
+static struct extent choose(const struct flame_tree *tree)
+{
+	uint64_t least = (uint64_t)((double)tree->nodes[0].total * LEAST / WIDE);
+	struct extent extent;
+
+	least = least ? least : 1;
+	while (measure(tree, least, &extent) > FLAME_BYTES && extent.frames > 1)
+		least *= 2;
+	return extent;
+}
+
+static void write_text(FILE *out, const char *text)
+{
+	markup__escape(out, text, strlen(text));
+}
+
+static double percent(const struct flame_tree *tree, uint64_t weight)
+{
+	return tree->nodes[0].total ? (double)weight * 100 / (double)tree->nodes[0].total : 0;
+}
+
+/* As much of a name as fits into a picture of the usual width; whole characters. */
+static size_t fitting(const char *text, double width, bool *cut)
+{
+	double room = (width / 100 * WIDE - 6) / CHARACTER;
+	size_t length = strlen(text), fits = room > 0 ? (size_t)room : 0;
+
+	*cut = length > fits;
+	if (!*cut)
+		return length;
+	fits = fits > 2 ? fits - 2 : 0;
+	while (fits > 0 && (text[fits] & 0xC0) == 0x80)
+		fits--;
+	return fits;
+}
+
+static void write_label(FILE *out, const char *text, double x, double width, uint32_t y)
+{
+	bool cut;
+	size_t length = fitting(text, width, &cut);
+
+	if (length == 0)
+		return;
+	fprintf(out, "<text x=\"%.4f%%\" dx=\"3\" y=\"%" PRIu32 "\">", x, y + 12);
+	markup__escape(out, text, length);
+	fprintf(out, "%s</text>", cut ? ".." : "");
+}
+
+/* left: the weight that is beside it, before it. */
+static void write_frame(FILE *out, const struct flame_picture *picture, const struct extent *extent,
+			uint32_t number, uint64_t left, unsigned int module)
+{
+	const struct flame_node *node = &picture->tree->nodes[number];
+	double x = percent(picture->tree, left), width = percent(picture->tree, node->total);
+	uint32_t y = (extent->deepest - node->depth) * ROW;
+
+	fprintf(out, "<g class=\"%c%u\" data-d=\"%" PRIu32 "\" data-n=\"%" PRIu64 "\"",
+		classes[node->kind], (unsigned int)(hash__text(node->text) % 3), node->depth,
+		node->total);
+	if (module)
+		fprintf(out, " data-m=\"%u\"", module);
+	fputs("><title>", out);
+	write_text(out, node->text);
+	fprintf(out, "\n%" PRIu64 " %s, %.2f %%</title>", node->total, picture->unit, width);
+	fprintf(out, "<rect x=\"%.4f%%\" y=\"%" PRIu32 "\" width=\"%.4f%%\" height=\"%d\"/>", x, y,
+		width, ROW);
+	write_label(out, node->text, x, width, y);
+	fputs("</g>\n", out);
+}
+
+/* Each module that is drawn, by its number from 1 on. */
+static int number_modules(const struct flame_tree *tree, const struct extent *extent,
+			  struct pointer_map *numbers, FILE *out)
+{
+	fputs("<metadata>", out);
+	for (size_t i = 0; i < tree->nr; i++) {
+		const struct flame_node *node = &tree->nodes[i];
+		uintptr_t *number;
+
+		if (!node->module || node->total < extent->least)
+			continue;
+		number = pointer_map__at(numbers, node->module);
+		if (!number)
+			return -ENOMEM;
+		if (*number)
+			continue;
+		*number = numbers->nr;
+		fputs("<m>", out);
+		write_text(out, node->module);
+		fputs("</m>", out);
+	}
+	fputs("</metadata>\n", out);
+	return 0;
+}
+
+static int write_frames(FILE *out, const struct flame_picture *picture, const struct extent *extent)
+{
+	const struct flame_tree *tree = picture->tree;
+	CLEANUP(pointer_map__release) struct pointer_map modules = {0};
+	/* By depth: the weight that is beside the next frame, before it. */
+	CLEANUP_FREE uint64_t *left = calloc(extent->depth + 2, sizeof(*left));
+	uint32_t number = 0;
+	int err = left ? number_modules(tree, extent, &modules, out) : -ENOMEM;
+
+	if (err)
+		return err;
+	fprintf(out, "<g class=\"frames\" transform=\"translate(0,%d)\">\n", ABOVE);
+	do {
+		const struct flame_node *node = &tree->nodes[number];
+		const uintptr_t *module =
+			node->module ? pointer_map__at(&modules, node->module) : NULL;
+		bool drawn = number == 0 || node->total >= extent->least;
+
+		if (drawn)
+			write_frame(out, picture, extent, number, left[node->depth],
+				    module ? (unsigned int)*module : 0);
+		left[node->depth + 1] = left[node->depth];
+		left[node->depth] += node->total;
+		number = drawn ? flame_tree__next(tree, number) : flame_tree__skip(tree, number);
+	} while (number);
+	fputs("</g>\n", out);
+	return 0;
+}
+
+static void write_head(FILE *out, const struct flame_picture *picture, const struct extent *extent)
+{
+	static const struct {
+		const char *name, *label;
+	} buttons[] = {{"reset", "whole picture"},
+		       {"search", "search (Ctrl-F)"},
+		       {"icicle", "upside down"},
+		       {"modules", "colours by module"}};
+
+	fprintf(out,
+		"<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
+		"width=\"100%%\" height=\"%" PRIu32 "\">\n<style>%s</style>\n",
+		ABOVE + (extent->deepest + 1) * ROW + BELOW, flame_css);
+	fputs("<text class=\"title\" x=\"6\" y=\"18\">", out);
+	write_text(out, picture->title);
+	fputs("</text>\n<text class=\"about\" x=\"6\" y=\"36\">", out);
+	write_text(out, picture->about);
+	if (extent->left_out)
+		fprintf(out, "; %zu frames of less than %" PRIu64 " %s left out", extent->left_out,
+			extent->least, picture->unit);
+	fputs("</text>\n<text x=\"6\" y=\"54\">", out);
+	for (size_t i = 0; i < ARRAY_SIZE(buttons); i++)
+		fprintf(out, "<tspan class=\"button %s\" dx=\"%d\">%s</tspan>", buttons[i].name,
+			i ? 16 : 0, buttons[i].label);
+	fputs("<tspan class=\"matched\" dx=\"16\"></tspan></text>\n"
+	      "<text class=\"details\" x=\"6\" y=\"71\"></text>\n",
+	      out);
+}
+
+int flame_picture__write(FILE *out, const struct flame_picture *picture)
+{
+	struct extent extent = choose(picture->tree);
+	int err;
+
+	write_head(out, picture, &extent);
+	err = write_frames(out, picture, &extent);
+	if (picture->in_page)
+		fprintf(out, "</svg>\n<script>%s</script>\n", flame_js);
+	else
+		fprintf(out, "<script><![CDATA[%s]]></script>\n</svg>\n", flame_js);
+	return err;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/format/flame_stacks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "core/format/flame_tree.h"
+#include "core/format/format.h"
+#include "core/trace/accounting.h"
+#include "core/trace/stacks.h"
+#include "sym/types.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
+#include "sym/util/text.h"
+
+/* The frames of one stack, from its root, with texts of their own. */
+struct line {
+	struct flame_frame *frames;
+	size_t nr, capacity;
+	struct arena texts;
+};
+
+static void line__release(struct line *line)
+{
+	free(line->frames);
+	arena__release(&line->texts);
+}
+
+static int line__add(struct line *line, const char *text, const char *module, enum flame_kind kind)
+{
+	char *copy = arena__copy_string(&line->texts, text, strlen(text));
+
+	if (!copy || ARRAY_GROW(line->frames, line->nr, line->capacity))
+		return -ENOMEM;
+	line->frames[line->nr++] =
+		(struct flame_frame){.text = copy, .module = module, .kind = kind};
+	return 0;
+}
+
+/* Levels are inlined calls, perhaps a mark that there are more, and the function itself. */
+static enum flame_kind kind_of(uint64_t frame, const struct sym_query *query, uint32_t level)
+{
+	if (!query)
+		return FLAME_MARK;
+	if (level < frame_text__inlined(query))
+		return FLAME_INLINED;
+	if (level + 1 < frame_text__levels(frame, query))
+		return FLAME_MARK;
+	if (!query->name)
+		return FLAME_UNKNOWN;
+	if (frame_tag(frame) == FRAME_KERNEL)
+		return FLAME_KERNEL;
+	return query->generated ? FLAME_GENERATED : FLAME_USER;
+}
+
+/* "[unknown] (libc.so.6)": side by side, frames without names say more by their files. */
+static void name_module(uint64_t frame, const struct sym_query *query, uint32_t level,
+			char text[FRAME_TEXT_MAX])
+{
+	size_t length = strlen(text);
+
+	if (kind_of(frame, query, level) != FLAME_UNKNOWN || !query->module || strchr(text, '(') ||
+	    length + strlen(query->module) + 4 > FRAME_TEXT_MAX)
+		return;
+	length += (size_t)sprintf(text + length, " (");
+	length += text__clean(query->module, strlen(query->module), false, text + length,
+			      FRAME_TEXT_MAX - length - 1);
+	strcpy(text + length, ")");
+}
+
+static int add_frames(struct line *line, const struct shown_stacks *shown,
+		      const struct counted_stack *item, const struct frames *frames,
+		      uint32_t hidden)
+{
+	for (uint32_t i = frames->nr; i-- > hidden;) {
+		uint64_t frame = frames->frames[i];
+		const struct sym_query *query = shown_stacks__answer(shown, item, frames, i);
+
+		for (uint32_t level = frame_text__levels(frame, query); level-- > 0;) {
+			char text[FRAME_TEXT_MAX];
+
+			frame_text__write(&shown->style, frame, query, level, text);
+			name_module(frame, query, level, text);
+			if (line__add(line, text, query ? query->module : NULL,
+				      kind_of(frame, query, level)))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int add_stack(struct flame_tree *tree, const struct shown_stacks *shown,
+		     const struct counted_stack *item)
+{
+	CLEANUP(line__release) struct line line = {0};
+	char comm[COMM_LEN + 1];
+	int err = 0;
+
+	counted_stack__comm(item, false, comm);
+	if (shown->comms)
+		err = line__add(&line, comm, NULL, FLAME_PROCESS);
+	if (!err)
+		err = add_frames(&line, shown, item, item->user, 0);
+	if (!err && shown_stacks__delimits(shown, item))
+		err = line__add(&line, "-", NULL, FLAME_MARK);
+	if (!err)
+		err = add_frames(&line, shown, item, item->kernel, item->hidden);
+	return err ? err : flame_tree__add(tree, line.frames, line.nr, item->count);
+}
+
+int flame_tree__of_stacks(struct flame_tree *tree, const struct shown_stacks *shown)
+{
+	int err = flame_tree__add(tree, NULL, 0, 0);
+
+	for (size_t i = 0; i < shown->counts->nr && !err; i++)
+		err = add_stack(tree, shown, &shown->counts->items[i]);
+	return err ? err : flame_tree__sort(tree);
+}
+
+/* A word that has nothing that a shell would look at stays as it is. */
+static bool is_plain(const char *word)
+{
+	return word[0] && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					     "0123456789%+,-./:=@_")];
+}
+
+void flame_title(char *text, size_t size)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/self/cmdline", "re");
+	CLEANUP_FCLOSE FILE *out = fmemopen(text, size, "w");
+	char words[1024], clean[1024];
+	size_t length = file ? fread(words, 1, sizeof(words) - 1, file) : 0;
+
+	text[0] = '\0';
+	words[length] = '\0';
+	for (size_t at = 0; out && at < length; at += strlen(words + at) + 1) {
+		const char *slash = at ? NULL : strrchr(words, '/');
+		const char *word = slash ? slash + 1 : words + at;
+
+		text__clean(word, strlen(word), false, clean, sizeof(clean));
+		fprintf(out, is_plain(clean) ? "%s%s" : "%s'%s'", at ? " " : "", clean);
+	}
+}
+
+void flame_about(const struct shown_stacks *shown, char *text, size_t size)
+{
+	const struct accounting *accounting = shown->accounting;
+	struct utsname machine = {0};
+	char when[64] = "";
+
+	uname(&machine);
+	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", localtime(&shown->now));
+	snprintf(text, size, "%s, Linux %s, %s, %.1f s: %" PRIu64 " %s, %" PRIu64 " lost",
+		 machine.nodename, machine.release, when, (double)shown->nanoseconds / NANOSECONDS,
+		 (uint64_t)accounting->events.n[EVENTS_COUNTED], shown->unit,
+		 accounting__lost(accounting));
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/format/flame_picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/format/flame_tree.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "test/unit/tap.h"
+
+static void add(struct flame_tree *tree, const char *caller, const char *callee, uint64_t weight)
+{
+	const struct flame_frame frames[] = {
+		{.text = caller, .kind = FLAME_PROCESS},
+		{.text = callee, .module = caller, .kind = FLAME_USER}};
+
+	CHECK_INT(flame_tree__add(tree, frames, ARRAY_SIZE(frames), weight), 0);
+}
+
+/* The picture, without its style and its script. */
+static char *draw(struct flame_tree *tree, bool in_page, size_t *size)
+{
+	const struct flame_picture picture = {.tree = tree,
+					      .title = "profile </title><script>",
+					      .about = "host & <kernel>",
+					      .unit = "samples",
+					      .in_page = in_page};
+	char *text = NULL;
+	FILE *out = open_memstream(&text, size);
+	char *style, *script;
+
+	CHECK_INT(flame_tree__sort(tree), 0);
+	CHECK_INT(flame_picture__write(out, &picture), 0);
+	fclose(out);
+	style = strstr(text, "</style>");
+	script = strstr(text, "<script>");
+	if (!CHECK(style && script && style < script))
+		return text;
+	*script = '\0';
+	memmove(text, style, strlen(style) + 1);
+	return text;
+}
+
+static void places(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+
+	add(&tree, "b", "work", 1);
+	add(&tree, "a", "idle", 3);
+	text = draw(&tree, false, &size);
+	CHECK(strstr(text, "data-d=\"0\" data-n=\"4\"><title>all\n4 samples, 100.00 %</title>"
+			   "<rect x=\"0.0000%\" y=\"32\" width=\"100.0000%\" height=\"16\"/>"));
+	CHECK(strstr(text,
+		     "data-d=\"2\" data-n=\"3\" data-m=\"2\"><title>idle\n3 samples, 75.00 %"
+		     "</title><rect x=\"0.0000%\" y=\"0\" width=\"75.0000%\" height=\"16\"/>"));
+	CHECK(strstr(text, "data-d=\"1\" data-n=\"1\"><title>b\n1 samples, 25.00 %</title>"
+			   "<rect x=\"75.0000%\" y=\"16\" width=\"25.0000%\" height=\"16\"/>"));
+	CHECK(strstr(text, "<metadata><m>b</m><m>a</m></metadata>"));
+	CHECK(!strstr(text, "left out"));
+}
+
+static void hostile(void)
+{
+	static const char evil[] = "</title></text></svg><script>alert(1)</script>]]>\"'&<!--";
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+
+	add(&tree, evil, evil, 1);
+	text = draw(&tree, true, &size);
+	CHECK(!strstr(text, "<script") && !strstr(text, "<!--") && !strstr(text, "]]>"));
+	CHECK(strstr(text, "&lt;script&gt;alert(1)&lt;/script&gt;]]&gt;&quot;&#39;&amp;&lt;!--"));
+	CHECK(strstr(text, "profile &lt;/title&gt;&lt;script&gt;"));
+	CHECK(strstr(text, "host &amp; &lt;kernel&gt;"));
+}
+
+/* However many frames there are, and however long their names. */
+static void bounded(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	CLEANUP_FREE char *text = NULL;
+	char name[4000];
+	size_t size;
+
+	for (int i = 0; i < 5000; i++) {
+		memset(name, '<', sizeof(name));
+		snprintf(name + sizeof(name) - 16, 16, "%d", i);
+		add(&tree, name, "f", i < 10 ? 100 : 1);
+	}
+	text = draw(&tree, false, &size);
+	CHECK(size < 5000000);
+	CHECK(strstr(text, " frames of less than 2 samples left out"));
+	CHECK(!strstr(text, "data-n=\"1\""));
+	CHECK(strstr(text, "data-n=\"100\""));
+}
+
+static const struct tap_test tests[] = {
+	{"frames stand above their callers, in the order of names, as wide as they weigh", places},
+	{"no name becomes markup", hostile},
+	{"a picture stays below 5 MB, and says what is left out", bounded},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}
