@@ -9,8 +9,8 @@ BUILD_PACKAGES=(
 )
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
-	bats binutils clang-format dwz fish g++ golang-go libclang-rt-14-dev llvm mandoc mount perl
-	procps python3 shellcheck util-linux xz-utils zsh
+	bats binutils chromium chromium-driver clang-format dwz fish g++ golang-go libclang-rt-14-dev
+	llvm mandoc mount perl procps python3 shellcheck util-linux xz-utils zsh
 )
 # shellcheck disable=SC2034
 VM_PACKAGES=(

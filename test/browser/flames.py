@@ -1,0 +1,288 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""flames.py MAKE_FLAMES: what a flame graph does in a browser, as TAP.
+
+Speaks the WebDriver protocol (W3C) with chromedriver. Each action is checked by what the page then
+shows; an error of a script fails the test that it happens in.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
+
+
+class Browser:
+    def __init__(self, folder):
+        self.driver = subprocess.Popen(
+            ['chromedriver', '--port=0'], stdout=subprocess.PIPE, text=True)
+        for line in self.driver.stdout:
+            if 'successfully on port ' in line:
+                self.base = 'http://127.0.0.1:' + line.split('on port ')[1].strip().rstrip('.')
+                break
+        arguments = ['--headless', '--no-sandbox', '--disable-gpu', '--window-size=1300,900',
+                     '--user-data-dir=' + folder + '/profile']
+        answer = self.ask('POST', '/session', {'capabilities': {'alwaysMatch': {
+            'unhandledPromptBehavior': 'ignore',
+            'goog:loggingPrefs': {'browser': 'ALL'},
+            'goog:chromeOptions': {'args': arguments}}}})
+        self.base += '/session/' + answer['sessionId']
+
+    def ask(self, method, path, body=None):
+        data = json.dumps(body or {}).encode() if method == 'POST' else None
+        request = urllib.request.Request(
+            self.base + path, data, {'Content-Type': 'application/json'}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as reply:
+                return json.load(reply)['value']
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(json.load(error)['value']['message'].split('\n')[0]) from None
+
+    def close(self):
+        try:
+            self.ask('DELETE', '')
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+
+    def run(self, script):
+        return self.ask('POST', '/execute/sync', {'script': script, 'args': []})
+
+    def open(self, url):
+        # Only what is behind "#" would not be loaded anew.
+        self.ask('POST', '/url', {'url': 'about:blank'})
+        self.ask('POST', '/url', {'url': url})
+
+    def keys(self, *names):
+        codes = {'Escape': '\ue00c', 'Enter': '\ue007', 'F3': '\ue033', 'Control': '\ue009',
+                 'ArrowUp': '\ue013', 'ArrowDown': '\ue015', 'ArrowLeft': '\ue012',
+                 'ArrowRight': '\ue014'}
+        down = [{'type': 'keyDown', 'value': codes.get(name, name)} for name in names]
+        up = [{'type': 'keyUp', 'value': codes.get(name, name)} for name in reversed(names)]
+        self.ask('POST', '/actions', {'actions': [
+            {'type': 'key', 'id': 'keys', 'actions': down + up}]})
+
+    def pointer(self, script, *actions):
+        """Moves to the middle of the element that the script returns, and does these."""
+        element = {ELEMENT: self.run(script)[ELEMENT]}
+        moves = [{'type': 'pointerMove', 'duration': 0, 'origin': element, 'x': 0, 'y': 0}]
+        self.ask('POST', '/actions', {'actions': [
+            {'type': 'pointer', 'id': 'mouse', 'actions': moves + list(actions)}]})
+
+    def click(self, script):
+        self.pointer(script, {'type': 'pointerDown', 'button': 0},
+                     {'type': 'pointerUp', 'button': 0})
+
+    def answer(self, text):
+        """Answers the question that is open."""
+        self.ask('POST', '/alert/text', {'text': text})
+        self.ask('POST', '/alert/accept')
+
+    def errors(self):
+        return [entry['message'] for entry in self.ask('POST', '/se/log', {'type': 'browser'})
+                if entry['level'] == 'SEVERE']
+
+
+def frame(name):
+    return ('return [...document.querySelectorAll(".frames > g")].find((group) => '
+            'group.querySelector("title").textContent.startsWith(%s + "\\n"))'
+            % json.dumps(name))
+
+
+def button(name):
+    return 'return document.querySelector(".button.%s")' % name
+
+
+class Page:
+    def __init__(self, browser, url):
+        self.browser, self.url = browser, url
+
+    def width(self, name):
+        """In percent of the picture; 0: not shown."""
+        return self.browser.run(
+            'const group = (() => { %s })(); return group.style.display === "none" ? 0 : '
+            'group.querySelector("rect").getBoundingClientRect().width / '
+            'document.querySelector("svg.flame").getBoundingClientRect().width * 100' % frame(name))
+
+    def top(self, name):
+        return self.browser.run(
+            'return (() => { %s })().querySelector("rect").getBoundingClientRect().top'
+            % frame(name))
+
+    def fill(self, name):
+        return self.browser.run(
+            'return getComputedStyle((() => { %s })().querySelector("rect")).fill' % frame(name))
+
+    def text(self, selector):
+        return self.browser.run(
+            'return document.querySelector(%s).textContent' % json.dumps(selector))
+
+    def hash(self):
+        return self.browser.run('return location.hash')
+
+
+def near(actual, expected):
+    assert abs(actual - expected) < 0.5, 'expected %s, got %s' % (expected, actual)
+
+
+def same(actual, expected):
+    assert actual == expected, 'expected %r, got %r' % (expected, actual)
+
+
+# Weights of make_flames.c: all 101, shop 95, serve 80, read 60, write 20, idle 15.
+
+def shows(page):
+    near(page.width('all'), 100)
+    near(page.width('shop'), 9500 / 101)
+    near(page.width('read'), 6000 / 101)
+    assert page.top('all') > page.top('shop') > page.top('main') > page.top('read')
+
+
+def zooms(page):
+    page.browser.click(frame('serve'))
+    near(page.width('serve'), 100)
+    near(page.width('read'), 75)
+    near(page.width('all'), 100)
+    near(page.width('idle'), 0)
+    assert page.hash().startswith('#zoom=')
+    page.browser.click(button('reset'))
+    near(page.width('idle'), 1500 / 101)
+
+
+def searches(page):
+    for ask in (lambda: page.browser.click(button('search')), lambda: page.browser.keys('F3'),
+                lambda: page.browser.keys('Control', 'f')):
+        ask()
+        page.browser.answer('^(serve|read|idle)$')
+        same(page.text('.matched'), 'matched: %.2f %%' % (9500 / 101))
+        same(page.browser.run('return document.querySelectorAll(".match").length'), 3)
+        page.browser.keys('Escape')
+        same(page.text('.matched'), '')
+    page.browser.keys('F3')
+    page.browser.answer('(')
+    assert 'regular expression' in page.text('.details')
+
+
+def hovers(page):
+    page.browser.pointer(frame('write'))
+    same(page.text('.details'), 'write  20 samples, 19.80 %')
+
+
+def walks(page):
+    page.browser.pointer(frame('serve'))
+    page.browser.keys('ArrowUp')
+    assert page.text('.details').startswith('read ')
+    page.browser.keys('ArrowRight')
+    assert page.text('.details').startswith('write ')
+    page.browser.keys('ArrowLeft')
+    page.browser.keys('ArrowDown')
+    assert page.text('.details').startswith('serve ')
+    page.browser.keys('Enter')
+    near(page.width('serve'), 100)
+    page.browser.keys('Escape')
+    near(page.width('serve'), 8000 / 101)
+
+
+def turns(page):
+    page.browser.click(button('icicle'))
+    assert page.top('all') < page.top('shop') < page.top('read')
+    same(page.hash(), '#icicle=1')
+
+
+def colours(page):
+    kinds = [page.fill(name) for name in ('shop', 'main', 'serve', 'read')]
+    same(len(set(kinds)), 4)
+    page.browser.click(button('modules'))
+    same(page.fill('main'), page.fill('read'))
+    same(page.fill('shop'), kinds[0])
+
+
+def remembers(page):
+    page.browser.open(page.url + '#search=read&icicle=1&modules=1')
+    same(page.text('.matched'), 'matched: %.2f %%' % (6000 / 101))
+    assert page.top('all') < page.top('shop')
+    zoom = page.browser.run('return [...document.querySelectorAll(".frames > g")].indexOf('
+                            '(() => { %s })())' % frame('serve'))
+    page.browser.open(page.url + '#zoom=%d' % zoom)
+    near(page.width('read'), 75)
+    page.browser.open(page.url + '#zoom=99999999&search=)')
+    near(page.width('all'), 100)
+
+
+def is_safe(page):
+    same(page.browser.run('return window.hacked === undefined'), True)
+    near(page.width('</title><script>window.hacked=1</script>'), 100 / 101)
+    near(page.width('&lt;script&gt;'), 100 / 101)
+    same(page.browser.run('return document.querySelectorAll("img, .frames script").length'), 0)
+
+
+def fits(page):
+    page.browser.ask('POST', '/window/rect', {'width': 500, 'height': 700})
+    near(page.width('read'), 6000 / 101)
+    same(page.browser.run('return document.documentElement.scrollWidth > innerWidth'), False)
+    page.browser.ask('POST', '/window/rect', {'width': 1300, 'height': 900})
+
+
+CASES = [('frames are as wide as they weigh, above their callers', shows),
+         ('a click zooms, a button goes back', zooms),
+         ('search by a regular expression, with the matched share', searches),
+         ('hover says name, weight and share', hovers),
+         ('arrows, Enter and Escape', walks),
+         ('upside down', turns),
+         ('colours by kind, or by module', colours),
+         ('the address keeps what is shown', remembers),
+         ('no name becomes markup or script', is_safe),
+         ('a narrow window', fits)]
+
+
+def check(browser, number, name, page, case):
+    try:
+        browser.open(page.url)
+        browser.errors()
+        case(page)
+        errors = browser.errors()
+        assert not errors, errors
+        print('ok %d - %s' % (number, name), flush=True)
+    except (AssertionError, RuntimeError) as error:
+        print('# %s\nnot ok %d - %s' % (error, number, name), flush=True)
+
+
+def draws_100000(page):
+    begin = time.monotonic()
+    page.browser.open(page.url)
+    page.browser.run('return document.querySelectorAll(".frames > g").length')
+    print('# 100,000 stacks: shown after %.2f s, %d bytes' % (
+        time.monotonic() - begin, os.path.getsize(page.url[len('file://'):])))
+    assert os.path.getsize(page.url[len('file://'):]) < 5000000
+
+
+def main():
+    missing = [name for name in ('chromedriver', 'chromium') if not shutil.which(name)]
+    print('1..%d' % (2 * len(CASES) + 1))
+    if missing:
+        for i in range(2 * len(CASES) + 1):
+            print('ok %d - a flame graph in a browser # SKIP %s is not installed'
+                  % (i + 1, missing[0]))
+        return
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        subprocess.run([sys.argv[1], folder], check=True)
+        browser = Browser(folder)
+        number = 0
+        try:
+            for kind, file in (('SVG', 'flames.svg'), ('page', 'page.html')):
+                page = Page(browser, 'file://%s/%s' % (folder, file))
+                for name, case in CASES:
+                    number += 1
+                    check(browser, number, '%s: %s' % (kind, name), page, case)
+            check(browser, number + 1, '100,000 stacks are drawn, in less than 5 MB',
+                  Page(browser, 'file://%s/large.svg' % folder), draws_100000)
+        finally:
+            browser.close()
+
+
+main()
