@@ -11,7 +11,10 @@ struct shown_stacks;
 /* The tree is sorted. Returns 0 or -ENOMEM; either way flame_tree__release() is due. */
 int flame_tree__of_stacks(struct flame_tree *tree, const struct shown_stacks *shown);
 
-/* The command line of this process, as a shell takes it, with a NUL; cut where it is longer. */
+/*
+ * The command line of this process, with a NUL; cut where it is longer. Words that a shell would
+ * not leave as they are stand in quotes.
+ */
 void flame_title(char *text, size_t size);
 
 /* Host, kernel, time, how long it took, how many events were counted and lost. */

@@ -88,7 +88,8 @@ static void print_above(const struct counting *counting, FILE *out)
 		counting->print_head(out, counting);
 }
 
-static int print_report(struct counting *counting, const struct report *report, struct error *error)
+static int print_report(struct counting *counting, const struct report *report, uint64_t end,
+			struct error *error)
 {
 	const struct trace_options *options = counting->tracing.options;
 	CLEANUP(sink__release) struct sink sink = {0};
@@ -105,7 +106,7 @@ static int print_report(struct counting *counting, const struct report *report, 
 	shown.style.offsets = options->offsets;
 	shown.style.verbose = options->verbose;
 	shown.accounting = &report->accounting;
-	shown.nanoseconds = monotonic_now() - counting->since;
+	shown.nanoseconds = end - counting->since;
 	shown.now = now;
 	print_above(counting, sink.out);
 	if (formats[format_of(counting)]->write(sink.out, &shown))
@@ -117,16 +118,17 @@ static int report_epoch(struct counting *counting, bool last, struct error *erro
 {
 	CLEANUP(report__release) struct report report = {0};
 	const struct tracing *tracing = &counting->tracing;
+	uint64_t end = monotonic_now();
 	uint32_t epoch;
 	int err = read_report(counting, &report, &epoch, error);
 
 	if (!err)
-		err = print_report(counting, &report, error);
+		err = print_report(counting, &report, end, error);
 	if (err)
 		return err;
 	report__say_what_is_missing(&report, tracing->session, &counting->said);
 	symbolizer__forget_names(naming__symbolizer(tracing->naming));
-	counting->since = monotonic_now();
+	counting->since = end;
 	return last ? 0 : epochs__clear(&counting->epochs, epoch, error);
 }
 
