@@ -130,7 +130,7 @@ doors() {
 	shellcheck -x scripts/* .ci/run test/vm/* test/cases test/newcomer test/run_bats.sh \
 		test/unit/make_debug_files.sh \
 		test/bench/profile-peers test/bench/stackcount-peers test/bench/stacksnoop-peers \
-		test/bench/symbolize-peers test/bench/kernel-functions test/bench/unwind-peers
+		test/bench/symbolize-peers test/bench/kernel-functions test/bench/unwind-peers test/bench/flame-peers
 }
 
 @test "the binary is one static-pie file of at most 2.5 MB, stripped" {
@@ -157,6 +157,11 @@ doors() {
 			[ -e "$(dirname "$file")/$target" ]
 		done
 	done
+}
+
+@test "the script and the style of flame graphs end nothing that they stand in" {
+	refute grep -E ']]>|</|<!--|[<&]' core/format/flame.css
+	refute grep -E ']]>|</script|<!--' core/format/flame.js
 }
 
 @test "nothing generated is committed" {
