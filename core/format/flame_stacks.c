@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "core/format/flame_tree.h"
 #include "core/format/format.h"
 #include "core/trace/accounting.h"
 #include "core/trace/stacks.h"
@@ -112,7 +111,7 @@ static int add_stack(struct flame_tree *tree, const struct shown_stacks *shown,
 	return err ? err : flame_tree__add(tree, line.frames, line.nr, item->count);
 }
 
-int flame_tree__of_stacks(struct flame_tree *tree, const struct shown_stacks *shown)
+static int make_tree(struct flame_tree *tree, const struct shown_stacks *shown)
 {
 	int err = flame_tree__add(tree, NULL, 0, 0);
 
@@ -128,7 +127,8 @@ static bool is_plain(const char *word)
 					     "0123456789%+,-./:=@_")];
 }
 
-void flame_title(char *text, size_t size)
+/* Words that a shell would not leave as they are stand in quotes. */
+static void write_title(char *text, size_t size)
 {
 	CLEANUP_FCLOSE FILE *file = fopen("/proc/self/cmdline", "re");
 	CLEANUP_FCLOSE FILE *out = fmemopen(text, size, "w");
@@ -146,7 +146,7 @@ void flame_title(char *text, size_t size)
 	}
 }
 
-void flame_about(const struct shown_stacks *shown, char *text, size_t size)
+static void write_about(const struct shown_stacks *shown, char *text, size_t size)
 {
 	const struct accounting *accounting = shown->accounting;
 	struct utsname machine = {0};
@@ -158,4 +158,22 @@ void flame_about(const struct shown_stacks *shown, char *text, size_t size)
 		 machine.nodename, machine.release, when, (double)shown->nanoseconds / NANOSECONDS,
 		 (uint64_t)accounting->events.n[EVENTS_COUNTED], shown->unit,
 		 accounting__lost(accounting));
+}
+
+int flame_stacks__make(struct flame_stacks *stacks, const struct shown_stacks *shown)
+{
+	write_title(stacks->title, sizeof(stacks->title));
+	write_about(shown, stacks->about, sizeof(stacks->about));
+	stacks->picture = (struct flame_picture){
+		.tree = &stacks->tree,
+		.title = stacks->title,
+		.about = stacks->about,
+		.unit = shown->unit,
+	};
+	return make_tree(&stacks->tree, shown);
+}
+
+void flame_stacks__release(struct flame_stacks *stacks)
+{
+	flame_tree__release(&stacks->tree);
 }

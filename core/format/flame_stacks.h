@@ -3,21 +3,20 @@
 #ifndef TRACEKIT_CORE_FORMAT_FLAME_STACKS_H
 #define TRACEKIT_CORE_FORMAT_FLAME_STACKS_H
 
-#include <stddef.h>
+#include "core/format/flame_picture.h"
+#include "core/format/flame_tree.h"
 
-struct flame_tree;
 struct shown_stacks;
 
-/* The tree is sorted. Returns 0 or -ENOMEM; either way flame_tree__release() is due. */
-int flame_tree__of_stacks(struct flame_tree *tree, const struct shown_stacks *shown);
+struct flame_stacks {
+	struct flame_tree tree;
+	char title[512]; /* the command line, cut where it is longer */
+	char about[512]; /* host, kernel, time, how long it took, what was counted and lost */
+	struct flame_picture picture; /* of these; borrows them */
+};
 
-/*
- * The command line of this process, with a NUL; cut where it is longer. Words that a shell would
- * not leave as they are stand in quotes.
- */
-void flame_title(char *text, size_t size);
-
-/* Host, kernel, time, how long it took, how many events were counted and lost. */
-void flame_about(const struct shown_stacks *shown, char *text, size_t size);
+/* Returns 0 or -ENOMEM; either way flame_stacks__release() is due. */
+int flame_stacks__make(struct flame_stacks *stacks, const struct shown_stacks *shown);
+void flame_stacks__release(struct flame_stacks *stacks);
 
 #endif

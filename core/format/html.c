@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/format/flame_picture.h"
 #include "core/format/flame_stacks.h"
-#include "core/format/flame_tree.h"
 #include "core/format/format.h"
 #include "core/format/markup.h"
 #include "sym/util/array.h"
@@ -120,7 +118,8 @@ static int write_table(FILE *out, const struct flame_tree *tree, const char *uni
 		write_row(out, &rows.rows[i], tree->nodes[0].total);
 	fputs("</tbody></table>\n", out);
 	if (rows.nr > ROWS_MAX)
-		fprintf(out, "<p>%zu functions of less are left out</p>\n", rows.nr - ROWS_MAX);
+		fprintf(out, "<p>%zu functions with smaller totals are left out</p>\n",
+			rows.nr - ROWS_MAX);
 	return 0;
 }
 
@@ -156,26 +155,19 @@ static const char sorter[] =
 
 static int write_html(FILE *out, const struct shown_stacks *shown)
 {
-	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
-	char title[512], about[512];
-	const struct flame_picture picture = {.tree = &tree,
-					      .title = title,
-					      .about = about,
-					      .unit = shown->unit,
-					      .in_page = true};
-	int err = flame_tree__of_stacks(&tree, shown);
+	CLEANUP(flame_stacks__release) struct flame_stacks stacks = {0};
+	int err = flame_stacks__make(&stacks, shown);
 
 	if (err)
 		return err;
-	flame_title(title, sizeof(title));
-	flame_about(shown, about, sizeof(about));
+	stacks.picture.in_page = true;
 	fputs(head, out);
-	markup__escape(out, title, strlen(title));
+	markup__escape(out, stacks.title, strlen(stacks.title));
 	fputs("</title></head><body><main><div>\n", out);
-	err = flame_picture__write(out, &picture);
+	err = flame_picture__write(out, &stacks.picture);
 	fputs("</div><aside>\n", out);
 	if (!err)
-		err = write_table(out, &tree, shown->unit);
+		err = write_table(out, &stacks.tree, shown->unit);
 	fprintf(out, "</aside></main>\n%s</body></html>\n", sorter);
 	return err;
 }
