@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/format/flame_picture.h"
+#include "core/flame/flame_picture.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/format/flame_css.h"
-#include "core/format/flame_js.h"
-#include "core/format/flame_tree.h"
-#include "core/format/markup.h"
+#include "core/flame/flame_css.h"
+#include "core/flame/flame_js.h"
+#include "core/flame/flame_tree.h"
+#include "core/flame/markup.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/hash.h"

@@ -3,8 +3,8 @@
  * A flame graph as SVG (version 1.1): all of it in one element, with its script and its
  * style, for a file of its own or for a page.
  */
-#ifndef TRACEKIT_CORE_FORMAT_FLAME_PICTURE_H
-#define TRACEKIT_CORE_FORMAT_FLAME_PICTURE_H
+#ifndef TRACEKIT_CORE_FLAME_FLAME_PICTURE_H
+#define TRACEKIT_CORE_FLAME_FLAME_PICTURE_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/format/flame_tree.h"
+#include "core/flame/flame_tree.h"
 
 #include <errno.h>
 #include <stdbool.h>

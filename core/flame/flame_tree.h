@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Stacks that are merged from their roots on: what a flame graph draws. */
-#ifndef TRACEKIT_CORE_FORMAT_FLAME_TREE_H
-#define TRACEKIT_CORE_FORMAT_FLAME_TREE_H
+#ifndef TRACEKIT_CORE_FLAME_FLAME_TREE_H
+#define TRACEKIT_CORE_FLAME_FLAME_TREE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text from anywhere in XML and HTML: as text, and between quotes. */
-#ifndef TRACEKIT_CORE_FORMAT_MARKUP_H
-#define TRACEKIT_CORE_FORMAT_MARKUP_H
+#ifndef TRACEKIT_CORE_FLAME_MARKUP_H
+#define TRACEKIT_CORE_FLAME_MARKUP_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef TRACEKIT_CORE_FORMAT_FLAME_STACKS_H
 #define TRACEKIT_CORE_FORMAT_FLAME_STACKS_H
 
-#include "core/format/flame_picture.h"
-#include "core/format/flame_tree.h"
+#include "core/flame/flame_picture.h"
+#include "core/flame/flame_tree.h"
 
 struct shown_stacks;
 

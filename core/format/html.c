@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/flame/markup.h"
 #include "core/format/flame_stacks.h"
 #include "core/format/format.h"
-#include "core/format/markup.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/pointer_map.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/format/flame_picture.h"
-#include "core/format/flame_tree.h"
+#include "core/flame/flame_picture.h"
+#include "core/flame/flame_tree.h"
 #include "sym/util/array.h"
 
 /* Each would set window.hacked if a browser took it for markup. */

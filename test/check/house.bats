@@ -160,8 +160,8 @@ doors() {
 }
 
 @test "the script and the style of flame graphs end nothing that they stand in" {
-	refute grep -E ']]>|</|<!--|[<&]' core/format/flame.css
-	refute grep -E ']]>|</script|<!--' core/format/flame.js
+	refute grep -E ']]>|</|<!--|[<&]' core/flame/flame.css
+	refute grep -E ']]>|</script|<!--' core/flame/flame.js
 }
 
 @test "nothing generated is committed" {

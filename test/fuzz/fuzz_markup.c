@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/format/markup.h"
+#include "core/flame/markup.h"
 #include "sym/util/array.h"
 #include "sym/util/text.h"
 #include "test/fuzz/fuzz.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/format/flame_picture.h"
+#include "core/flame/flame_picture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/format/flame_tree.h"
+#include "core/flame/flame_tree.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "test/unit/tap.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/format/markup.h"
+#include "core/flame/markup.h"
 
 #include <stdlib.h>
 #include <string.h>
