@@ -35,12 +35,8 @@ static int finish_stdout(void)
 	return EXIT_FAILURE;
 }
 
-/* Write all at once: after several writes, the reason of a failure is not known at the end. */
 static int print_help_of(const struct applet *applet)
 {
-	static char buffer[32 * 1024];
-
-	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	options__print_help(&applet->command, stdout);
 	return finish_stdout();
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sym/util/error.h"
 
@@ -14,12 +15,21 @@ int output__check(FILE *out)
 	return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? -EBADF : 0;
 }
 
+/*
+ * stdio keeps that a write has failed, but not why. What becomes of one more byte tells it; the
+ * output is not whole anyway.
+ */
+static int ask_again(FILE *out)
+{
+	return write(fileno(out), "\n", 1) < 0 ? -errno : -EIO;
+}
+
 int output__flush(FILE *out)
 {
 	errno = 0;
-	if (fflush(out) || ferror(out))
-		return errno ? -errno : -EIO;
-	return 0;
+	if (fflush(out) == 0 && !ferror(out))
+		return 0;
+	return errno ? -errno : ask_again(out);
 }
 
 int output__failed(int code, struct error *error)
