@@ -18,16 +18,43 @@
 			name: title.slice(0, end), title: title.replace('\n', '  '),
 			x: parseFloat(rect.getAttribute('x')), width: parseFloat(rect.getAttribute('width')),
 			depth: Number(group.dataset.d), total: Number(group.dataset.n),
+			now: Number(group.dataset.n), before: Number(group.dataset.b),
 			module: modules[Number(group.dataset.m) - 1],
 		};
 	});
 	const deepest = frames.reduce((most, frame) => Math.max(most, frame.depth), 0);
-	const state = {zoom: 0, search: '', down: false, modules: false};
+	const state = {zoom: 0, search: '', down: false, modules: false, before: false};
 	let selected = null, character = 7;
 
 	const ends = (frame) => frame.x + frame.width;
 	const holds = (outer, inner) =>
 		outer.depth <= inner.depth && outer.x <= inner.x + 1e-6 && ends(outer) >= ends(inner) - 1e-6;
+	for (const frame of frames)
+		frame.place = {x: frame.x, width: frame.width};
+
+	// Where the frames of the earlier run would be: each beside its neighbour, on its caller.
+	function place_before() {
+		const next = [0], unit = 100 / frames[0].before;
+
+		for (const frame of frames) {
+			frame.place_before = {x: next[frame.depth], width: frame.before * unit};
+			next[frame.depth + 1] = next[frame.depth];
+			next[frame.depth] += frame.before * unit;
+		}
+	}
+
+	// Widths, places and weights of one of the two runs.
+	function choose_run() {
+		if (state.before && !frames[0].place_before)
+			place_before();
+		for (const frame of frames) {
+			Object.assign(frame, state.before ? frame.place_before : frame.place);
+			frame.total = state.before ? frame.before : frame.now;
+		}
+		if (frames[state.zoom].width === 0)
+			state.zoom = 0;
+	}
+
 	const row = (frame) => (state.down ? frame.depth : deepest - frame.depth) * ROW;
 
 	// Where a frame is in the zoomed picture, in percent; null: outside.
@@ -113,9 +140,10 @@
 	}
 
 	function show() {
+		choose_run();
 		for (const [name, on] of [['icicle', state.down], ['modules', state.modules],
-			['reset', state.zoom > 0], ['search', state.search]])
-			svg.querySelector('.button.' + name).classList.toggle('on', Boolean(on));
+			['before', state.before], ['reset', state.zoom > 0], ['search', state.search]])
+			svg.querySelector('.button.' + name)?.classList.toggle('on', Boolean(on));
 		search();
 		draw();
 	}
@@ -131,6 +159,8 @@
 			parts.set('icicle', 1);
 		if (state.modules)
 			parts.set('modules', 1);
+		if (state.before)
+			parts.set('before', 1);
 		history.replaceState(null, '', '#' + parts);
 	}
 
@@ -142,6 +172,7 @@
 		state.search = parts.get('search') || '';
 		state.down = parts.has('icicle');
 		state.modules = parts.has('modules');
+		state.before = parts.has('before') && frames[0].before > 0;
 		show();
 	}
 
@@ -205,6 +236,8 @@
 			change({down: !state.down});
 		else if (button && button.classList.contains('modules'))
 			change({modules: !state.modules});
+		else if (button && button.classList.contains('before'))
+			change({before: !state.before && frames[0].before > 0});
 	});
 	svg.addEventListener('mouseover', (event) => {
 		const frame = frame_of(event);

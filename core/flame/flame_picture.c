@@ -45,9 +45,30 @@ static size_t bytes_of(const struct flame_node *node)
 	return FRAME_BYTES + 2 * markup__length(node->text, strlen(node->text));
 }
 
-/* What is drawn if frames have that weight at least; returns how many bytes that takes. */
-static size_t measure(const struct flame_tree *tree, uint64_t least, struct extent *extent)
+uint64_t flame_picture__scale(const struct flame_picture *picture, uint64_t before)
 {
+	double scaled = (double)before * picture->scale + 0.5;
+
+	return scaled < (double)UINT64_MAX ? (uint64_t)scaled : UINT64_MAX;
+}
+
+double flame_picture__percent(uint64_t weight, uint64_t all)
+{
+	return all ? (double)weight * 100 / (double)all : 0;
+}
+
+/* In the run in which it is larger: frames of either are drawn. */
+static uint64_t largest(const struct flame_picture *picture, const struct flame_node *node)
+{
+	uint64_t before = flame_picture__scale(picture, node->total_before);
+
+	return node->total > before ? node->total : before;
+}
+
+/* What is drawn if frames have that weight at least; returns how many bytes that takes. */
+static size_t measure(const struct flame_picture *picture, uint64_t least, struct extent *extent)
+{
+	const struct flame_tree *tree = picture->tree;
 	size_t bytes = 0;
 
 	*extent = (struct extent){.least = least};
@@ -56,7 +77,7 @@ static size_t measure(const struct flame_tree *tree, uint64_t least, struct exte
 
 		if (node->depth > extent->depth)
 			extent->depth = node->depth;
-		if (node->total < least && i > 0) {
+		if (largest(picture, node) < least && i > 0) {
 			extent->left_out++;
 			continue;
 		}
@@ -68,13 +89,13 @@ static size_t measure(const struct flame_tree *tree, uint64_t least, struct exte
 	return bytes;
 }
 
-static struct extent choose(const struct flame_tree *tree)
+static struct extent choose(const struct flame_picture *picture)
 {
-	uint64_t least = (uint64_t)((double)tree->nodes[0].total * LEAST / WIDE);
+	uint64_t least = (uint64_t)((double)picture->tree->nodes[0].total * LEAST / WIDE);
 	struct extent extent;
 
 	least = least ? least : 1;
-	while (measure(tree, least, &extent) > FLAME_BYTES && extent.frames > 1)
+	while (measure(picture, least, &extent) > FLAME_BYTES && extent.frames > 1)
 		least *= 2;
 	return extent;
 }
@@ -82,11 +103,6 @@ static struct extent choose(const struct flame_tree *tree)
 static void write_text(FILE *out, const char *text)
 {
 	markup__escape(out, text, strlen(text));
-}
-
-static double percent(const struct flame_tree *tree, uint64_t weight)
-{
-	return tree->nodes[0].total ? (double)weight * 100 / (double)tree->nodes[0].total : 0;
 }
 
 /* As much of a name as fits into a picture of the usual width; whole characters. */
@@ -116,38 +132,87 @@ static void write_label(FILE *out, const char *text, double x, double width, uin
 	fprintf(out, "%s</text>", cut ? ".." : "");
 }
 
+/* The class of a frame: a letter for its kind, and one of three shades. */
+static void write_kind(FILE *out, const struct flame_node *node)
+{
+	fprintf(out, "%c%u", classes[node->kind], (unsigned int)(hash__text(node->text) % 3));
+}
+
+/* A letter for more, less or equal, and one of five shades for how much of the two that is. */
+static void write_growth(FILE *out, uint64_t now, uint64_t before)
+{
+	static const double shades[] = {.01, .05, .15, .33, .6};
+	double sum = (double)now + (double)before, difference = (double)now - (double)before;
+	double part = sum > 0 ? (difference < 0 ? -difference : difference) / sum : 0;
+	unsigned int shade = 0;
+
+	while (shade < ARRAY_SIZE(shades) && part >= shades[shade])
+		shade++;
+	fprintf(out, "%c%u", shade == 0 ? 'e' : difference < 0 ? 'f' : 'r', shade);
+}
+
+static void write_comparison(FILE *out, const struct flame_picture *picture, uint64_t now,
+			     uint64_t before)
+{
+	const struct flame_node *all = &picture->tree->nodes[0];
+
+	if (before == 0) {
+		fputs("; not before", out);
+		return;
+	}
+	fprintf(out, "; before %" PRIu64 ", %.2f %%", before,
+		flame_picture__percent(before, flame_picture__scale(picture, all->total_before)));
+	fprintf(out, now ? " (%+.1f %%)" : " (gone)",
+		((double)now - (double)before) * 100 / (double)before);
+}
+
 /* left: the weight that is beside it, before it. */
 static void write_frame(FILE *out, const struct flame_picture *picture, const struct extent *extent,
 			uint32_t number, uint64_t left, unsigned int module)
 {
+	const struct flame_node *all = &picture->tree->nodes[0];
 	const struct flame_node *node = &picture->tree->nodes[number];
-	double x = percent(picture->tree, left), width = percent(picture->tree, node->total);
+	uint64_t before = flame_picture__scale(picture, node->total_before);
+	double x = flame_picture__percent(left, all->total);
+	double width = flame_picture__percent(node->total, all->total);
 	uint32_t y = (extent->deepest - node->depth) * ROW;
 
-	fprintf(out, "<g class=\"%c%u\" data-d=\"%" PRIu32 "\" data-n=\"%" PRIu64 "\"",
-		classes[node->kind], (unsigned int)(hash__text(node->text) % 3), node->depth,
-		node->total);
+	fputs("<g class=\"", out);
+	if (picture->scale > 0)
+		write_growth(out, node->total, before);
+	else
+		write_kind(out, node);
+	fprintf(out, "\" data-d=\"%" PRIu32 "\" data-n=\"%" PRIu64 "\"", node->depth, node->total);
+	if (picture->scale > 0)
+		fprintf(out, " data-b=\"%" PRIu64 "\"", before);
 	if (module)
 		fprintf(out, " data-m=\"%u\"", module);
 	fputs("><title>", out);
 	write_text(out, node->text);
-	fprintf(out, "\n%" PRIu64 " %s, %.2f %%</title>", node->total, picture->unit, width);
-	fprintf(out, "<rect x=\"%.4f%%\" y=\"%" PRIu32 "\" width=\"%.4f%%\" height=\"%d\"/>", x, y,
-		width, ROW);
+	fprintf(out, "\n%" PRIu64 " ", node->total);
+	write_text(out, picture->unit);
+	fprintf(out, ", %.2f %%", width);
+	if (picture->scale > 0)
+		write_comparison(out, picture, node->total, before);
+	fprintf(out,
+		"</title><rect x=\"%.4f%%\" y=\"%" PRIu32 "\" width=\"%.4f%%\" height=\"%d\"/>", x,
+		y, width, ROW);
 	write_label(out, node->text, x, width, y);
 	fputs("</g>\n", out);
 }
 
 /* Each module that is drawn, by its number from 1 on. */
-static int number_modules(const struct flame_tree *tree, const struct extent *extent,
+static int number_modules(const struct flame_picture *picture, const struct extent *extent,
 			  struct pointer_map *numbers, FILE *out)
 {
+	const struct flame_tree *tree = picture->tree;
+
 	fputs("<metadata>", out);
 	for (size_t i = 0; i < tree->nr; i++) {
 		const struct flame_node *node = &tree->nodes[i];
 		uintptr_t *number;
 
-		if (!node->module || node->total < extent->least)
+		if (!node->module || largest(picture, node) < extent->least)
 			continue;
 		number = pointer_map__at(numbers, node->module);
 		if (!number)
@@ -170,7 +235,7 @@ static int write_frames(FILE *out, const struct flame_picture *picture, const st
 	/* By depth: the weight that is beside the next frame, before it. */
 	CLEANUP_FREE uint64_t *left = calloc(extent->depth + 2, sizeof(*left));
 	uint32_t number = 0;
-	int err = left ? number_modules(tree, extent, &modules, out) : -ENOMEM;
+	int err = left ? number_modules(picture, extent, &modules, out) : -ENOMEM;
 
 	if (err)
 		return err;
@@ -179,7 +244,7 @@ static int write_frames(FILE *out, const struct flame_picture *picture, const st
 		const struct flame_node *node = &tree->nodes[number];
 		const uintptr_t *module =
 			node->module ? pointer_map__at(&modules, node->module) : NULL;
-		bool drawn = number == 0 || node->total >= extent->least;
+		bool drawn = number == 0 || largest(picture, node) >= extent->least;
 
 		if (drawn)
 			write_frame(out, picture, extent, number, left[node->depth],
@@ -199,8 +264,11 @@ static void write_head(FILE *out, const struct flame_picture *picture, const str
 	} buttons[] = {{"reset", "whole picture"},
 		       {"search", "search (Ctrl-F)"},
 		       {"icicle", "upside down"},
-		       {"modules", "colours by module"}};
+		       {"modules", "colours by module"},
+		       {"before", "widths of before"}};
 
+	if (!picture->in_page)
+		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
 	fprintf(out,
 		"<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
 		"width=\"100%%\" height=\"%" PRIu32 "\">\n<style>%s</style>\n",
@@ -209,11 +277,14 @@ static void write_head(FILE *out, const struct flame_picture *picture, const str
 	write_text(out, picture->title);
 	fputs("</text>\n<text class=\"about\" x=\"6\" y=\"36\">", out);
 	write_text(out, picture->about);
-	if (extent->left_out)
-		fprintf(out, "; %zu frames of less than %" PRIu64 " %s left out", extent->left_out,
-			extent->least, picture->unit);
+	if (extent->left_out) {
+		fprintf(out, "; %zu frames of less than %" PRIu64 " ", extent->left_out,
+			extent->least);
+		write_text(out, picture->unit);
+		fputs(" left out", out);
+	}
 	fputs("</text>\n<text x=\"6\" y=\"54\">", out);
-	for (size_t i = 0; i < ARRAY_SIZE(buttons); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(buttons) - (picture->scale > 0 ? 0 : 1); i++)
 		fprintf(out, "<tspan class=\"button %s\" dx=\"%d\">%s</tspan>", buttons[i].name,
 			i ? 16 : 0, buttons[i].label);
 	fputs("<tspan class=\"matched\" dx=\"16\"></tspan></text>\n"
@@ -223,7 +294,7 @@ static void write_head(FILE *out, const struct flame_picture *picture, const str
 
 int flame_picture__write(FILE *out, const struct flame_picture *picture)
 {
-	struct extent extent = choose(picture->tree);
+	struct extent extent = choose(picture);
 	int err;
 
 	write_head(out, picture, &extent);

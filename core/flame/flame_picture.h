@@ -7,6 +7,7 @@
 #define TRACEKIT_CORE_FLAME_FLAME_PICTURE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct flame_tree;
@@ -16,7 +17,12 @@ struct flame_picture {
 	const char *title;
 	const char *about; /* a line below it */
 	const char *unit;  /* of the weights: "samples" */
-	bool in_page;	   /* of HTML, where there is no CDATA */
+	/*
+	 * What weights of the earlier run are multiplied with, to compare them; 0: the tree has no
+	 * earlier run. Colours then tell growth, and frames that are gone can be shown.
+	 */
+	double scale;
+	bool in_page; /* of HTML, where there is no CDATA */
 };
 
 /*
@@ -25,5 +31,11 @@ struct flame_picture {
  */
 #define FLAME_BYTES ((size_t)4500 * 1000)
 int flame_picture__write(FILE *out, const struct flame_picture *picture);
+
+/* A weight of the earlier run as one of the later. */
+uint64_t flame_picture__scale(const struct flame_picture *picture, uint64_t before);
+
+/* 0 of nothing. */
+double flame_picture__percent(uint64_t weight, uint64_t all);
 
 #endif

@@ -122,21 +122,46 @@ static uint32_t callee_of(struct flame_tree *tree, uint32_t parent, const struct
 	return (uint32_t)tree->nr - 1;
 }
 
+/* *leaf: the node that a stack ends in, made if there is none. Returns 0 or -ENOMEM. */
+static int find_leaf(struct flame_tree *tree, const struct flame_frame *frames, size_t nr,
+		     uint32_t *leaf)
+{
+	*leaf = 0;
+	if (tree->nr == 0 && add_node(tree, (struct flame_node){.text = "all", .kind = FLAME_MARK}))
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		*leaf = callee_of(tree, *leaf, &frames[i]);
+		if (!*leaf)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int flame_tree__add(struct flame_tree *tree, const struct flame_frame *frames, size_t nr,
 		    uint64_t weight)
 {
-	uint32_t at = 0;
+	uint32_t at;
 
-	if (tree->nr == 0 && add_node(tree, (struct flame_node){.text = "all", .kind = FLAME_MARK}))
+	if (find_leaf(tree, frames, nr, &at))
 		return -ENOMEM;
-	tree->nodes[0].total += weight;
-	for (size_t i = 0; i < nr; i++) {
-		at = callee_of(tree, at, &frames[i]);
-		if (!at)
-			return -ENOMEM;
-		tree->nodes[at].total += weight;
-	}
 	tree->nodes[at].self += weight;
+	for (; at; at = tree->nodes[at].parent)
+		tree->nodes[at].total += weight;
+	tree->nodes[0].total += weight;
+	return 0;
+}
+
+int flame_tree__add_before(struct flame_tree *tree, const struct flame_frame *frames, size_t nr,
+			   uint64_t weight)
+{
+	uint32_t at;
+
+	if (find_leaf(tree, frames, nr, &at))
+		return -ENOMEM;
+	tree->nodes[at].self_before += weight;
+	for (; at; at = tree->nodes[at].parent)
+		tree->nodes[at].total_before += weight;
+	tree->nodes[0].total_before += weight;
 	return 0;
 }
 

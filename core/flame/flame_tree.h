@@ -28,8 +28,10 @@ struct flame_frame {
 struct flame_node {
 	const char *text; /* equal texts of a tree are one, as are modules */
 	const char *module;
-	uint64_t total; /* of all stacks that go through it */
+	uint64_t total; /* weight of all stacks that go through it */
 	uint64_t self;	/* of those that end in it */
+	/* The same of an earlier run, which the tree may hold for comparison. */
+	uint64_t total_before, self_before;
 	uint32_t parent;
 	uint32_t callee; /* the first one; 0: none */
 	uint32_t next;	 /* of the same parent; 0: the last one */
@@ -50,9 +52,16 @@ struct flame_tree {
 	struct arena arena;
 };
 
-/* A stack, from its root; all texts are copied. Returns 0 or -ENOMEM. */
+/*
+ * Add a stack, from its root; all texts are copied. The caller sees to it that the sum of all
+ * weights fits. Returns 0 or -ENOMEM.
+ */
 int flame_tree__add(struct flame_tree *tree, const struct flame_frame *frames, size_t nr,
 		    uint64_t weight);
+
+/* The same for a stack of the earlier run. */
+int flame_tree__add_before(struct flame_tree *tree, const struct flame_frame *frames, size_t nr,
+			   uint64_t weight);
 
 /* Callees come in the order of their texts from now on. Returns 0 or -ENOMEM. */
 int flame_tree__sort(struct flame_tree *tree);

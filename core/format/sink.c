@@ -13,9 +13,14 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 
+static bool is_stdout(const char *path)
+{
+	return !path || !strcmp(path, "-");
+}
+
 bool sink_options__is_stdout(const struct sink_options *options)
 {
-	return !options->path || !strcmp(options->path, "-");
+	return is_stdout(options->path);
 }
 
 /* NR_FORMATS: nothing says which. */
@@ -202,17 +207,29 @@ static int open_special(struct sink *sink, struct error *error)
 	return sink->out ? 0 : fail(sink->path, error);
 }
 
-int sink__open(struct sink *sink, const struct sink_options *options, uint64_t number, time_t now,
-	       struct error *error)
+int sink__open(struct sink *sink, const char *path, struct error *error)
 {
-	if (sink_options__is_stdout(options)) {
+	if (is_stdout(path)) {
 		sink->out = stdout;
 		return 0;
 	}
-	sink->path = expand(options->path, number, now);
+	sink->path = strdup(path);
 	if (!sink->path)
 		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
 	return is_special(sink->path) ? open_special(sink, error) : open_temporary(sink, error);
+}
+
+int sink__open_report(struct sink *sink, const struct sink_options *options, uint64_t number,
+		      time_t now, struct error *error)
+{
+	CLEANUP_FREE char *path = NULL;
+
+	if (sink_options__is_stdout(options))
+		return sink__open(sink, NULL, error);
+	path = expand(options->path, number, now);
+	if (!path)
+		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
+	return sink__open(sink, path, error);
 }
 
 /* All that has been written is in the file, and on the disk. */

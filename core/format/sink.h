@@ -69,11 +69,14 @@ struct sink {
 };
 
 /*
- * Begin report number (from 1), which is of that time. Returns 0, or a negative errno with error
- * filled; either way sink__release() is due, which removes a file that is not complete.
+ * Begin what is to be in that file; NULL or "-": in stdout. Returns 0, or a negative errno with
+ * error filled; either way sink__release() is due, which removes a file that is not complete.
  */
-int sink__open(struct sink *sink, const struct sink_options *options, uint64_t number, time_t now,
-	       struct error *error);
+int sink__open(struct sink *sink, const char *path, struct error *error);
+
+/* The same for report number (from 1), which is of that time. */
+int sink__open_report(struct sink *sink, const struct sink_options *options, uint64_t number,
+		      time_t now, struct error *error);
 
 /*
  * All of it has been written to sink->out. Returns 0, or a negative errno with error filled, or

@@ -9,10 +9,7 @@ static int write_svg(FILE *out, const struct shown_stacks *shown)
 	CLEANUP(flame_stacks__release) struct flame_stacks stacks = {0};
 	int err = flame_stacks__make(&stacks, shown);
 
-	if (err)
-		return err;
-	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
-	return flame_picture__write(out, &stacks.picture);
+	return err ? err : flame_picture__write(out, &stacks.picture);
 }
 
 const struct format format_svg = {

@@ -95,7 +95,7 @@ static int print_report(struct counting *counting, const struct report *report, 
 	CLEANUP(sink__release) struct sink sink = {0};
 	struct shown_stacks shown = counting->shown;
 	time_t now = time(NULL);
-	int err = sink__open(&sink, counting->sink, ++counting->reports, now, error);
+	int err = sink__open_report(&sink, counting->sink, ++counting->reports, now, error);
 
 	if (err)
 		return err;

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""flames.py MAKE_FLAMES: what a flame graph does in a browser, as TAP.
+"""flames.py MAKE_FLAMES TRACEKIT: what a flame graph does in a browser, as TAP.
 
 Speaks the WebDriver protocol (W3C) with chromedriver. Each action is checked by what the page then
 shows; an error of a script fails the test that it happens in.
@@ -228,6 +228,43 @@ def fits(page):
     page.browser.ask('POST', '/window/rect', {'width': 1300, 'height': 900})
 
 
+# Weights of DIFFERENCE, before and now.
+DIFFERENCE = (['shop;serve;read 40', 'shop;serve;gone 40', 'shop;idle 20'],
+              ['shop;serve;read 60', 'shop;serve;new 20', 'shop;idle 20', '<b>;c 0'])
+
+
+def compares(page):
+    near(page.width('read'), 60)
+    near(page.width('new'), 20)
+    near(page.width('gone'), 0)
+    page.browser.pointer(frame('read'))
+    same(page.text('.details'), 'read  60 samples, 60.00 %; before 40, 40.00 % (+50.0 %)')
+    page.browser.pointer(frame('new'))
+    same(page.text('.details'), 'new  20 samples, 20.00 %; not before')
+    same(page.fill('idle'), page.fill('shop'))
+    same(len(set(page.fill(name) for name in ('idle', 'read', 'new', 'gone'))), 4)
+
+
+def goes_back(page):
+    page.browser.click(button('before'))
+    near(page.width('read'), 40)
+    near(page.width('gone'), 40)
+    near(page.width('new'), 0)
+    same(page.hash(), '#before=1')
+    page.browser.pointer(frame('gone'))
+    same(page.text('.details'), 'gone  0 samples, 0.00 %; before 40, 40.00 % (gone)')
+    page.browser.click(frame('gone'))
+    near(page.width('gone'), 100)
+    # It has no width now: the whole picture is shown.
+    page.browser.click(button('before'))
+    near(page.width('shop'), 100)
+    near(page.width('read'), 60)
+    page.browser.open(page.url + '#before=1&search=gone')
+    same(page.text('.matched'), 'matched: 40.00 %')
+
+
+DIFFERENCES = [('two runs: widths of the second, and what has changed', compares),
+               ('two runs: widths of the first, and what is gone', goes_back)]
 CASES = [('frames are as wide as they weigh, above their callers', shows),
          ('a click zooms, a button goes back', zooms),
          ('search by a regular expression, with the matched share', searches),
@@ -261,26 +298,41 @@ def draws_100000(page):
     assert os.path.getsize(page.url[len('file://'):]) < 5000000
 
 
+def make_files(folder):
+    """Pictures of known frames; the difference of two runs; and a large one."""
+    make_flames, tracekit = sys.argv[1:]
+    subprocess.run([make_flames, folder], check=True)
+    for name, lines in (('before', DIFFERENCE[0]), ('now', DIFFERENCE[1]), ('large', [
+            'p%d;function_%d;call_%d;leaf_%d %d' % (i % 7, i % 100, i % 10000, i, 1 + i % 13)
+            for i in range(100000)])):
+        with open('%s/%s' % (folder, name), 'w', encoding='utf-8') as file:
+            file.write('\n'.join(lines) + '\n')
+    for command in (['-o', 'large.svg', 'large'],
+                    ['--diff', 'before', '-o', 'diff.svg', 'now'],
+                    ['--diff', 'before', '-o', 'diff.html', 'now']):
+        subprocess.run([tracekit, 'flamegraph', *command], check=True, cwd=folder)
+
+
 def main():
+    plan = [(kind, name, file, case) for cases, stem in ((CASES, None), (DIFFERENCES, 'diff'))
+            for kind, file in (('SVG', (stem or 'flames') + '.svg'),
+                               ('page', (stem or 'page') + '.html'))
+            for name, case in cases]
+    plan.append(('SVG', '100,000 stacks are drawn, in less than 5 MB', 'large.svg', draws_100000))
     missing = [name for name in ('chromedriver', 'chromium') if not shutil.which(name)]
-    print('1..%d' % (2 * len(CASES) + 1))
+    print('1..%d' % len(plan))
     if missing:
-        for i in range(2 * len(CASES) + 1):
+        for i in range(len(plan)):
             print('ok %d - a flame graph in a browser # SKIP %s is not installed'
                   % (i + 1, missing[0]))
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        subprocess.run([sys.argv[1], folder], check=True)
+        make_files(folder)
         browser = Browser(folder)
-        number = 0
         try:
-            for kind, file in (('SVG', 'flames.svg'), ('page', 'page.html')):
-                page = Page(browser, 'file://%s/%s' % (folder, file))
-                for name, case in CASES:
-                    number += 1
-                    check(browser, number, '%s: %s' % (kind, name), page, case)
-            check(browser, number + 1, '100,000 stacks are drawn, in less than 5 MB',
-                  Page(browser, 'file://%s/large.svg' % folder), draws_100000)
+            for number, (kind, name, file, case) in enumerate(plan):
+                check(browser, number + 1, '%s: %s' % (kind, name),
+                      Page(browser, 'file://%s/%s' % (folder, file)), case)
         finally:
             browser.close()
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* make_flames FOLDER: flame graphs with known frames, as flames.svg, page.html and large.svg. */
+/*
+ * make_flames FOLDER: flame graphs with known frames, and with what folded lines cannot say
+ * (modules), as flames.svg and page.html.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/flame/flame_page.h"
 #include "core/flame/flame_picture.h"
 #include "core/flame/flame_tree.h"
 #include "sym/util/array.h"
@@ -40,25 +44,22 @@ static void add(struct flame_tree *tree, const char *words, uint64_t weight)
 }
 
 static void write_picture(const char *folder, const char *name, struct flame_tree *tree,
-			  bool in_page)
+			  int (*write)(FILE *out, const struct flame_picture *picture))
 {
-	const struct flame_picture picture = {.tree = tree,
-					      .title = "title",
-					      .about = "about",
-					      .unit = "samples",
-					      .in_page = in_page};
+	const struct flame_picture picture = {
+		.tree = tree, .title = "title", .about = "about", .unit = "samples"};
 	char path[PATH_MAX];
 	FILE *out;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	out = fopen(path, "w");
-	if (!out || flame_tree__sort(tree) || flame_picture__write(out, &picture) || fclose(out))
+	if (!out || flame_tree__sort(tree) || write(out, &picture) || fclose(out))
 		exit(1);
 }
 
 int main(int argc, char **argv)
 {
-	struct flame_tree tree = {0}, large = {0};
+	struct flame_tree tree = {0};
 
 	if (argc != 2)
 		return 2;
@@ -69,17 +70,8 @@ int main(int argc, char **argv)
 		flame_tree__add(&tree,
 				(const struct flame_frame[]){{hostile[i], hostile[i], FLAME_USER}},
 				1, 1);
-	write_picture(argv[1], "flames.svg", &tree, false);
-	write_picture(argv[1], "page.html", &tree, true);
-	for (int i = 0; i < 100000; i++) {
-		char words[128];
-
-		snprintf(words, sizeof(words), "p%d;function_%d;call_%d;leaf_%d", i % 7, i % 100,
-			 i % 10000, i);
-		add(&large, words, 1 + (uint64_t)i % 13);
-	}
-	write_picture(argv[1], "large.svg", &large, false);
+	write_picture(argv[1], "flames.svg", &tree, flame_picture__write);
+	write_picture(argv[1], "page.html", &tree, flame_page__write);
 	flame_tree__release(&tree);
-	flame_tree__release(&large);
 	return 0;
 }

@@ -7,7 +7,8 @@ load ../refute
 
 applets='stackcount   Count events by the stacks that lead to them.
 stacksnoop   Print every event with the stack that led to it, as it happens.
-profile      Sample the stacks of all CPUs at a timed interval and count them.'
+profile      Sample the stacks of all CPUs at a timed interval and count them.
+flamegraph   Draw folded stacks of any tool, or the difference of two runs.'
 
 @test "--list: the applets and what they do" {
 	says 0 out "$applets" tracekit --list

@@ -110,11 +110,30 @@ static void many(void)
 	CHECK_INT(nr, 10);
 }
 
+static void compared(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	const struct flame_frame frames[] = {{.text = "main", .kind = FLAME_USER},
+					     {.text = "gone", .kind = FLAME_USER}};
+
+	add(&tree, "main;work", 2);
+	CHECK_INT(flame_tree__add_before(&tree, frames, 2, 5), 0);
+	CHECK_INT(flame_tree__add_before(&tree, frames, 1, 3), 0);
+	CHECK_INT(flame_tree__sort(&tree), 0);
+	CHECK_STR(in_order(&tree), "0 all 2 0, 1 main 2 0, 2 gone 0 0, 2 work 2 2");
+	for (size_t i = 0; i < tree.nr; i++) {
+		tree.nodes[i].total = tree.nodes[i].total_before;
+		tree.nodes[i].self = tree.nodes[i].self_before;
+	}
+	CHECK_STR(in_order(&tree), "0 all 8 0, 1 main 8 3, 2 gone 5 5, 2 work 0 0");
+}
+
 static const struct tap_test tests[] = {
 	{"stacks are merged from their roots, in the order of names", merged},
 	{"no stacks, and one without frames", empty},
 	{"a function that calls itself", recursive},
 	{"20,000 stacks", many},
+	{"an earlier run in the same tree", compared},
 };
 
 int main(void)

@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# flamegraph: folded stacks in, a picture or a table out. It needs no privileges.
+
+load helpers
+load ../refute
+
+# stacks FILE LINE...
+stacks() {
+	printf '%s\n' "${@:2}" >"$1"
+}
+
+@test "wrong usage" {
+	stacks a 'main 1'
+	usage_error "flamegraph: -o: the end of 'a.pdf' is neither .svg nor .html; see 'flamegraph --help'" \
+		tracekit flamegraph -o a.pdf a
+	usage_error "flamegraph: -t and -o - exclude each other: both are for stdout; see 'flamegraph --help'" \
+		tracekit flamegraph -o - -t 3 a
+	usage_error "flamegraph: -n is for --diff alone; see 'flamegraph --help'" tracekit flamegraph -n a
+	usage_error "flamegraph: --diff: only one of two runs can come from stdin; see 'flamegraph --help'" \
+		tracekit flamegraph --diff - -
+	usage_error "flamegraph: --diff: only one of two runs can come from stdin; see 'flamegraph --help'" \
+		tracekit flamegraph --diff -
+	[ ! -e a.pdf ]
+}
+
+@test "no FILE and a terminal: nobody waits for what is typed" {
+	command -v script >/dev/null || skip "script is not installed"
+	timeout 20 script -qec "tracekit flamegraph" /dev/null >out || status=$?
+	[ "$status" -eq 2 ]
+	grep -q "flamegraph: which FILE? stdin is a terminal; see 'flamegraph --help'" out
+}
+
+@test "a picture to stdout and to a file, a page to a file" {
+	stacks a 'main;work 3' 'main;idle 1'
+	tracekit flamegraph a >out.svg
+	tracekit flamegraph -o file.svg a
+	tracekit flamegraph --title a <a >stdin.svg
+	tracekit flamegraph -o '100%n.svg' a
+	cmp out.svg file.svg
+	cmp out.svg 100%n.svg
+	diff <(sed 's/>stdin: /a: /; s/>a: /a: /' stdin.svg) <(sed 's/>a: /a: /' out.svg)
+	xmllint --noout out.svg
+	tracekit flamegraph -o page.html --unit '<calls>' a
+	grep -q '<tr><td>3</td><td>75.00</td><td>3</td><td>75.00</td><td data-name>work</td></tr>' page.html
+	grep -q '4 &lt;calls&gt;' page.html
+	refute grep -q '<calls>' page.html
+}
+
+@test "a table of functions" {
+	stacks a 'main;work 3' 'main;idle 1'
+	says 0 out \
+'        self       %        total       %  function (samples)
+           3   75.00            3   75.00  work
+           1   25.00            1   25.00  idle' tracekit flamegraph -t 2 a
+	tracekit flamegraph -t 1 -o a.svg a >out
+	[ "$(wc -l <out)" -eq 2 ]
+	[ -s a.svg ]
+}
+
+@test "the difference of two runs" {
+	stacks before 'main;work 3' 'main;gone 1'
+	stacks after 'main;work 6' 'main;new 2'
+	says 0 out \
+' self before         self       change total change  function (samples)
+           3            6           +3           +3  work
+           0            2           +2           +2  new
+           1            0           -1           -1  gone
+           0            0           +0           +4  main' tracekit flamegraph --diff before -t 9 after
+	says 0 out \
+' self before         self       change total change  function (samples)
+           0            2           +2           +2  new
+           2            0           -2           -2  gone
+           6            6           +0           +0  work
+           0            0           +0           +0  main' tracekit flamegraph --diff before -n -t 9 - <after
+	tracekit flamegraph --diff before after >diff.svg
+	xmllint --noout diff.svg
+	grep -A1 'class="r5".*<title>new$' diff.svg | grep -q '^2 samples, 25.00 %; not before</title>'
+	grep -A1 'class="f5".*data-n="0" data-b="1"><title>gone$' diff.svg |
+		grep -q '^0 samples, 0.00 %; before 1, 25.00 % (gone)</title>'
+}
+
+@test "lines that are no stacks are told, the others are drawn, and it fails" {
+	stacks a 'main;work 3' 'Attaching 2 probes...' 'main;work 1.5' 'main;work 1x'
+	status=0
+	tracekit flamegraph -o a.svg a 2>err || status=$?
+	[ "$status" -eq 1 ]
+	diff err - <<-'END'
+		flamegraph: a:2: no count at its end
+		flamegraph: a:4: no count at its end
+		flamegraph: a: 1 counts have a fraction, and were rounded
+	END
+	grep -A1 '<title>work$' a.svg | grep -q '^5 samples, 100.00 %'
+	seq 25 | sed 's/$/ x/' >b
+	echo 'main 1' >>b
+	status=0
+	tracekit flamegraph -t 1 b >out 2>err || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(wc -l <err)" -eq 11 ]
+	sed -n '11p' err | diff - <(echo 'flamegraph: b: 15 more lines are no stacks')
+	grep -q ' main$' out
+}
+
+@test "files that cannot be read or written, and nothing in them" {
+	says 1 err "flamegraph: cannot read 'none': No such file or directory" tracekit flamegraph none
+	says 1 err "flamegraph: cannot read '.': Is a directory" tracekit flamegraph .
+	says 1 err "flamegraph: there are no stacks in 'stdin'" tracekit flamegraph </dev/null
+	stacks a 'main 1'
+	says 1 err "flamegraph: cannot read 'none': No such file or directory" \
+		tracekit flamegraph --diff none a
+	says 1 err "flamegraph: cannot write 'none/a.svg': No such file or directory" \
+		tracekit flamegraph -o none/a.svg a
+	status=0
+	tracekit flamegraph a >/dev/full 2>err || status=$?
+	[ "$status" -eq 1 ]
+	diff err <(echo "flamegraph: cannot write the output: No space left on device")
+	[ "$(ls)" = $'a\nerr\nout' ]
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/flame/folded_lines.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/flame/flame_tree.h"
+#include "sym/util/cleanup.h"
+#include "test/unit/tap.h"
+
+static struct folded_lines read_bytes(struct flame_tree *tree, const char *text, size_t size)
+{
+	struct folded_lines lines = {0};
+	FILE *in = fmemopen((void *)(uintptr_t)text, size, "r");
+
+	CHECK_INT(folded_lines__read(&lines, in, tree, false), 0);
+	fclose(in);
+	CHECK_INT(flame_tree__sort(tree), 0);
+	return lines;
+}
+
+static struct folded_lines read_text(struct flame_tree *tree, const char *text)
+{
+	return read_bytes(tree, text, strlen(text));
+}
+
+/* The nodes in order, without the root: "DEPTH TEXT KIND SELF", one behind the other. */
+static const char *in_order(const struct flame_tree *tree)
+{
+	static char text[1024];
+	static const char letters[] = "pukigxm";
+
+	static_assert(sizeof(letters) == NR_FLAME_KINDS + 1, "a letter for each kind");
+	text[0] = '\0';
+	for (uint32_t at = flame_tree__next(tree, 0); at; at = flame_tree__next(tree, at)) {
+		const struct flame_node *node = &tree->nodes[at];
+
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%u %s %c %" PRIu64,
+			 text[0] ? ", " : "", node->depth, node->text, letters[node->kind],
+			 node->self);
+	}
+	return text;
+}
+
+static void stacks(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	const struct folded_lines lines =
+		read_text(&tree, "main;work 3\nmain;work;operator new(unsigned long) 2\r\n\n"
+				 "main;work\t4\n  \nmain 0\nlast  1");
+
+	CHECK_INT(lines.bad, 0);
+	CHECK_INT(lines.stacks, 5);
+	CHECK_INT(tree.nodes[0].total, 10);
+	CHECK_STR(in_order(&tree), "1 last u 1, 1 main u 0, 2 work u 7, "
+				   "3 operator new(unsigned long) u 2");
+}
+
+static void kinds(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+
+	read_text(&tree, "a;LFoo_[j];f_[i];-;sys;vfs 1\nb;read_[k] 1\nc;[unknown] 1\n"
+			 "d;[libc.so.6] 1\ne;;x 1\nf;[unwind stopped: no rule] 1\ng;_[k] 1\n");
+	CHECK_STR(in_order(&tree),
+		  "1 a u 0, 2 LFoo g 0, 3 f i 0, 4 - m 0, 5 sys k 0, 6 vfs k 1, 1 b u 0, "
+		  "2 read k 1, 1 c u 0, 2 [unknown] x 1, 1 d u 0, 2 [libc.so.6] x 1, 1 e u 0, "
+		  "2 [unknown] x 0, 3 x u 1, 1 f u 0, 2 [unwind stopped: no rule] m 1, 1 g u 0, "
+		  "2 _[k] u 1");
+}
+
+static void bad_lines(void)
+{
+	static const struct {
+		const char *line, *reason;
+	} cases[] = {
+		{"a;b", "no count at its end"},
+		{"a;b -3", "no count at its end"},
+		{"a;b 3x", "no count at its end"},
+		{"a;b 1.2.3", "no count at its end"},
+		{"a;b .5", "no count at its end"},
+		{"a;b 1e5", "no count at its end"},
+		{"a;b 99999999999999999999", "its count is too large"},
+		{"a;b 9223372036854775807", "its count makes the sum too large"},
+		{"7", "no stack before its count"},
+		{"  7", "no stack before its count"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+		struct folded_lines lines;
+		char text[256];
+
+		snprintf(text, sizeof(text), "a;b 1\n\n%s\na;b 2\n", cases[i].line);
+		lines = read_text(&tree, text);
+		CHECK_INT(lines.bad, 1);
+		CHECK_INT(lines.first_bad[0].number, 3);
+		CHECK_STR(lines.first_bad[0].reason, cases[i].reason);
+		CHECK_STR(in_order(&tree), "1 a u 0, 2 b u 3");
+	}
+}
+
+static void many_bad_lines(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	char text[512] = "";
+
+	for (int i = 0; i < 2 * FOLDED_BAD_MAX; i++)
+		strcat(text, "bad\n");
+	CHECK_INT(read_text(&tree, strcat(text, "a 1")).bad, 2 * FOLDED_BAD_MAX);
+	CHECK_STR(in_order(&tree), "1 a u 1");
+}
+
+static void fractions(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	const struct folded_lines lines = read_text(&tree, "a 1.5\nb 1.4999\nc 2.0\nd 3.\ne 4\n");
+
+	CHECK_INT(lines.bad, 0);
+	CHECK_INT(lines.rounded, 4);
+	CHECK_STR(in_order(&tree), "1 a u 2, 1 b u 1, 1 c u 2, 1 d u 3, 1 e u 4");
+}
+
+static void hostile(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	static const char text[] = "\x1b[2J;a\0b;\xff\xfe;\xe2\x80\xae;\xc3\xa9 1\n";
+
+	read_bytes(&tree, text, sizeof(text) - 1);
+	CHECK_STR(in_order(&tree), "1 ?[2J u 0, 2 a?b u 0, 3 ?? u 0, 4 ? u 0, 5 \xc3\xa9 u 1");
+}
+
+static void long_lines(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	size_t size = 3 * FOLDED_LINE_MAX;
+	CLEANUP_FREE char *text = malloc(size);
+	struct folded_lines lines;
+
+	/* One as long as can be, one that is longer, and one behind it. */
+	memset(text, 'x', size);
+	memcpy(text + FOLDED_LINE_MAX - 2, " 1\n", 3);
+	memcpy(text + 2 * FOLDED_LINE_MAX + 2, " 1\n", 3);
+	memcpy(text + size - 5, "\nz 2\n", 5);
+	lines = read_bytes(&tree, text, size);
+	CHECK_INT(lines.bad, 2);
+	CHECK_INT(lines.first_bad[0].number, 2);
+	CHECK_STR(lines.first_bad[0].reason, "longer than 1 MB");
+	CHECK_INT(lines.stacks, 2);
+	CHECK_INT(tree.nodes[0].total, 3);
+}
+
+static void deep(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	size_t nr = 100 * 1000;
+	CLEANUP_FREE char *text = malloc(2 * nr + 2);
+
+	for (size_t i = 0; i < nr; i++)
+		memcpy(text + 2 * i, "f;", 2);
+	memcpy(text + 2 * nr - 1, " 7", 3);
+	CHECK_INT(read_text(&tree, text).bad, 0);
+	CHECK_INT(tree.nr, nr + 1);
+	CHECK_INT(tree.nodes[nr].self, 7);
+}
+
+static void unreadable(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	CLEANUP_FCLOSE FILE *folder = fopen("/", "r");
+	struct folded_lines lines = {0};
+
+	CHECK_INT(folded_lines__read(&lines, folder, &tree, false), -EISDIR);
+}
+
+static const struct tap_test tests[] = {
+	{"stacks, with whatever space is between them and their counts", stacks},
+	{"kinds of frames", kinds},
+	{"lines that are no stacks are left out, and told", bad_lines},
+	{"many of these are counted", many_bad_lines},
+	{"counts with a fraction are rounded", fractions},
+	{"bytes that a terminal would obey", hostile},
+	{"lines of a megabyte, and more", long_lines},
+	{"a stack of 100,000 frames", deep},
+	{"a folder", unreadable},
+};
+
+int main(void)
+{
+	return TAP_RUN(tests);
+}
