@@ -230,6 +230,7 @@ enum event_counter {
 struct event_counters {
 	__u64 n[NR_EVENT_COUNTERS];
 	__u64 walks[NR_UNWIND_ENDS]; /* of user stacks by tables, counted by how they ended */
+	__u64 keys;		     /* that have come into the key table */
 };
 
 enum filter_by {

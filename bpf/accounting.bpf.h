@@ -43,6 +43,14 @@ static __always_inline void count_event(__u32 in_epoch, enum event_counter which
 		__sync_fetch_and_add(&counters->n[which & (NR_EVENT_COUNTERS - 1)], 1);
 }
 
+static __always_inline void count_new_key(__u32 in_epoch)
+{
+	struct event_counters *counters = bpf_map_lookup_elem(&event_counters, &in_epoch);
+
+	if (counters)
+		__sync_fetch_and_add(&counters->keys, 1);
+}
+
 static __always_inline void count_walk(__u32 in_epoch, enum unwind_end end)
 {
 	struct event_counters *counters = bpf_map_lookup_elem(&event_counters, &in_epoch);

@@ -86,6 +86,8 @@ static __always_inline enum event_counter count_key(const struct stack_key *key)
 			return EVENTS_LOST_KEYS_FULL;
 		if (err && err != -EEXIST)
 			return EVENTS_LOST_REFUSED;
+		if (!err)
+			count_new_key(key->epoch);
 		count = bpf_map_lookup_elem(&counts, key);
 		if (!count)
 			return EVENTS_LOST_REFUSED;

@@ -42,6 +42,7 @@ struct trace_options {
 	bool verbose;
 	struct sym_settings names;
 	bool stats;
+	bool quiet;		     /* no line about the state of the trace on a terminal */
 	uint64_t interval;	     /* nanoseconds from report to report; 0: one at the end */
 	uint64_t duration;	     /* nanoseconds; 0: until a signal */
 	uint64_t hash_storage_size;  /* keys */
@@ -134,7 +135,10 @@ struct trace_options {
 #define TABLE_OPTION_ROWS(settings)                                                              \
 	{.name = "hash-storage-size", .value = "N", .type = OPTION_NUMBER,                       \
 	 .offset = TRACE_OPTION_(settings, hash_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
-	 .help = "how many distinct keys (process and stacks) can be counted (default 40960)"}
+	 .help = "how many distinct keys (process and stacks) can be counted (default 40960)"},  \
+	{.letter = 'q', .name = "quiet", .type = OPTION_FLAG,                                    \
+	 .offset = TRACE_OPTION_(settings, quiet),                                               \
+	 .help = "do not show on a terminal how far the trace is"}
 /* clang-format on */
 
 /* The IDs of processes or threads that the trace is limited to; empty: no limit. */

@@ -132,6 +132,39 @@ static int report_epoch(struct counting *counting, bool last, struct error *erro
 	return last ? 0 : epochs__clear(&counting->epochs, epoch, error);
 }
 
+/* A status that cannot be read is not shown: the report will say why. */
+static void draw_status(struct counting *counting, uint64_t now)
+{
+	uint32_t epoch = counting->sampler ? 0 : counting->epochs.current;
+	struct accounting accounting = {0};
+	struct error ignored;
+
+	if (!accounting__read(&accounting, session__maps(counting->tracing.session), epoch,
+			      &ignored))
+		status__draw(&counting->status, now, &accounting);
+}
+
+/* Until the time of a report, or the end of the trace. */
+static enum session_end wait_for_report(struct counting *counting, const struct schedule *schedule)
+{
+	const struct tracing *tracing = &counting->tracing;
+	uint64_t now = monotonic_now(), planned = schedule__wait(schedule, now);
+	uint64_t report = now + planned;
+
+	for (;;) {
+		uint64_t left = planned ? (now < report ? report - now : 1) : 0;
+		uint64_t wait = status__wait(&counting->status, now);
+		bool draws = wait && (!left || wait < left);
+		enum session_end end =
+			naming__wait(tracing->naming, tracing->session, draws ? wait : left);
+
+		if (!draws || end != SESSION_TIMEOUT)
+			return end;
+		now = monotonic_now();
+		draw_status(counting, now);
+	}
+}
+
 int counting__run(struct counting *counting, struct error *error)
 {
 	const struct tracing *tracing = &counting->tracing;
@@ -150,10 +183,12 @@ int counting__run(struct counting *counting, struct error *error)
 	}
 	if (tracing->probe)
 		probes__say_what_is_left_out(&tracing->probes, tracing->options->verbose);
+	status__begin(&counting->status, !tracing->options->quiet, schedule.start,
+		      schedule.duration, counting->shown.unit);
 	while (!last && !err) {
-		enum session_end end = naming__wait(tracing->naming, tracing->session,
-						    schedule__wait(&schedule, monotonic_now()));
+		enum session_end end = wait_for_report(counting, &schedule);
 
+		status__clear(&counting->status);
 		if (end == SESSION_OUTPUT_CLOSED)
 			return output__failed(-EPIPE, error);
 		last = end != SESSION_TIMEOUT || schedule__is_over(&schedule, monotonic_now());

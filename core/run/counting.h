@@ -9,6 +9,7 @@
 
 #include "core/format/sink.h"
 #include "core/report/report.h"
+#include "core/run/status.h"
 #include "core/run/tracing.h"
 #include "core/trace/epochs.h"
 
@@ -29,6 +30,7 @@ struct counting {
 	uint64_t reports; /* that were made */
 	uint64_t since;	  /* when the events of the next one began */
 	struct epochs epochs;
+	struct status status;
 	struct report_said said;
 };
 

@@ -32,6 +32,7 @@ void event_counters__add(struct event_counters *sum, const struct event_counters
 		sum->n[i] += counters->n[i];
 	for (int i = 0; i < NR_UNWIND_ENDS; i++)
 		sum->walks[i] += counters->walks[i];
+	sum->keys += counters->keys;
 }
 
 int accounting__read(struct accounting *accounting, const struct trace_maps *maps, uint32_t epoch,

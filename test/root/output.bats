@@ -56,6 +56,43 @@ files() {
 	[ "$(awk '{ sum += $NF } END { print sum }' [0-9]*.txt)" -eq "$answer" ]
 }
 
+# on_terminal COMMAND...: stderr is a terminal; what that gets is in the file said.
+on_terminal() {
+	TERM=xterm timeout 60 script -qfec "$(printf '%q ' "$@") >out" said </dev/null >/dev/null
+	sed -i '1d; /^Script done/d' said
+}
+
+@test "on a terminal a line says how far the trace is, until there is something to read" {
+	command -v script >/dev/null || skip "script is not installed"
+	calls names 50
+	: >said
+	on_terminal "$TRACEKIT" stackcount -D 60 -p "$pid" "$CALLS:counted" &
+	terminal=$!
+	wait_for grep -q '1 of 60 s: 0 events, 0 stacks, 0 lost' said
+	go "$pid"
+	wait_for grep -q 's: 150 events, [1-9][0-9]* stacks, 0 lost' said
+	stacks=$(sed -n 's/.*s: 150 events, \([0-9]*\) stacks.*/\1/p' said)
+	kill "$pid"
+	wait "$terminal"
+	# Each line takes the place of the one before, and nothing takes that of the last.
+	line='[0-9]+ of 60 s: [0-9]+ events, [0-9]+ stacks, 0 lost'
+	[[ $(<said) =~ ^($'\r\033['K$line)+$'\r\033['K$ ]]
+	[ "$(stackcount_text out)" -eq 150 ]
+	[ "$(grep -cEx ' +[0-9]+' out)" -eq "$stacks" ]
+}
+
+@test "no such line with -q, in a file, or on a dumb terminal" {
+	command -v script >/dev/null || skip "script is not installed"
+	on_terminal "$TRACEKIT" profile -q -C 0 1.2
+	refute grep -q ' s: ' said
+	on_terminal env TERM=dumb "$TRACEKIT" profile -C 0 1.2
+	refute grep -q ' s: ' said
+	profile -C 0 1.2 >out 2>err
+	refute grep -q ' s: ' err
+	on_terminal "$TRACEKIT" profile -C 0 1.2
+	grep -q '1 of 1.2 s: ' said
+}
+
 @test "a full disk, and a folder that is not there: an error, and not half a file" {
 	spin deep 60
 	mkdir disk
