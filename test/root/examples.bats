@@ -19,6 +19,13 @@ spin_func_ab() {
 	func_ab=$pid
 }
 
+# profile_busy PID OPTIONS...: until it has used 0.3 s of CPU time, however busy the machine is.
+profile_busy() {
+	start_tracer profile "${@:2}" -p "$1"
+	spend "$1" 30
+	stop_tracer
+}
+
 # text FILE: a header, an empty line, and blocks of frames, process, count and an
 # empty line, the least count first; ends with an empty line. Prints the sum.
 text() {
@@ -138,7 +145,7 @@ interrupt() {
 
 @test "profile -f: folded" {
 	spin_func_ab
-	profile -f -p "$func_ab" -F 199 0.3 >out
+	profile_busy "$func_ab" -f -F 199
 	folded out
 	grep -Eq '^func_ab;(\[unknown\];)*([a-zA-Z_]+;)*main;func_ab;func_a [0-9]+$' out
 	grep -Eq '^func_ab;(\[unknown\];)*([a-zA-Z_]+;)*main;func_ab;func_b [0-9]+$' out
@@ -146,14 +153,14 @@ interrupt() {
 
 @test "profile -df, to a file for a flame graph" {
 	spin_dd
-	profile -df -p "$dd" -F 199 0.3 >out.profile
+	out=out.profile profile_busy "$dd" -df -F 199
 	folded out.profile
 	grep -Eq '^dd;.*;-;entry_SYSCALL_64_after_hwframe;' out.profile
 }
 
 @test "profile -adf: kernel functions marked" {
 	spin_dd
-	profile -adf -p "$dd" -F 199 0.3 >out
+	profile_busy "$dd" -adf -F 199
 	[ "$(folded out)" -gt 20 ]
 	grep -Eq '^dd;.*(read|write);-;entry_SYSCALL_64_after_hwframe_\[k\];do_syscall_64_\[k\];([A-Za-z0-9_.]+_\[k\];)*vfs_(read|write)_\[k\][; ]' out
 	# Between the delimiter and the count every name is marked.
