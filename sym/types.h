@@ -44,6 +44,7 @@ struct sym_settings {
 	 */
 	const char *symfs;
 	bool debuginfod;
+	bool files; /* answers have paths and build IDs, for whoever looks into the files later */
 };
 
 /* A place in the source code of a program. */
@@ -96,6 +97,13 @@ struct sym_query {
 	const char *module;
 	/* User space: the address in the file's address space; if it is no program, in the file. */
 	uint64_t module_offset;
+	/*
+	 * User space, if settings.files: the program or library, by the path that the process has
+	 * it by, and its build ID in hexadecimal (NULL: it has none); and where the address is in
+	 * it. NULL: there is no such file, or it could not be read.
+	 */
+	const char *path, *build_id;
+	uint64_t file_offset;
 	/*
 	 * User space: the process has generated the code there, for all that is known. It may have
 	 * a name later if it has none, and another one when it is replaced.

@@ -13,8 +13,8 @@
 #include "core/flame/markup.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
-#include "sym/util/hash.h"
 #include "sym/util/pointer_map.h"
+#include "sym/util/text.h"
 
 /* In pixels. A frame of a wide picture is seen from a tenth of one on. */
 #define ROW	  16
@@ -135,7 +135,7 @@ static void write_label(FILE *out, const char *text, double x, double width, uin
 /* The class of a frame: a letter for its kind, and one of three shades. */
 static void write_kind(FILE *out, const struct flame_node *node)
 {
-	fprintf(out, "%c%u", classes[node->kind], (unsigned int)(hash__text(node->text) % 3));
+	fprintf(out, "%c%u", classes[node->kind], (unsigned int)(text__hash(node->text) % 3));
 }
 
 /* A letter for more, less or equal, and one of five shades for how much of the two that is. */

@@ -8,82 +8,50 @@
 
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
-#include "sym/util/hash.h"
-
-/* ---- sets of numbers, found by a hash of what they stand for ---- */
-
-static size_t slot_of(const struct flame_slots *set, uint64_t hash)
-{
-	return (hash ^ hash >> 29) * 0x9e3779b97f4a7c15 >> 20 & (set->capacity - 1);
-}
-
-/* Room for one more. hash_of: of what a number stands for. Returns 0 or -ENOMEM. */
-static int grow(struct flame_slots *set, const struct flame_tree *tree,
-		uint64_t (*hash_of)(const struct flame_tree *tree, uint32_t number))
-{
-	struct flame_slots grown = {.nr = set->nr,
-				    .capacity = set->capacity ? 2 * set->capacity : 64};
-
-	if (set->nr < set->capacity / 2)
-		return 0;
-	grown.slots = calloc(grown.capacity, sizeof(*grown.slots));
-	if (!grown.slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < set->capacity; i++) {
-		size_t at;
-
-		if (!set->slots[i])
-			continue;
-		at = slot_of(&grown, hash_of(tree, set->slots[i] - 1));
-		while (grown.slots[at])
-			at = (at + 1) & (grown.capacity - 1);
-		grown.slots[at] = set->slots[i];
-	}
-	free(set->slots);
-	*set = grown;
-	return 0;
-}
-
-/* ---- texts, each once ---- */
-
-static uint64_t text_hash(const struct flame_tree *tree, uint32_t number)
-{
-	return hash__text(tree->strings[number]);
-}
 
 /* The tree's own copy of a text; NULL: out of memory. */
 static const char *intern(struct flame_tree *tree, const char *text)
 {
-	size_t at;
-	char *copy;
+	uint32_t number;
 
-	if (grow(&tree->texts, tree, text_hash))
-		return NULL;
-	at = slot_of(&tree->texts, hash__text(text));
-	for (; tree->texts.slots[at]; at = (at + 1) & (tree->texts.capacity - 1))
-		if (!strcmp(tree->strings[tree->texts.slots[at] - 1], text))
-			return tree->strings[tree->texts.slots[at] - 1];
-	copy = arena__copy_string(&tree->arena, text, strlen(text));
-	if (!copy || ARRAY_GROW(tree->strings, tree->nr_strings, tree->strings_capacity))
-		return NULL;
-	tree->strings[tree->nr_strings++] = copy;
-	tree->texts.slots[at] = (uint32_t)tree->nr_strings;
-	tree->texts.nr++;
-	return copy;
+	return text_set__add(&tree->texts, text, &number) ? NULL : tree->texts.texts[number];
 }
 
-/* ---- nodes ---- */
-
-static uint64_t key_hash(uint32_t parent, const char *text, enum flame_kind kind)
+/* Texts of the tree are one where they are equal. */
+static bool is_same(const struct flame_node *a, const struct flame_node *b)
 {
-	return (uintptr_t)text * 0x100000001b3 + ((uint64_t)parent << 3 | kind);
+	return a->parent == b->parent && a->text == b->text && a->kind == b->kind;
 }
 
-static uint64_t node_hash(const struct flame_tree *tree, uint32_t number)
+/* The slot of a node like this, or the free one where it belongs. */
+static size_t slot_of(const struct flame_tree *tree, const struct flame_node *node)
 {
-	const struct flame_node *node = &tree->nodes[number];
+	uint64_t hash =
+		(uintptr_t)node->text * 0x100000001b3 + ((uint64_t)node->parent << 3 | node->kind);
+	size_t at = (hash ^ hash >> 29) * 0x9e3779b97f4a7c15 >> 20 & (tree->nr_slots - 1);
 
-	return key_hash(node->parent, node->text, node->kind);
+	while (tree->slots[at] && !is_same(&tree->nodes[tree->slots[at] - 1], node))
+		at = (at + 1) & (tree->nr_slots - 1);
+	return at;
+}
+
+/* Half of the slots stay free. */
+static int grow(struct flame_tree *tree)
+{
+	size_t nr = tree->nr_slots ? 2 * tree->nr_slots : 64;
+	uint32_t *slots;
+
+	if (tree->nr < tree->nr_slots / 2)
+		return 0;
+	slots = calloc(nr, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(tree->slots);
+	tree->slots = slots;
+	tree->nr_slots = nr;
+	for (size_t i = 1; i < tree->nr; i++)
+		tree->slots[slot_of(tree, &tree->nodes[i])] = (uint32_t)i + 1;
+	return 0;
 }
 
 static int add_node(struct flame_tree *tree, struct flame_node node)
@@ -103,21 +71,15 @@ static uint32_t callee_of(struct flame_tree *tree, uint32_t parent, const struct
 
 	node.text = intern(tree, frame->text);
 	node.module = frame->module ? intern(tree, frame->module) : NULL;
-	if (!node.text || (frame->module && !node.module) || grow(&tree->children, tree, node_hash))
+	if (!node.text || (frame->module && !node.module) || grow(tree))
 		return 0;
-	at = slot_of(&tree->children, key_hash(parent, node.text, node.kind));
-	for (; tree->children.slots[at]; at = (at + 1) & (tree->children.capacity - 1)) {
-		uint32_t number = tree->children.slots[at] - 1;
-		const struct flame_node *found = &tree->nodes[number];
-
-		if (found->parent == parent && found->text == node.text && found->kind == node.kind)
-			return number;
-	}
+	at = slot_of(tree, &node);
+	if (tree->slots[at])
+		return tree->slots[at] - 1;
 	node.next = tree->nodes[parent].callee;
 	if (add_node(tree, node))
 		return 0;
-	tree->children.slots[at] = (uint32_t)tree->nr;
-	tree->children.nr++;
+	tree->slots[at] = (uint32_t)tree->nr;
 	tree->nodes[parent].callee = (uint32_t)tree->nr - 1;
 	return (uint32_t)tree->nr - 1;
 }
@@ -219,9 +181,7 @@ uint32_t flame_tree__skip(const struct flame_tree *tree, uint32_t number)
 void flame_tree__release(struct flame_tree *tree)
 {
 	free(tree->nodes);
-	free(tree->children.slots);
-	free(tree->texts.slots);
-	free(tree->strings);
-	arena__release(&tree->arena);
+	free(tree->slots);
+	text_set__release(&tree->texts);
 	*tree = (struct flame_tree){0};
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/util/arena.h"
+#include "sym/util/text_set.h"
 
 enum flame_kind {
 	FLAME_PROCESS, /* the name of a process, below all of its frames */
@@ -43,13 +43,10 @@ struct flame_node {
 struct flame_tree {
 	struct flame_node *nodes;
 	size_t nr, capacity;
-	struct flame_slots {
-		uint32_t *slots; /* 1 more than a number; 0: free */
-		size_t nr, capacity;
-	} children, texts; /* by parent, text and kind; by text */
-	const char **strings;
-	size_t nr_strings, strings_capacity;
-	struct arena arena;
+	/* Nodes by parent, text and kind: 1 more than a number; 0: a free slot. */
+	uint32_t *slots;
+	size_t nr_slots;
+	struct text_set texts;
 };
 
 /*

@@ -31,14 +31,16 @@ static int remember(struct naming *naming, const struct trace_options *options)
 	return err;
 }
 
-int naming__new(struct naming **out, const struct session *session, struct error *error)
+int naming__new(struct naming **out, const struct session *session, bool files, struct error *error)
 {
 	const struct trace_options *options = session__options(session);
+	struct sym_settings settings = options->names;
 	struct naming *naming;
-	int err = sym_settings__check(&options->names, error);
+	int err = sym_settings__check(&settings, error);
 
 	if (err)
 		return err;
+	settings.files = files;
 	naming = calloc(1, sizeof(*naming));
 	if (!naming)
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
@@ -47,7 +49,7 @@ int naming__new(struct naming **out, const struct session *session, struct error
 		naming->namer = NULL;
 	naming->modules = unwinding__modules(session__unwinding(session));
 	naming->names_programs = !options->kernel_stacks_only;
-	if (symbolizer__new(&naming->symbolizer, &options->names,
+	if (symbolizer__new(&naming->symbolizer, &settings,
 			    naming->namer ? kernel_namer__print : NULL, naming->namer) ||
 	    (naming->names_programs && remember(naming, options))) {
 		naming__free(naming);

@@ -3,6 +3,7 @@
 #ifndef TRACEKIT_CORE_NAMES_NAMING_H
 #define TRACEKIT_CORE_NAMES_NAMING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/trace/session.h"
@@ -14,11 +15,12 @@ struct trace_processes;
 struct unwind_module_list;
 
 /*
- * Call this before the trace begins, with a loaded session: the processes that its options name are
- * remembered, so that they have names even if they end during the trace. Returns 0 or -ENOMEM with
- * error filled.
+ * files: answers have paths and build IDs. Call this before the trace begins, with a loaded
+ * session: the processes that its options name are remembered, so that they have names even if they
+ * end during the trace. Returns 0 or -ENOMEM with error filled.
  */
-int naming__new(struct naming **naming, const struct session *session, struct error *error);
+int naming__new(struct naming **naming, const struct session *session, bool files,
+		struct error *error);
 void naming__free(struct naming *naming);
 
 /*

@@ -41,7 +41,8 @@ int tracing__load(struct tracing *tracing, struct error *error)
 						tracing->object, tracing->config, error) :
 				   session__load(tracing->session, tracing->object, NULL, error);
 
-	return err ? err : naming__new(&tracing->naming, tracing->session, error);
+	return err ? err :
+		     naming__new(&tracing->naming, tracing->session, tracing->names_files, error);
 }
 
 int tracing__program_fd(const struct tracing *tracing, const char *name)

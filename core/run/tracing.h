@@ -50,6 +50,7 @@ struct tracing {
 	const struct trace_options *options;
 	const struct probe_options *probe; /* NULL: no pattern says what to trace */
 	bool leaves_stdout;		   /* output goes elsewhere */
+	bool names_files;		   /* answers are to have paths and build IDs */
 
 	struct session *session;
 	struct probes probes; /* nothing if probe is NULL */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "sym/util/array.h"
-#include "sym/util/hash.h"
 #include "sym/util/page.h"
+#include "sym/util/text.h"
 
 static void end_search(struct unwind_files *files, struct unwind_name *name)
 {
@@ -61,7 +61,7 @@ static struct unwind_name *find_name(const struct unwind_files *files, uint64_t 
 	uint64_t path;
 
 	unwind_path__set(shortened, whole_path);
-	path = hash__text(shortened);
+	path = text__hash(shortened);
 	for (uint32_t i = files->buckets[bucket_of(device, inode, path)]; i;
 	     i = files->names[i - 1].next) {
 		struct unwind_name *name = &files->names[i - 1];
@@ -74,7 +74,7 @@ static struct unwind_name *find_name(const struct unwind_files *files, uint64_t 
 
 static struct unwind_name *add_name(struct unwind_files *files, const struct unwind_mapped *mapped)
 {
-	uint64_t path = hash__text(mapped->path);
+	uint64_t path = text__hash(mapped->path);
 	uint32_t *bucket = &files->buckets[bucket_of(mapped->device, mapped->inode, path)];
 
 	if (files->nr_names >= UNWIND_NAMES_MAX ||

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "sym/child/supervisor.h"
 #include "sym/elf/demangle.h"
 #include "sym/elf/go_functions.h"
+#include "sym/elf/notes.h"
 #include "sym/elf/plt.h"
 #include "sym/elf/work.h"
 #include "sym/symfile/mini_symbols.h"
@@ -22,6 +24,21 @@
 int sym_file__open(struct sym_file *file)
 {
 	return elf_symbols__open(&file->elf, file->fd);
+}
+
+int sym_file__read_build_id(struct sym_file *file, struct arena *names)
+{
+	unsigned char id[ELF_BUILD_ID_MAX];
+	char text[2 * ELF_BUILD_ID_MAX + 1] = "";
+	int size;
+
+	if (file->build_id)
+		return 0;
+	size = elf_notes__build_id(&file->elf, id);
+	for (int i = 0; i < size; i++)
+		sprintf(text + 2 * i, "%02x", id[i]);
+	file->build_id = arena__copy_string(names, text, strlen(text));
+	return file->build_id ? 0 : -ENOMEM;
 }
 
 void sym_file__close(struct sym_file *file)

@@ -23,6 +23,8 @@ struct sym_file {
 	dev_t device;	  /* as its mappings show it */
 	pid_t pid;	  /* of a process that has mapped it */
 	const char *path; /* that it has there */
+	/* In hexadecimal, "" without one, in the arena of the names; NULL: not read yet. */
+	const char *build_id;
 	/* The root of that process: a file found there serves for all processes in it. Borrowed. */
 	struct root_identity root_identity;
 	int root;
@@ -40,6 +42,9 @@ struct file_names {
 /* Read the headers of the file; all else is filled in. Returns 0 or a negative errno. */
 int sym_file__open(struct sym_file *file);
 void sym_file__close(struct sym_file *file);
+
+/* Read its build ID if that has not been done. Returns 0 or -ENOMEM. */
+int sym_file__read_build_id(struct sym_file *file, struct arena *names);
 
 /* A search in all places for the wanted content of this file; it takes supervisor's work. */
 struct debug_search file_names__search(const struct file_names *names, const struct sym_file *file,

@@ -317,6 +317,30 @@ static void leave_in_file(struct batch *batch, const char *module, struct sym_qu
 	batch__emit(batch, query);
 }
 
+/* Tell of queries which file they lie in. */
+static int name_file(struct user_namer *namer, struct batch *batch, const struct place *place,
+		     struct sym_query **queries, size_t nr)
+{
+	const struct mapping *mapping = place->mapping;
+	struct sym_file *file;
+
+	if (place->unread || place->is_another)
+		return 0;
+	file = &batch->files.files[place->file];
+	if (sym_file__read_build_id(file, namer->names))
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		struct sym_query *query = queries[i];
+
+		query->path = file->path;
+		query->build_id = file->build_id[0] ? file->build_id : NULL;
+		query->file_offset = query->in_file ?
+					     query->address :
+					     query->address - mapping->start + mapping->offset;
+	}
+	return 0;
+}
+
 /* Ask about the queries that lie in a place. */
 static int ask_place(struct user_namer *namer, struct batch *batch, const struct process_view *view,
 		     const struct place *place, struct sym_query **queries, size_t nr)
@@ -325,6 +349,8 @@ static int ask_place(struct user_namer *namer, struct batch *batch, const struct
 	const char *module;
 	int err = module_name(namer->names, mapping->path, &module);
 
+	if (!err && namer->of_files.settings->files)
+		err = name_file(namer, batch, place, queries, nr);
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct sym_query *query = queries[i];
 

@@ -17,7 +17,7 @@
 #include "sym/process/process.h"
 #include "sym/process/vdso.h"
 #include "sym/util/cleanup.h"
-#include "sym/util/hash.h"
+#include "sym/util/text.h"
 
 void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole)
 {
@@ -27,7 +27,7 @@ void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole)
 	if (length < UNWIND_PATH_MAX)
 		memcpy(path, whole, length);
 	else
-		snprintf(path, UNWIND_PATH_MAX, "#%016llx", (unsigned long long)hash__text(whole));
+		snprintf(path, UNWIND_PATH_MAX, "#%016llx", (unsigned long long)text__hash(whole));
 }
 
 int unwind_identity__read(struct unwind_identity *identity, int fd)

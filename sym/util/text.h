@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text from anywhere, on its way to a terminal. */
+/* Text from anywhere: on its way to a terminal, and its hash. */
 #ifndef TRACEKIT_SYM_UTIL_TEXT_H
 #define TRACEKIT_SYM_UTIL_TEXT_H
 
@@ -30,5 +30,18 @@ bool text__is_blank(uint32_t code);
  * a character in two.
  */
 size_t text__clean(const char *name, size_t length, bool folded, char *clean, size_t size);
+
+/*
+ * FNV-1a (Fowler, Noll, Vo) with 64 bits: it tells texts apart, but whoever chooses them can make
+ * two that are alike.
+ */
+static inline uint64_t text__hash(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+	return hash;
+}
 
 #endif

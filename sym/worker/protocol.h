@@ -96,8 +96,8 @@ struct answer {
 	uint64_t number; /* of the request */
 	/* ANSWER_QUERY */
 	uint64_t index;
-	uint64_t address, offset, module_offset;
-	uint32_t module;
+	uint64_t address, offset, module_offset, file_offset;
+	uint32_t module, path, build_id;
 	uint32_t in_file, generated; /* as in struct sym_query */
 	/* ANSWER_QUERY and ANSWER_INLINED */
 	uint32_t name, file, line;

@@ -162,6 +162,9 @@ static int take_query(struct worker_question *question, const struct answer *ans
 	query->module_offset = answer->module_offset;
 	query->name = string_of(question, answer->name);
 	query->module = string_of(question, answer->module);
+	query->path = string_of(question, answer->path);
+	query->build_id = string_of(question, answer->build_id);
+	query->file_offset = answer->file_offset;
 	query->source = source_of(question, answer);
 	query->in_file = answer->in_file != 0;
 	query->generated = answer->generated != 0;

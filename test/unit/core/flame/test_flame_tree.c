@@ -94,7 +94,7 @@ static void many(void)
 	}
 	CHECK_INT(flame_tree__sort(&tree), 0);
 	CHECK_INT(tree.nr, 1 + 10 + 100 + 20000);
-	CHECK_INT(tree.nr_strings, 10 + 100 + 20000);
+	CHECK_INT(tree.texts.nr, 10 + 100 + 20000);
 	for (uint32_t number = flame_tree__next(&tree, 0); number;
 	     number = flame_tree__next(&tree, number)) {
 		nr++;
