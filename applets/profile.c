@@ -116,6 +116,19 @@ static struct sampler_settings sampler_settings(const struct profile_settings *s
 	return sampler;
 }
 
+/* What a sample stands for: time, or cycles. */
+static const char *const cost_names[] = {[SAMPLER_CPU_CLOCK] = "cpu", [SAMPLER_CYCLES] = "cycles"};
+static const char *const cost_units[] = {
+	[SAMPLER_CPU_CLOCK] = "nanoseconds", [SAMPLER_CYCLES] = "count"};
+
+/* How much of it; 0: that varies, since the kernel adapts the cycles to a frequency. */
+static uint64_t cost_of(const struct sampler_settings *sampler)
+{
+	if (sampler->period)
+		return sampler->period;
+	return sampler->event == SAMPLER_CPU_CLOCK ? NANOSECONDS / sampler->frequency : 0;
+}
+
 static void print_header(FILE *out, const struct counting *counting)
 {
 	const struct profile_settings *settings = counting->settings;
@@ -168,6 +181,9 @@ static int run(const void *argument, struct error *error)
 		.print_header = print_header,
 		.shown.layout = &layout,
 		.shown.unit = "samples",
+		.shown.cost = cost_of(&wanted) ? cost_names[wanted.event] : NULL,
+		.shown.cost_unit = cost_units[wanted.event],
+		.shown.cost_each = cost_of(&wanted),
 		.shown.comms = true,
 		.shown.processes = true,
 		.shown.style.annotations = settings->annotations,

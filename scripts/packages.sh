@@ -5,12 +5,13 @@
 # shellcheck disable=SC2034
 BUILD_PACKAGES=(
 	bpftool clang cmake gcc git libbpf-dev libc6-dev libdw-dev libelf-dev libiberty-dev
-	liblzma-dev libzstd-dev make pkg-config zlib1g-dev
+	liblzma-dev libprotobuf-c-dev libzstd-dev make pkg-config protobuf-c-compiler zlib1g-dev
 )
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
 	bats binutils chromium chromium-driver clang-format dwz fish g++ golang-go libclang-rt-14-dev
-	llvm mandoc mount perl procps python3 shellcheck util-linux xz-utils zsh
+	libxml2-utils llvm mandoc mount perl procps protobuf-compiler python3 shellcheck util-linux
+	xz-utils zsh
 )
 # shellcheck disable=SC2034
 VM_PACKAGES=(

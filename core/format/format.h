@@ -42,6 +42,9 @@ struct shown_stacks {
 	struct frame_style style; /* verbose: with addresses, too, but in folded lines */
 	/* About the trace, for formats that tell. */
 	const char *unit; /* of the counts: "samples" */
+	/* What each of them stands for: "cpu", "nanoseconds", how many; NULL: for nothing. */
+	const char *cost, *cost_unit;
+	uint64_t cost_each;
 	const struct accounting *accounting;
 	time_t now;	      /* when the report was made, */
 	uint64_t nanoseconds; /* of so long a time */
@@ -51,6 +54,8 @@ struct format {
 	const char *name;
 	const char *suffix; /* of the files that hold it */
 	bool whole;	    /* one report is a document: two cannot follow each other */
+	bool binary;	    /* it is nothing for a terminal */
+	bool files;	    /* it has paths and build IDs of files */
 	/* Returns 0 or -ENOMEM. Errors of writing stay in the FILE: see output__flush(). */
 	int (*write)(FILE *out, const struct shown_stacks *shown);
 };
@@ -60,7 +65,8 @@ struct format {
 	row(text)                                                                                \
 	row(folded)                                                                              \
 	row(svg)                                                                                 \
-	row(html)
+	row(html)                                                                                \
+	row(pprof)
 /* clang-format on */
 
 #define FORMAT_NUMBER_(name) FORMAT_##name,

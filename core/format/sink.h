@@ -40,7 +40,7 @@ struct sink_options {
 		 "time"},                                                                        \
 	{.name = "format", .value = "FORMAT", .type = OPTION_CHOICE,                             \
 	 .offset = SINK_OPTION_(settings, format), .choices = format_names,                      \
-	 .help = "how stacks are written: text (default), folded (as -f), svg or html"}
+	 .help = "how stacks are written: text (default), folded (as -f), svg, html or pprof"}
 /* clang-format on */
 
 /*

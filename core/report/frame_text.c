@@ -218,6 +218,14 @@ size_t frame_text__write(const struct frame_style *style, uint64_t address,
 	return frame.length;
 }
 
+void frame_text__name(const char *name, bool in_kernel, bool generated, char text[FRAME_NAME_MAX])
+{
+	const struct frame_style plain = {0};
+	struct frame_text frame = {.style = &plain, .text = text};
+
+	disarm_name(&frame, add_clean(&frame, name), in_kernel, generated);
+}
+
 void frame_text__print(FILE *out, const struct frame_style *style, uint64_t frame,
 		       const struct sym_query *query, uint32_t level)
 {

@@ -50,7 +50,13 @@ uint32_t frame_text__inlined(const struct sym_query *query);
 size_t frame_text__write(const struct frame_style *style, uint64_t frame,
 			 const struct sym_query *query, uint32_t level, char text[FRAME_TEXT_MAX]);
 
-/* The same, to out. */
+/*
+ * The name of a function alone, with a NUL, as safe as that: for formats that have places of their
+ * own for all else.
+ */
+void frame_text__name(const char *name, bool in_kernel, bool generated, char text[FRAME_NAME_MAX]);
+
+/* As frame_text__write(), to out. */
 void frame_text__print(FILE *out, const struct frame_style *style, uint64_t frame,
 		       const struct sym_query *query, uint32_t level);
 

@@ -14,10 +14,17 @@
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
 
+static enum format_number format_of(const struct counting *counting)
+{
+	return sink_options__format(counting->sink, counting->tracing.options);
+}
+
 int counting__load(struct counting *counting, struct error *error)
 {
 	struct tracing *tracing = &counting->tracing;
 	int err = sink_options__check_place(counting->sink, error);
+
+	tracing->names_files = formats[format_of(counting)]->files;
 
 	if (!err)
 		err = tracing__load(tracing, error);
@@ -63,11 +70,6 @@ static int read_report(struct counting *counting, struct report *report, uint32_
 	if (!counting->sampler && tracing->probes.spec.kind == PROBE_TRACEPOINT)
 		report__hide_tracing(report);
 	return 0;
-}
-
-static enum format_number format_of(const struct counting *counting)
-{
-	return sink_options__format(counting->sink, counting->tracing.options);
 }
 
 bool counting__talks(const struct counting *counting)

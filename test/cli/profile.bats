@@ -158,9 +158,9 @@ load ../refute
 }
 
 @test "-o and --format: what says the format" {
-	usage_error "profile: -o: the end of 'out.xyz' says no format (.txt, .folded, .svg, .html); give --format; see 'profile --help'" \
+	usage_error "profile: -o: the end of 'out.xyz' says no format (.txt, .folded, .svg, .html, .pb.gz); give --format; see 'profile --help'" \
 		tracekit profile -o out.xyz
-	usage_error "profile: -o: the end of 'folded' says no format (.txt, .folded, .svg, .html); give --format; see 'profile --help'" \
+	usage_error "profile: -o: the end of 'folded' says no format (.txt, .folded, .svg, .html, .pb.gz); give --format; see 'profile --help'" \
 		tracekit profile -o folded
 	usage_error "profile: --format: 'svgz' is none of: text, folded, svg, html; see 'profile --help'" \
 		tracekit profile --format svgz

@@ -93,6 +93,72 @@ on_terminal() {
 	grep -q '1 of 1.2 s: ' said
 }
 
+# The profile of pprof in FILE, as text.
+pprof_text() {
+	zcat "$1" | protoc --proto_path="$SOURCE/core/format" --decode=perftools.profiles.Profile profile.proto
+}
+
+# Standard input, such a text, without all names.
+without_names() {
+	awk '
+	/^location \{/ { in_location = 1 }
+	in_location && /^  line \{/ { skipped = "  }" }
+	/^function \{/ { skipped = "}" }
+	skipped { if ($0 == skipped) skipped = ""; next }
+	/^}/ { in_location = 0 }
+	!/^  has_/'
+}
+
+# "ADDRESS FUNCTION" of all places in PROGRAM that go tool pprof OPTION... knows a function of.
+places_in() {
+	local program=$1 number
+	command go tool pprof -raw "${@:2}" 2>said.go >raw
+	number=$(sed -n "s|^\([0-9]*\): 0x.* [^ ]*/$program .*|\1|p" raw)
+	sed -n '/^Locations/,/^Mappings/p' raw | awk -v file="M=$number" '$3 == file && $4 !~ /:/ && NF > 4 { print $2, $4 }' | sort -u
+}
+
+@test "pprof: go tool pprof shows what was sampled, and finds the same functions by itself" {
+	for tool in go protoc cc; do
+		type -P "$tool" >/dev/null || skip "$tool is not installed"
+	done
+	cat >debugged.c <<-'END'
+		volatile unsigned long turns;
+		__attribute__((noinline)) void leaf(void) { for (int i = 0; i < 10000; i++) turns++; }
+		__attribute__((noinline)) void middle(void) { leaf(); turns++; }
+		__attribute__((noinline)) void outer(void) { middle(); turns++; }
+		int main(void) { for (;;) outer(); }
+	END
+	export HOME=$PWD
+	for options in '-pie -fPIE' '-no-pie -fno-pie' '-static -no-pie -fno-pie'; do
+		cc -g -O1 $options -o debugged debugged.c
+		start_busy ./debugged
+		profile --lines -p "$pid" -F 499 -o p.pb.gz 0.5
+		kill "$pid"
+		pprof_text p.pb.gz >text
+		command go tool pprof -top -sample_index=samples p.pb.gz >top
+		counted=$(sed -n 's/.* s: \([0-9]*\) samples, 0 lost$/\1/p' top)
+		grep -q " = *$counted\$\|Total samples = $counted " top
+		grep -q "^tracekit profile --lines -p $pid -F 499 -o p.pb.gz 0.5$" top
+		command go tool pprof -list '^leaf$' p.pb.gz | grep -q 'turns++'
+		[ "$(command go tool pprof -tags p.pb.gz | grep -c debugged)" -eq 1 ]
+		without_names <text | protoc --proto_path="$SOURCE/core/format" \
+			--encode=perftools.profiles.Profile profile.proto | gzip >bare.pb.gz
+		places_in debugged p.pb.gz >ours
+		places_in debugged -symbolize=local bare.pb.gz >theirs
+		for function in leaf middle outer main; do
+			grep -q " $function$" theirs
+		done
+		join theirs ours | awk '$2 != $3 { print; bad = 1 } END { exit bad || NR == 0 }'
+	done
+}
+
+@test "pprof: nothing for a terminal" {
+	command -v script >/dev/null || skip "script is not installed"
+	TERM=xterm script -qfec "$TRACEKIT profile --format pprof 1" said </dev/null >/dev/null || status=$?
+	[ "$status" -eq 2 ]
+	grep -q "profile: --format pprof: it is not for a terminal; give -o FILE; see 'profile --help'" said
+}
+
 @test "a full disk, and a folder that is not there: an error, and not half a file" {
 	spin deep 60
 	mkdir disk

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A profile as pprof reads it. Messages of a repeated field may stand anywhere in the stream, so
+ * each stack is written by itself: memory is for what the stacks share, names and files.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/format/about.h"
+#include "core/format/format.h"
+#include "core/format/gzip.h"
+#include "core/format/pprof_mappings.h"
+#include "core/format/profile.pb-c.h"
+#include "core/names/frame_names.h"
+#include "core/trace/accounting.h"
+#include "core/trace/stacks.h"
+#include "sym/types.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/number.h"
+#include "sym/util/text.h"
+#include "sym/util/text_set.h"
+
+typedef Perftools__Profiles__Profile Profile;
+typedef Perftools__Profiles__ValueType ValueType;
+typedef Perftools__Profiles__Sample Sample;
+typedef Perftools__Profiles__Label Label;
+typedef Perftools__Profiles__Mapping Mapping;
+typedef Perftools__Profiles__Location Location;
+typedef Perftools__Profiles__Line Line;
+typedef Perftools__Profiles__Function Function;
+
+struct pprof {
+	ProtobufCBuffer base; /* where packed messages go */
+	struct gzip gzip;
+	const struct shown_stacks *shown;
+	struct pprof_mappings mappings;
+	struct text_set strings;   /* the string table */
+	struct text_set functions; /* by the numbers of their strings */
+	struct text_set marks;	   /* locations of no frame, behind those of frames */
+	int err;		   /* 0 or -ENOMEM */
+};
+
+static void append(ProtobufCBuffer *buffer, size_t size, const uint8_t *data)
+{
+	gzip__write(&((struct pprof *)(void *)buffer)->gzip, data, size);
+}
+
+/* Write a part of the profile. */
+static void emit(struct pprof *pprof, const Profile *part)
+{
+	perftools__profiles__profile__pack_to_buffer(part, &pprof->base);
+}
+
+/* ---- what others refer to by number: written when it is used first ---- */
+
+/* *number: that of a text in a set; true if it is new. */
+static bool is_new(struct pprof *pprof, struct text_set *set, const char *text, uint32_t *number)
+{
+	size_t before = set->nr;
+
+	*number = 0;
+	if (text_set__add(set, text, number))
+		pprof->err = -ENOMEM;
+	return set->nr > before;
+}
+
+static int64_t string_number(struct pprof *pprof, const char *text)
+{
+	char *strings[] = {(char *)(uintptr_t)text};
+	Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	uint32_t number;
+
+	part.n_string_table = 1;
+	part.string_table = strings;
+	if (is_new(pprof, &pprof->strings, text, &number))
+		emit(pprof, &part);
+	return number;
+}
+
+static int64_t clean_string(struct pprof *pprof, const char *text)
+{
+	char clean[FRAME_NAME_MAX];
+
+	text__clean(text, strlen(text), false, clean, sizeof(clean));
+	return string_number(pprof, clean);
+}
+
+static uint64_t function_id(struct pprof *pprof, const char *name, const char *file)
+{
+	Function function = PERFTOOLS__PROFILES__FUNCTION__INIT, *functions[] = {&function};
+	Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	char key[64];
+	uint32_t number;
+
+	function.name = string_number(pprof, name);
+	function.system_name = function.name;
+	function.filename = file ? clean_string(pprof, file) : 0;
+	snprintf(key, sizeof(key), "%" PRId64 " %" PRId64, function.name, function.filename);
+	part.n_function = 1;
+	part.function = functions;
+	if (is_new(pprof, &pprof->functions, key, &number)) {
+		function.id = number + 1;
+		emit(pprof, &part);
+	}
+	return number + 1;
+}
+
+/* ---- locations ---- */
+
+/* The functions at an address, the innermost inlined call first. */
+struct lines {
+	Line lines[FRAME_INLINED_MAX + 2], *pointers[FRAME_INLINED_MAX + 2];
+	size_t nr;
+};
+
+static void add_line(struct pprof *pprof, struct lines *lines, const char *name,
+		     const struct sym_source *source)
+{
+	Line *line = &lines->lines[lines->nr];
+
+	perftools__profiles__line__init(line);
+	line->function_id = function_id(pprof, name, source ? source->file : NULL);
+	line->line = source ? source->line : 0;
+	lines->pointers[lines->nr++] = line;
+}
+
+static void emit_location(struct pprof *pprof, uint64_t id, const struct pprof_frame *frame,
+			  struct lines *lines)
+{
+	Location location = PERFTOOLS__PROFILES__LOCATION__INIT, *locations[] = {&location};
+	Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+
+	location.id = id;
+	location.mapping_id = frame ? frame->mapping : 0;
+	location.address = frame ? frame->address : 0;
+	location.n_line = lines->nr;
+	location.line = lines->pointers;
+	part.n_location = 1;
+	part.location = locations;
+	emit(pprof, &part);
+}
+
+/* A frame without a name has an address alone, which readers may know more about. */
+static void add_lines(struct pprof *pprof, struct lines *lines, uint64_t frame,
+		      const struct sym_query *query)
+{
+	bool in_kernel = frame_tag(frame) == FRAME_KERNEL;
+	uint32_t inlined = frame_text__inlined(query);
+	char name[FRAME_NAME_MAX], text[FRAME_TEXT_MAX];
+
+	for (uint32_t i = 0; i < inlined; i++) {
+		const char *called = query->inlined[i].name;
+
+		strcpy(name, "[unknown]");
+		if (called)
+			frame_text__name(called, false, false, name);
+		add_line(pprof, lines, name, &query->inlined[i].source);
+	}
+	if (inlined < query->nr_inlined) {
+		frame_text__write(&pprof->shown->style, frame, query, inlined, text);
+		add_line(pprof, lines, text, NULL);
+	}
+	if (query->name) {
+		frame_text__name(query->name, in_kernel, query->generated, name);
+		add_line(pprof, lines, name, &query->source);
+	}
+}
+
+/* The frames of the report, in their order: frame i has the id i + 1. */
+static void emit_frames(struct pprof *pprof)
+{
+	const struct frame_names *names = pprof->shown->names;
+
+	for (size_t i = 0; i < names->nr; i++) {
+		struct lines lines = {.nr = 0};
+
+		add_lines(pprof, &lines, names->places[i].frame, &names->queries[i]);
+		emit_location(pprof, i + 1, &pprof->mappings.frames[i], &lines);
+	}
+}
+
+/* "[cut at 127 frames]" is a function without an address. */
+static uint64_t mark_id(struct pprof *pprof, uint64_t frame)
+{
+	char text[FRAME_TEXT_MAX];
+	uint32_t number;
+	uint64_t id;
+
+	frame_text__write(&pprof->shown->style, frame, NULL, 0, text);
+	if (is_new(pprof, &pprof->marks, text, &number)) {
+		struct lines lines = {.nr = 0};
+
+		add_line(pprof, &lines, text, NULL);
+		id = pprof->shown->names->nr + number + 1;
+		emit_location(pprof, id, NULL, &lines);
+	}
+	return pprof->shown->names->nr + number + 1;
+}
+
+static void emit_mappings(struct pprof *pprof)
+{
+	for (size_t i = 0; i < pprof->mappings.nr; i++) {
+		const struct pprof_mapping *from = &pprof->mappings.items[i];
+		Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *mappings[] = {&mapping};
+		Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+
+		mapping.id = i + 1;
+		mapping.memory_start = from->start;
+		mapping.memory_limit = from->start + from->size;
+		mapping.file_offset = from->kernel ? 0 : from->offset;
+		mapping.filename = string_number(pprof, from->path);
+		mapping.build_id = string_number(pprof, from->build_id);
+		mapping.has_functions = from->has_names;
+		mapping.has_filenames = from->has_files;
+		mapping.has_line_numbers = from->has_lines;
+		mapping.has_inline_frames = from->has_inlined;
+		part.n_mapping = 1;
+		part.mapping = mappings;
+		emit(pprof, &part);
+	}
+}
+
+/* ---- samples ---- */
+
+static size_t add_frames(struct pprof *pprof, const struct counted_stack *item,
+			 const struct frames *frames, uint32_t hidden, uint64_t *ids)
+{
+	size_t nr = 0;
+
+	for (uint32_t i = hidden; i < frames->nr; i++) {
+		const struct sym_query *query = shown_stacks__answer(pprof->shown, item, frames, i);
+
+		ids[nr++] = query ? (uint64_t)(query - pprof->shown->names->queries) + 1 :
+				    mark_id(pprof, frames->frames[i]);
+	}
+	return nr;
+}
+
+static int64_t limited(uint64_t number)
+{
+	return number > INT64_MAX ? INT64_MAX : (int64_t)number;
+}
+
+static int64_t cost_of(const struct shown_stacks *shown, uint64_t count)
+{
+	uint64_t cost;
+
+	return __builtin_mul_overflow(count, shown->cost_each, &cost) ? INT64_MAX : limited(cost);
+}
+
+static void emit_sample(struct pprof *pprof, const struct counted_stack *item)
+{
+	uint64_t ids[2 * STACK_SLOTS];
+	int64_t values[] = {limited(item->count), cost_of(pprof->shown, item->count)};
+	Label pid = PERFTOOLS__PROFILES__LABEL__INIT, comm = pid, *labels[2];
+	Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *samples[] = {&sample};
+	Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	char name[COMM_LEN + 1];
+
+	sample.n_location_id = add_frames(pprof, item, item->kernel, item->hidden, ids);
+	sample.n_location_id += add_frames(pprof, item, item->user, 0, ids + sample.n_location_id);
+	sample.location_id = ids;
+	sample.n_value = pprof->shown->cost ? 2 : 1;
+	sample.value = values;
+	sample.label = labels;
+	if (item->key.tgid) {
+		pid.key = string_number(pprof, "pid");
+		pid.num = item->key.tgid;
+		labels[sample.n_label++] = &pid;
+	}
+	if (item->key.comm[0]) {
+		counted_stack__comm(item, false, name);
+		comm.key = string_number(pprof, "comm");
+		comm.str = string_number(pprof, name);
+		labels[sample.n_label++] = &comm;
+	}
+	part.n_sample = 1;
+	part.sample = samples;
+	emit(pprof, &part);
+}
+
+/* ---- the whole ---- */
+
+static void set_type(struct pprof *pprof, ValueType *type, const char *what, const char *unit)
+{
+	perftools__profiles__value_type__init(type);
+	type->type = string_number(pprof, what);
+	type->unit = string_number(pprof, unit);
+}
+
+static void emit_about(struct pprof *pprof)
+{
+	const struct shown_stacks *shown = pprof->shown;
+	ValueType counts, costs, *types[] = {&counts, &costs};
+	Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	int64_t comments[3];
+	char text[1024];
+
+	set_type(pprof, &counts, shown->unit, "count");
+	set_type(pprof, &costs, shown->cost ? shown->cost : shown->unit,
+		 shown->cost ? shown->cost_unit : "count");
+	part.n_sample_type = shown->cost ? 2 : 1;
+	part.sample_type = types;
+	part.default_sample_type = costs.type;
+	part.period_type = &costs;
+	part.period = shown->cost ? limited(shown->cost_each) : 1;
+	part.time_nanos =
+		(int64_t)(uint64_t)shown->now * (int64_t)NANOSECONDS - limited(shown->nanoseconds);
+	part.duration_nanos = limited(shown->nanoseconds);
+	about__command_line(text, sizeof(text));
+	comments[part.n_comment++] = string_number(pprof, text);
+	about__trace(shown, text, sizeof(text));
+	comments[part.n_comment++] = string_number(pprof, text);
+	if (accounting__lost(shown->accounting)) {
+		accounting__format_loss(shown->accounting, text, sizeof(text));
+		comments[part.n_comment++] = string_number(pprof, text);
+	}
+	part.comment = comments;
+	emit(pprof, &part);
+}
+
+static void release(struct pprof *pprof)
+{
+	pprof_mappings__release(&pprof->mappings);
+	text_set__release(&pprof->strings);
+	text_set__release(&pprof->functions);
+	text_set__release(&pprof->marks);
+	gzip__release(&pprof->gzip);
+}
+
+static int write_pprof(FILE *out, const struct shown_stacks *shown)
+{
+	CLEANUP_FREE struct pprof *pprof = calloc(1, sizeof(*pprof));
+
+	if (!pprof || gzip__open(&pprof->gzip, out))
+		return -ENOMEM;
+	pprof->base.append = append;
+	pprof->shown = shown;
+	pprof->err = pprof_mappings__collect(&pprof->mappings, shown);
+	if (!pprof->err) {
+		string_number(pprof, "");
+		emit_about(pprof);
+		emit_mappings(pprof);
+		emit_frames(pprof);
+	}
+	for (size_t i = 0; i < shown->counts->nr && !pprof->err; i++)
+		emit_sample(pprof, &shown->counts->items[i]);
+	gzip__finish(&pprof->gzip);
+	release(pprof);
+	return pprof->err;
+}
+
+const struct format format_pprof = {
+	.name = "pprof",
+	.suffix = ".pb.gz",
+	.whole = true,
+	.binary = true,
+	.files = true,
+	.write = write_pprof,
+};
