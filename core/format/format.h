@@ -38,6 +38,7 @@ struct shown_stacks {
 	const struct stack_layout *layout;
 	bool comms;	/* keys have a comm; folded lines begin with it */
 	bool processes; /* print the line that names the process */
+	bool merged;	/* all processes together, in formats that tell them apart */
 	bool delimited; /* mark the border of kernel and user frames, where there are both */
 	struct frame_style style; /* verbose: with addresses, too, but in folded lines */
 	/* About the trace, for formats that tell. */
@@ -66,7 +67,9 @@ struct format {
 	row(folded)                                                                              \
 	row(svg)                                                                                 \
 	row(html)                                                                                \
-	row(pprof)
+	row(pprof)                                                                               \
+	row(speedscope)                                                                          \
+	row(json)
 /* clang-format on */
 
 #define FORMAT_NUMBER_(name) FORMAT_##name,

@@ -93,6 +93,10 @@ int sink_options__check(const struct sink_options *options, const struct trace_o
 		return error__set(error, -EINVAL,
 				  "-f and --format %s exclude each other; see '%s --help'",
 				  format_names[format], program);
+	if (options->merge && format != FORMAT_speedscope)
+		return error__set(error, -EINVAL,
+				  "--merge is for --format speedscope alone; see '%s --help'",
+				  program);
 	if (format == NR_FORMATS)
 		return unknown_suffix(options->path, program, error);
 	if (sink_options__is_stdout(options) && trace->interval && formats[format]->whole)

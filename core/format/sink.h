@@ -20,6 +20,7 @@ struct trace_options;
 
 struct sink_options {
 	const char *path; /* with %t and %n in it; NULL or "-": stdout */
+	bool merge;	  /* all processes in one profile */
 	size_t format;	  /* enum format_number, or FORMAT_NOT_GIVEN */
 };
 
@@ -40,7 +41,11 @@ struct sink_options {
 		 "time"},                                                                        \
 	{.name = "format", .value = "FORMAT", .type = OPTION_CHOICE,                             \
 	 .offset = SINK_OPTION_(settings, format), .choices = format_names,                      \
-	 .help = "how stacks are written: text (default), folded (as -f), svg, html or pprof"}
+	 .help = "how stacks are written: text (default), folded (as -f), svg, html, pprof, "                \
+		 "speedscope or json"},                                                                  \
+	{.name = "merge", .type = OPTION_FLAG,                                                   \
+	 .offset = SINK_OPTION_(settings, merge),                                                \
+	 .help = "with --format speedscope: all processes in one profile"}
 /* clang-format on */
 
 /*

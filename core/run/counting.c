@@ -103,6 +103,7 @@ static int print_report(struct counting *counting, const struct report *report, 
 		return err;
 	shown.counts = &report->counts;
 	shown.names = &report->names;
+	shown.merged = counting->sink->merge;
 	shown.delimited =
 		options->delimited && !options->kernel_stacks_only && !options->user_stacks_only;
 	shown.style.offsets = options->offsets;

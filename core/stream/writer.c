@@ -32,93 +32,6 @@ static size_t text_level(const struct stream_writer *writer, uint64_t frame,
 	return length + frame_text__write(&writer->style, frame, query, level, text + length);
 }
 
-/* A string that is cut here is longer than any name that sym/ gives. */
-static size_t json_string(const char *string, char *text)
-{
-	return json__quote(string, strnlen(string, FRAME_NAME_MAX), text,
-			   JSON_STRING_SIZE(FRAME_NAME_MAX));
-}
-
-static size_t json_name(const char *name, char *text)
-{
-	return name ? json_string(name, text) : (size_t)sprintf(text, "null");
-}
-
-/* ,"file":"/src/fs/super.c","line":12 */
-static size_t json_source(const struct sym_source *source, char *text)
-{
-	size_t length;
-
-	if (!source->file || !source->line)
-		return 0;
-	length = (size_t)sprintf(text, ",\"file\":");
-	length += json_string(source->file, text + length);
-	return length + (size_t)sprintf(text + length, ",\"line\":%" PRIu32, source->line);
-}
-
-/* "name":"min","inlined":true */
-static size_t json_inlined(const struct sym_inlined *inlined, char *text)
-{
-	size_t length = json_name(inlined->name, text);
-
-	length += (size_t)sprintf(text + length, ",\"inlined\":true");
-	return length + json_source(&inlined->source, text + length);
-}
-
-/* "name":"ext4_sync_fs","offset":18,"module":"ext4" */
-static size_t json_function(const struct sym_query *query, bool in_kernel, char *text)
-{
-	size_t length = json_name(query->name, text);
-
-	if (query->name)
-		length += (size_t)sprintf(text + length, ",\"offset\":%" PRIu64, query->offset);
-	if (query->module) {
-		length += (size_t)sprintf(text + length, ",\"module\":");
-		length += json_string(query->module, text + length);
-	}
-	if (query->module && !in_kernel)
-		length += (size_t)sprintf(text + length, ",\"module_offset\":%" PRIu64,
-					  query->module_offset);
-	return length + json_source(&query->source, text + length);
-}
-
-static size_t json_address(const struct sym_query *query, char *text)
-{
-	return (size_t)(query->in_file ? sprintf(text, "null") :
-					 sprintf(text, "\"%" PRIx64 "\"", query->address));
-}
-
-/* True for the mark of a stack, or of inlined calls, which only the function itself follows. */
-static bool is_mark(uint64_t frame, const struct sym_query *query, uint32_t level)
-{
-	return frame_tag(frame) == FRAME_MARK ||
-	       (level == frame_text__inlined(query) && level < query->nr_inlined);
-}
-
-/* {"addr":"ffffffff81280461","name":"ext4_sync_fs","offset":18,"module":"ext4"} */
-static size_t json_level(const struct stream_writer *writer, uint64_t frame,
-			 const struct sym_query *query, uint32_t level, char *text)
-{
-	size_t length;
-
-	if (is_mark(frame, query, level)) {
-		char mark[FRAME_TEXT_MAX];
-
-		frame_text__write(&writer->style, frame, query, level, mark);
-		return (size_t)sprintf(text, "{\"addr\":null,\"name\":\"%s\"}", mark);
-	}
-	length = (size_t)sprintf(text, "{\"addr\":");
-	length += json_address(query, text + length);
-	length += (size_t)sprintf(text + length, ",\"name\":");
-	if (level < frame_text__inlined(query))
-		length += json_inlined(&query->inlined[level], text + length);
-	else
-		length += json_function(query, frame_tag(frame) == FRAME_KERNEL, text + length);
-	text[length++] = '}';
-	text[length] = '\0';
-	return length;
-}
-
 size_t stream_writer__level(const struct stream_writer *writer, uint64_t frame,
 			    const struct sym_query *query, uint32_t number,
 			    char text[STREAM_LEVEL_MAX])
@@ -127,7 +40,7 @@ size_t stream_writer__level(const struct stream_writer *writer, uint64_t frame,
 	uint32_t last = frame_text__levels(frame, query) - 1;
 	uint32_t level = writer->style.folded ? last - number : number;
 
-	return writer->json ? json_level(writer, frame, query, level, text) :
+	return writer->json ? frame_json__write(frame, query, level, false, text) :
 			      text_level(writer, frame, query, level, text);
 }
 

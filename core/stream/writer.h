@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/report/frame_json.h"
 #include "core/report/frame_text.h"
-#include "core/report/json.h"
 
 struct stream_event;
 struct sym_query;
@@ -26,8 +26,8 @@ struct stream_writer {
 	bool hides_tracing; /* kernel stacks begin at the tracepoint, not at what it calls */
 };
 
-/* The text of one level, in JSON with a name, a module and a source file. */
-#define STREAM_LEVEL_MAX (3 * JSON_STRING_SIZE(FRAME_NAME_MAX) + 192)
+/* The text of one level: the longest is that of JSON. */
+#define STREAM_LEVEL_MAX FRAME_JSON_MAX
 
 /*
  * Write frame number, with a NUL, of those that are shown for an address

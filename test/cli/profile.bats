@@ -158,11 +158,11 @@ load ../refute
 }
 
 @test "-o and --format: what says the format" {
-	usage_error "profile: -o: the end of 'out.xyz' says no format (.txt, .folded, .svg, .html, .pb.gz); give --format; see 'profile --help'" \
+	usage_error "profile: -o: the end of 'out.xyz' says no format (.txt, .folded, .svg, .html, .pb.gz, .speedscope.json, .json); give --format; see 'profile --help'" \
 		tracekit profile -o out.xyz
-	usage_error "profile: -o: the end of 'folded' says no format (.txt, .folded, .svg, .html, .pb.gz); give --format; see 'profile --help'" \
+	usage_error "profile: -o: the end of 'folded' says no format (.txt, .folded, .svg, .html, .pb.gz, .speedscope.json, .json); give --format; see 'profile --help'" \
 		tracekit profile -o folded
-	usage_error "profile: --format: 'svgz' is none of: text, folded, svg, html; see 'profile --help'" \
+	usage_error "profile: --format: 'svgz' is none of: text, folded, svg, html, pprof, speedscope, json; see 'profile --help'" \
 		tracekit profile --format svgz
 	usage_error "profile: -f and --format text exclude each other; see 'profile --help'" \
 		tracekit profile -f --format text -o out.folded

@@ -155,11 +155,11 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 }
 
 @test "-o and --format: what says the format" {
-	usage_error "stackcount: -o: the end of 'out.xyz' says no format (.txt, .folded, .svg, .html, .pb.gz); give --format; see 'stackcount --help'" \
+	usage_error "stackcount: -o: the end of 'out.xyz' says no format (.txt, .folded, .svg, .html, .pb.gz, .speedscope.json, .json); give --format; see 'stackcount --help'" \
 		tracekit stackcount vfs_read -o out.xyz
-	usage_error "stackcount: -o: the end of 'folded' says no format (.txt, .folded, .svg, .html, .pb.gz); give --format; see 'stackcount --help'" \
+	usage_error "stackcount: -o: the end of 'folded' says no format (.txt, .folded, .svg, .html, .pb.gz, .speedscope.json, .json); give --format; see 'stackcount --help'" \
 		tracekit stackcount vfs_read -o folded
-	usage_error "stackcount: --format: 'svgz' is none of: text, folded, svg, html; see 'stackcount --help'" \
+	usage_error "stackcount: --format: 'svgz' is none of: text, folded, svg, html, pprof, speedscope, json; see 'stackcount --help'" \
 		tracekit stackcount vfs_read --format svgz
 	usage_error "stackcount: -f and --format text exclude each other; see 'stackcount --help'" \
 		tracekit stackcount vfs_read -f --format text -o out.folded

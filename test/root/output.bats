@@ -152,6 +152,40 @@ places_in() {
 	done
 }
 
+@test "JSON: a line for each stack, with all that is known of its frames" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	calls names 50
+	start_stackcount -P -p "$pid" -o stacks.json "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	[ "$(jq -s 'map(.count) | add' stacks.json)" -eq 150 ]
+	jq -e --argjson pid "$pid" '
+		(keys_unsorted == ["count", "comm", "pid", "kernel", "user"]) and .comm == "calls" and .pid == $pid and
+		.user[0].name == "counted" and .user[0].module == "calls" and .user[0].kind == "user" and
+		([.user[].name] | index("main") > 0) and all(.kernel[]; .kind == "kernel")' stacks.json >said.jq
+	[ "$(sort -u said.jq)" = true ]
+	start_stackcount -K -o stacks.json -p "$pid" "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	[ "$(jq -c 'keys_unsorted' stacks.json | sort -u)" = '["count","kernel","user"]' ]
+}
+
+@test "speedscope: a profile for each process, or one of all" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	spin names
+	spin deep 20
+	profile -p "${started[0]},${started[1]}" -F 499 -o both.speedscope.json 0.4
+	jq -e --arg first "spin (${started[0]})" --arg second "spin (${started[1]})" '
+		([.profiles[].name] | sort) == ([$first, $second] | sort) and
+		all(.profiles[]; .unit == "nanoseconds" and .endValue == (.weights | add) and
+			(.samples | length) == (.weights | length)) and
+		([.profiles[].samples[][]] | max) == (.shared.frames | length) - 1 and
+		any(.shared.frames[]; .name == "spin_leaf")' both.speedscope.json
+	profile -p "${started[0]},${started[1]}" -F 499 --merge -o one.speedscope.json 0.4
+	jq -e '(.profiles | length) == 1 and
+		(.shared.frames as $frames | all(.profiles[0].samples[]; $frames[.[0]].name == "spin"))' one.speedscope.json
+}
+
 @test "pprof: nothing for a terminal" {
 	command -v script >/dev/null || skip "script is not installed"
 	TERM=xterm script -qfec "$TRACEKIT profile --format pprof 1" said </dev/null >/dev/null || status=$?

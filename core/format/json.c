@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A line for each stack, which is an object of JSON. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/format/format.h"
+#include "core/report/frame_json.h"
+#include "core/report/json.h"
+#include "core/trace/stacks.h"
+
+static void print_stack(FILE *out, const struct shown_stacks *shown,
+			const struct counted_stack *item, const struct frames *frames,
+			uint32_t hidden)
+{
+	const char *separator = "";
+
+	for (uint32_t i = hidden; i < frames->nr; i++) {
+		const struct sym_query *query = shown_stacks__answer(shown, item, frames, i);
+
+		for (uint32_t level = 0; level < frame_text__levels(frames->frames[i], query);
+		     level++) {
+			char text[FRAME_JSON_MAX];
+
+			frame_json__write(frames->frames[i], query, level, true, text);
+			fprintf(out, "%s%s", separator, text);
+			separator = ",";
+		}
+	}
+}
+
+static int write_json(FILE *out, const struct shown_stacks *shown)
+{
+	for (size_t i = 0; i < shown->counts->nr; i++) {
+		const struct counted_stack *item = &shown->counts->items[i];
+		char comm[JSON_STRING_SIZE(COMM_LEN)];
+
+		fprintf(out, "{\"count\":%" PRIu64, item->count);
+		if (item->key.comm[0]) {
+			json__quote(item->key.comm, strnlen(item->key.comm, COMM_LEN), comm,
+				    sizeof(comm));
+			fprintf(out, ",\"comm\":%s,\"pid\":%" PRIu32, comm, item->key.tgid);
+		}
+		fputs(",\"kernel\":[", out);
+		print_stack(out, shown, item, item->kernel, item->hidden);
+		fputs("],\"user\":[", out);
+		print_stack(out, shown, item, item->user, 0);
+		fputs("]}\n", out);
+	}
+	return 0;
+}
+
+const struct format format_json = {
+	.name = "json",
+	.suffix = ".json",
+	.write = write_json,
+};

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A file of speedscope (its file-format-schema.json): profiles of processes, whose stacks are lists
+ * of numbers of frames that all of them share.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/format/about.h"
+#include "core/format/format.h"
+#include "core/report/json.h"
+#include "core/trace/stacks.h"
+#include "sym/types.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/text_set.h"
+
+struct speedscope {
+	FILE *out;
+	const struct shown_stacks *shown;
+	struct text_set frames; /* objects of JSON */
+	int err;		/* 0 or -ENOMEM */
+};
+
+static void print_string(FILE *out, const char *text)
+{
+	char quoted[JSON_STRING_SIZE(FRAME_NAME_MAX)];
+
+	json__quote(text, strlen(text), quoted, sizeof(quoted));
+	fputs(quoted, out);
+}
+
+/* ---- frames ---- */
+
+/* Write the number of a frame, behind those of its callers. */
+static void print_frame(struct speedscope *speedscope, const char *name, const char *file,
+			uint32_t line, bool *first)
+{
+	char quoted[JSON_STRING_SIZE(FRAME_NAME_MAX)], text[3 * sizeof(quoted)];
+	size_t length;
+	uint32_t number = 0;
+
+	json__quote(name, strlen(name), quoted, sizeof(quoted));
+	length = (size_t)snprintf(text, sizeof(text), "{\"name\":%s", quoted);
+	if (file) {
+		json__quote(file, strlen(file), quoted, sizeof(quoted));
+		length += (size_t)sprintf(text + length, ",\"file\":%s", quoted);
+	}
+	if (file && line)
+		length += (size_t)sprintf(text + length, ",\"line\":%" PRIu32, line);
+	strcpy(text + length, "}");
+	if (text_set__add(&speedscope->frames, text, &number))
+		speedscope->err = -ENOMEM;
+	fprintf(speedscope->out, "%s%" PRIu32, *first ? "" : ",", number);
+	*first = false;
+}
+
+/* Without a name the module says more than nothing. */
+static void print_function(struct speedscope *speedscope, uint64_t frame,
+			   const struct sym_query *query, bool *first)
+{
+	char name[FRAME_NAME_MAX] = "[unknown]";
+
+	if (query->name)
+		frame_text__name(query->name, frame_tag(frame) == FRAME_KERNEL, query->generated,
+				 name);
+	print_frame(speedscope, name, query->source.file ? query->source.file : query->module,
+		    query->source.line, first);
+}
+
+/* Root first, and inlined calls behind the function that they are in. */
+static void print_levels(struct speedscope *speedscope, uint64_t frame,
+			 const struct sym_query *query, bool *first)
+{
+	uint32_t inlined = query ? frame_text__inlined(query) : 0;
+	char text[FRAME_TEXT_MAX];
+
+	if (query)
+		print_function(speedscope, frame, query, first);
+	if (!query || inlined < query->nr_inlined) {
+		frame_text__write(&speedscope->shown->style, frame, query, inlined, text);
+		print_frame(speedscope, text, NULL, 0, first);
+	}
+	while (inlined-- > 0) {
+		const struct sym_inlined *call = &query->inlined[inlined];
+		char name[FRAME_NAME_MAX] = "[unknown]";
+
+		if (call->name)
+			frame_text__name(call->name, false, false, name);
+		print_frame(speedscope, name, call->source.file, call->source.line, first);
+	}
+}
+
+static void print_frames(struct speedscope *speedscope, const struct counted_stack *item,
+			 const struct frames *frames, uint32_t hidden, bool *first)
+{
+	for (uint32_t i = frames->nr; i-- > hidden;)
+		print_levels(speedscope, frames->frames[i],
+			     shown_stacks__answer(speedscope->shown, item, frames, i), first);
+}
+
+/* ---- profiles ---- */
+
+/* By process. */
+static int compare_processes(const void *left, const void *right)
+{
+	const struct counted_stack *a = *(const struct counted_stack *const *)left;
+	const struct counted_stack *b = *(const struct counted_stack *const *)right;
+	int order = COMPARE(a->key.tgid, b->key.tgid);
+
+	return order ? order : memcmp(a->key.comm, b->key.comm, COMM_LEN);
+}
+
+static void print_sample(struct speedscope *speedscope, const struct counted_stack *item)
+{
+	char comm[COMM_LEN + 1];
+	bool first = true;
+
+	fputc('[', speedscope->out);
+	if (speedscope->shown->merged && speedscope->shown->comms) {
+		counted_stack__comm(item, false, comm);
+		print_frame(speedscope, comm, NULL, 0, &first);
+	}
+	print_frames(speedscope, item, item->user, 0, &first);
+	print_frames(speedscope, item, item->kernel, item->hidden, &first);
+	fputc(']', speedscope->out);
+}
+
+static bool counts_time(const struct shown_stacks *shown)
+{
+	return shown->cost && !strcmp(shown->cost_unit, "nanoseconds");
+}
+
+static uint64_t weight_of(const struct shown_stacks *shown, uint64_t count)
+{
+	return counts_time(shown) ? count * shown->cost_each : count;
+}
+
+static void print_name(struct speedscope *speedscope, const struct counted_stack *item)
+{
+	char comm[COMM_LEN + 1], name[64];
+
+	if (speedscope->shown->merged || !item->key.comm[0]) {
+		print_string(speedscope->out, speedscope->shown->unit);
+		return;
+	}
+	counted_stack__comm(item, false, comm);
+	snprintf(name, sizeof(name), "%s (%" PRIu32 ")", comm, item->key.tgid);
+	print_string(speedscope->out, name);
+}
+
+/* The stacks of one process, or of all. */
+static void print_profile(struct speedscope *speedscope, const struct counted_stack *const *items,
+			  size_t nr)
+{
+	const struct shown_stacks *shown = speedscope->shown;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += weight_of(shown, items[i]->count);
+	fputs("{\"type\":\"sampled\",\"name\":", speedscope->out);
+	print_name(speedscope, items[0]);
+	fprintf(speedscope->out,
+		",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\"samples\":[",
+		counts_time(shown) ? "nanoseconds" : "none", sum);
+	for (size_t i = 0; i < nr; i++) {
+		fputs(i ? ",\n" : "\n", speedscope->out);
+		print_sample(speedscope, items[i]);
+	}
+	fputs("],\"weights\":[", speedscope->out);
+	for (size_t i = 0; i < nr; i++)
+		fprintf(speedscope->out, "%s%" PRIu64, i ? "," : "",
+			weight_of(shown, items[i]->count));
+	fputs("]}", speedscope->out);
+}
+
+static void print_profiles(struct speedscope *speedscope, const struct counted_stack *const *items,
+			   size_t nr)
+{
+	for (size_t first = 0, end; first < nr; first = end) {
+		for (end = first + 1; end < nr; end++)
+			if (!speedscope->shown->merged &&
+			    compare_processes(&items[first], &items[end]))
+				break;
+		fputs(first ? ",\n" : "\n", speedscope->out);
+		print_profile(speedscope, items + first, end - first);
+	}
+}
+
+static int write_speedscope(FILE *out, const struct shown_stacks *shown)
+{
+	struct speedscope speedscope = {.out = out, .shown = shown};
+	size_t nr = shown->counts->nr;
+	CLEANUP_FREE const struct counted_stack **items = calloc(nr + 1, sizeof(*items));
+	char about[1024];
+
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		items[i] = &shown->counts->items[i];
+	array__sort(items, nr, sizeof(*items), compare_processes);
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+	      "\"exporter\":\"tracekit\",\"name\":",
+	      out);
+	about__command_line(about, sizeof(about));
+	print_string(out, about);
+	fputs(",\"profiles\":[", out);
+	print_profiles(&speedscope, items, nr);
+	fputs("],\n\"shared\":{\"frames\":[", out);
+	for (size_t i = 0; i < speedscope.frames.nr; i++)
+		fprintf(out, "%s%s", i ? ",\n" : "\n", speedscope.frames.texts[i]);
+	fputs("]}}\n", out);
+	text_set__release(&speedscope.frames);
+	return speedscope.err;
+}
+
+const struct format format_speedscope = {
+	.name = "speedscope",
+	.suffix = ".speedscope.json",
+	.whole = true,
+	.write = write_speedscope,
+};
