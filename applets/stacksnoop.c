@@ -19,6 +19,7 @@ struct stacksnoop_settings {
 	struct probe_options probe;
 	uint64_t count; /* events; 0: no end */
 	bool json;
+	size_t format;	      /* enum stream_form */
 	uint64_t buffer_size; /* bytes */
 };
 
@@ -26,6 +27,12 @@ static const struct stacksnoop_settings defaults = {
 	.trace = TRACE_OPTIONS_DEFAULTS,
 	.buffer_size = 4 * 1024 * 1024,
 };
+
+static const char *const form_names[] = {[STREAM_TEXT] = "text",
+					 [STREAM_FOLDED] = "folded",
+					 [STREAM_JSON] = "json",
+					 [STREAM_PERF] = "perf",
+					 NULL};
 
 #define OFFSET(field) offsetof(struct stacksnoop_settings, field)
 /* clang-format off */
@@ -38,6 +45,10 @@ static const struct option_spec options[] = {
 	{.name = "json", .type = OPTION_FLAG,
 	 .offset = OFFSET(json),
 	 .help = "print each event as a line of JSON"},
+	{.name = "format", .value = "FORMAT", .type = OPTION_CHOICE,
+	 .offset = OFFSET(format), .choices = form_names,
+	 .help = "how events are printed: text (default), folded (as -f), json (as --json), or as "
+		 "perf script does"},
 	{.name = "buffer-size", .value = "SIZE", .type = OPTION_SIZE,
 	 .offset = OFFSET(buffer_size), .min = 1, .max = 1 << 30,
 	 .help = "room for events that are not read yet, rounded up to a power of two (default 4M)"},
@@ -49,14 +60,29 @@ static const struct option_spec options[] = {
 };
 /* clang-format on */
 
+/* As --format says, or one of the options that are shorter. */
+static enum stream_form form_of(const struct stacksnoop_settings *settings)
+{
+	if (settings->format != STREAM_TEXT)
+		return (enum stream_form)settings->format;
+	return settings->json ? STREAM_JSON : settings->trace.folded ? STREAM_FOLDED : STREAM_TEXT;
+}
+
 static int check(const void *settings, struct error *error)
 {
 	const struct stacksnoop_settings *stacksnoop = settings;
+
+	enum stream_form form = form_of(stacksnoop);
 
 	if (stacksnoop->json && stacksnoop->trace.folded)
 		return error__set(error, -EINVAL,
 				  "--json and -f exclude each other: a line is of one form; "
 				  "see 'stacksnoop --help'");
+	if ((stacksnoop->json && form != STREAM_JSON) ||
+	    (stacksnoop->trace.folded && form != STREAM_FOLDED))
+		return error__set(error, -EINVAL,
+				  "%s and --format %s exclude each other; see 'stacksnoop --help'",
+				  stacksnoop->json ? "--json" : "-f", form_names[form]);
 	if (trace_options__check(&stacksnoop->trace, "stacksnoop", "write -d", error))
 		return -EINVAL;
 	return probe_options__check(&stacksnoop->probe, error);
@@ -92,7 +118,7 @@ static int run(const void *argument, struct error *error)
 		.tracing.probe = &settings->probe,
 		.count = settings->count,
 		.buffer_size = whole_pages(settings->buffer_size),
-		.json = settings->json,
+		.form = form_of(settings),
 	};
 	struct tracing *tracing = &streaming.tracing;
 	int err;
@@ -128,7 +154,8 @@ const struct applet applet_stacksnoop = {
 				"    stacksnoop -U -p 185 c:malloc    # user stacks that lead to its malloc()\n"
 				"    stacksnoop -d t:sched:sched_process_exec   # kernel and user stacks\n"
 				"    stacksnoop -n 10 'u:python3*:gc__*'        # ten events of USDT probes\n"
-				"    stacksnoop --json -D 5 t:block:block_rq_issue   # for other programs\n",
+				"    stacksnoop --json -D 5 t:block:block_rq_issue   # for other programs\n"
+				"    stacksnoop --format perf -d -D 5 t:sched:sched_switch >events.perf  # a timeline\n",
 		},
 	.defaults = &defaults,
 	.settings_size = sizeof(defaults),

@@ -21,17 +21,19 @@ static struct stream_writer make_writer(const struct streaming *streaming)
 	const struct trace_options *options = streaming->tracing.options;
 	bool kernel = !options->user_stacks_only, user = !options->kernel_stacks_only;
 
-	return (struct stream_writer){
+	struct stream_writer writer = {
 		.out = stdout,
-		.style.folded = options->folded,
+		.form = streaming->form,
 		.style.offsets = options->offsets,
 		.style.verbose = options->verbose,
-		.json = streaming->json,
 		.kernel = kernel,
 		.user = user,
 		.delimited = kernel && user,
 		.hides_tracing = streaming->tracing.probes.spec.kind == PROBE_TRACEPOINT,
 	};
+
+	stream_writer__set_event(&writer, streaming->tracing.probe->pattern);
+	return writer;
 }
 
 static int start_naming(struct streaming *streaming, struct error *error)
@@ -59,6 +61,7 @@ int streaming__load(struct streaming *streaming, struct error *error)
 	if (!events)
 		return error__set(error, -ENOENT, "cannot find the map of events");
 	bpf_map__set_max_entries(events, (uint32_t)streaming->buffer_size);
+	tracing->names_files = streaming->form == STREAM_PERF;
 	err = tracing__load(tracing, error);
 	if (!err)
 		err = stream__open(&streaming->stream, session__maps(tracing->session),

@@ -18,7 +18,7 @@ struct streaming {
 	/* The applet's. */
 	uint64_t count;	      /* end after so many events; 0: no limit */
 	uint64_t buffer_size; /* bytes, a power of two */
-	bool json;
+	enum stream_form form;
 
 	struct stream_writer writer;
 	struct stream *stream;

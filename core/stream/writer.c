@@ -25,11 +25,61 @@ static size_t text_address(const struct sym_query *query, char *text)
 static size_t text_level(const struct stream_writer *writer, uint64_t frame,
 			 const struct sym_query *query, uint32_t level, char *text)
 {
+	struct frame_style style = writer->style;
 	size_t length = 0;
 
-	if (frame_tag(frame) != FRAME_MARK && !writer->style.folded)
+	style.folded = writer->form == STREAM_FOLDED;
+	if (frame_tag(frame) != FRAME_MARK && !style.folded)
 		length = text_address(query, text);
-	return length + frame_text__write(&writer->style, frame, query, level, text + length);
+	return length + frame_text__write(&style, frame, query, level, text + length);
+}
+
+/* The file: for the kernel a name that readers know it by. */
+static size_t perf_file(uint64_t frame, const struct sym_query *query, char *text)
+{
+	bool in_kernel = frame_tag(frame) == FRAME_KERNEL;
+	const char *file = query->path ? query->path : query->module;
+	size_t length = 0;
+
+	if (!file)
+		return (size_t)sprintf(text, in_kernel ? "[kernel.kallsyms]" : "[unknown]");
+	if (in_kernel)
+		text[length++] = '[';
+	length += text__clean(file, query->path ? mapping_path__length(file) : strlen(file), false,
+			      text + length, FRAME_NAME_MAX);
+	strcpy(text + length, in_kernel ? "]" : "");
+	return length + in_kernel;
+}
+
+/* "	ffffffff81280461 ext4_sync_fs+0x12 ([ext4])", "	     55d0c1a0 min (inlined)" */
+static size_t perf_level(const struct stream_writer *writer, uint64_t frame,
+			 const struct sym_query *query, uint32_t level, char *text)
+{
+	bool is_mark = frame_tag(frame) == FRAME_MARK;
+	uint32_t inlined = is_mark ? 0 : frame_text__inlined(query);
+	const char *name = is_mark	   ? NULL :
+			   level < inlined ? query->inlined[level].name :
+					     query->name;
+	size_t length = (size_t)sprintf(text, "\t%16" PRIx64 " ",
+					is_mark || query->in_file ? 0 : query->address);
+
+	if (is_mark || (level == inlined && inlined < query->nr_inlined)) {
+		length += frame_text__write(&writer->style, frame, query, level, text + length);
+		return length + (size_t)sprintf(text + length, " ([unknown])");
+	}
+	if (name)
+		frame_text__name(name, frame_tag(frame) == FRAME_KERNEL, query->generated,
+				 text + length);
+	else
+		strcpy(text + length, "[unknown]");
+	length += strlen(text + length);
+	if (level < inlined)
+		return length + (size_t)sprintf(text + length, " (inlined)");
+	if (name)
+		length += (size_t)sprintf(text + length, "+0x%" PRIx64, query->offset);
+	length += (size_t)sprintf(text + length, " (");
+	length += perf_file(frame, query, text + length);
+	return length + (size_t)sprintf(text + length, ")");
 }
 
 size_t stream_writer__level(const struct stream_writer *writer, uint64_t frame,
@@ -38,15 +88,17 @@ size_t stream_writer__level(const struct stream_writer *writer, uint64_t frame,
 {
 	/* Folded lines begin with the root. */
 	uint32_t last = frame_text__levels(frame, query) - 1;
-	uint32_t level = writer->style.folded ? last - number : number;
+	uint32_t level = writer->form == STREAM_FOLDED ? last - number : number;
 
-	return writer->json ? frame_json__write(frame, query, level, false, text) :
-			      text_level(writer, frame, query, level, text);
+	if (writer->form == STREAM_JSON)
+		return frame_json__write(frame, query, level, false, text);
+	return writer->form == STREAM_PERF ? perf_level(writer, frame, query, level, text) :
+					     text_level(writer, frame, query, level, text);
 }
 
 char stream_writer__separator(const struct stream_writer *writer)
 {
-	return writer->json ? ',' : writer->style.folded ? ';' : '\n';
+	return writer->form == STREAM_JSON ? ',' : writer->form == STREAM_FOLDED ? ';' : '\n';
 }
 
 /* ---- events ---- */
@@ -268,27 +320,72 @@ static void print_folded(const struct stream_writer *writer, const struct stream
 	put_string(piece, " 1\n");
 }
 
-/* Folded lines have no place for a gap: stderr has the sum. */
+void stream_writer__set_event(struct stream_writer *writer, const char *pattern)
+{
+	/* perf's own names of tracepoints. */
+	if (!strncmp(pattern, "t:", 2))
+		pattern += 2;
+	text__clean(pattern, strlen(pattern), false, writer->event, sizeof(writer->event));
+	for (char *at = writer->event; (at = strpbrk(at, " ")); at++)
+		*at = '?';
+}
+
+static void print_perf_stack(struct piece *piece, const struct sent_stack *stack, uint32_t hidden)
+{
+	for (uint32_t i = hidden; i < stack->nr; i++) {
+		put(piece, stack->shown[i]->text, stack->shown[i]->length);
+		put(piece, "\n", 1);
+	}
+}
+
+/* A line for the event, one for each frame, and an empty one. */
+static void print_perf(const struct stream_writer *writer, const struct stream_event *event,
+		       struct piece *piece)
+{
+	char time[TIME_SIZE], comm[COMM_LEN + 1], start[256];
+
+	print_time(time, event->time);
+	/* A reader takes a blank at the start for that of a frame. */
+	if (!text__clean(event->comm, strnlen(event->comm, COMM_LEN), false, comm, sizeof(comm)))
+		strcpy(comm, "?");
+	comm[0] = comm[0] == ' ' ? '?' : comm[0];
+	snprintf(start, sizeof(start), "%s %" PRIu32 "/%" PRIu32 " [%03" PRIu32 "] %s: 1 %s: \n",
+		 comm, event->tgid, event->tid, event->cpu, time, writer->event);
+	put_string(piece, start);
+	print_perf_stack(piece, event->kernel, count_hidden(writer, event->kernel));
+	print_perf_stack(piece, event->user, 0);
+	put(piece, "\n", 1);
+}
+
+/* Folded lines, and those of perf, have no place for a gap: stderr has the sum. */
 static void print_gap(const struct stream_writer *writer, const struct stream_event *gap)
 {
 	char time[TIME_SIZE];
 
 	print_time(time, gap->time);
-	if (writer->json)
+	if (writer->form == STREAM_JSON)
 		fprintf(writer->out, "{\"lost\":%" PRIu64 ",\"time\":\"%s\"}\n", gap->lost, time);
-	else if (!writer->style.folded)
+	else if (writer->form == STREAM_TEXT)
 		fprintf(writer->out, "lost %" PRIu64 " events\n", gap->lost);
 }
 
 void stream_writer__print_header(const struct stream_writer *writer)
 {
-	if (writer->json || writer->style.folded)
+	if (writer->form != STREAM_TEXT)
 		return;
 	fprintf(writer->out, "%-18s ", "TIME(s)");
 	if (writer->style.verbose)
 		fprintf(writer->out, "%-*s %-6s %-3s ", COMM_COLUMN, "COMM", "PID", "CPU");
 	fputs("STACK\n", writer->out);
 }
+
+static void (*const printers[])(const struct stream_writer *writer,
+				const struct stream_event *event, struct piece *piece) = {
+	[STREAM_TEXT] = print_text,
+	[STREAM_FOLDED] = print_folded,
+	[STREAM_JSON] = print_json,
+	[STREAM_PERF] = print_perf,
+};
 
 void stream_writer__print(const struct stream_writer *writer, const struct stream_event *event)
 {
@@ -298,11 +395,7 @@ void stream_writer__print(const struct stream_writer *writer, const struct strea
 	piece.length = 0;
 	if (event->lost)
 		print_gap(writer, event);
-	else if (writer->json)
-		print_json(writer, event, &piece);
-	else if (writer->style.folded)
-		print_folded(writer, event, &piece);
 	else
-		print_text(writer, event, &piece);
+		printers[writer->form](writer, event, &piece);
 	flush(&piece);
 }

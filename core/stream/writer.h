@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Single events as text, a row for each frame; or a line for each event: as JSON, or folded
- * for flame graphs.
+ * Single events: as text, a row for each frame; as a line for each event, of JSON, or folded for
+ * flame graphs; or as "perf script" prints them, which many programs read.
  */
 #ifndef TRACEKIT_CORE_STREAM_WRITER_H
 #define TRACEKIT_CORE_STREAM_WRITER_H
@@ -17,14 +17,21 @@
 struct stream_event;
 struct sym_query;
 
+enum stream_form { STREAM_TEXT, STREAM_FOLDED, STREAM_JSON, STREAM_PERF };
+
 struct stream_writer {
 	FILE *out;
-	struct frame_style style; /* verbose: with the thread and the CPU, too */
-	bool json;
+	enum stream_form form;
+	struct frame_style
+		style;	    /* not folded: see form; verbose: with the thread and the CPU, too */
+	char event[64];	    /* how STREAM_PERF calls events */
 	bool kernel, user;  /* which stacks were asked for */
 	bool delimited;	    /* mark the border between them; not in JSON */
 	bool hides_tracing; /* kernel stacks begin at the tracepoint, not at what it calls */
 };
+
+/* How STREAM_PERF calls the events of a pattern: one word. */
+void stream_writer__set_event(struct stream_writer *writer, const char *pattern);
 
 /* The text of one level: the longest is that of JSON. */
 #define STREAM_LEVEL_MAX FRAME_JSON_MAX
@@ -32,8 +39,8 @@ struct stream_writer {
 /*
  * Write frame number, with a NUL, of those that are shown for an address
  * (core/report/frame_text.h): the text behind "r0: ", an object of JSON, or a word of a folded
- * line; the same in all stacks. Numbers follow the order of output; the separator stands between
- * two frames. Returns the length.
+ * line, or a row of perf's; the same in all stacks. Numbers follow the order of output; the
+ * separator stands between two frames. Returns the length.
  */
 size_t stream_writer__level(const struct stream_writer *writer, uint64_t frame,
 			    const struct sym_query *query, uint32_t number,

@@ -119,6 +119,16 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	done
 }
 
+@test "--format, and the options that are shorter" {
+	usage_error "stacksnoop: --format: 'xml' is none of: text, folded, json, perf; $help" \
+		tracekit stacksnoop --format xml vfs_read
+	usage_error "stacksnoop: --json and --format perf exclude each other; $help" \
+		tracekit stacksnoop --json --format perf vfs_read
+	usage_error "stacksnoop: -f and --format json exclude each other; $help" \
+		tracekit stacksnoop -f --format=json vfs_read
+	says 0 out "$(tracekit stacksnoop --format folded -l c:malloc)" tracekit stacksnoop -f --format folded -l c:malloc
+}
+
 @test "--json and -f exclude each other, in any form" {
 	message="stacksnoop: --json and -f exclude each other: a line is of one form; $help"
 	usage_error "$message" tracekit stacksnoop --json -f vfs_read

@@ -114,7 +114,7 @@ static size_t count_bytes(struct sent_stack *const *stacks)
 #define NR_FRAMES 128
 
 static const struct stream_writer as_text = {.style.verbose = true, .user = true};
-static const struct stream_writer as_json = {.json = true, .user = true};
+static const struct stream_writer as_json = {.form = STREAM_JSON, .user = true};
 
 /* Names without end are not kept together, but each event gets its own. */
 static void long_names(void)

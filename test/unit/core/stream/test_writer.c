@@ -174,7 +174,7 @@ static void hostile_comms(void)
 
 static void labels(void)
 {
-	const struct stream_writer writer = {.style.folded = false};
+	const struct stream_writer writer = {0};
 	struct sym_query queries[STACK_SLOTS] = {0};
 	uint64_t addresses[STACK_SLOTS];
 	struct stream_event event = {0};
@@ -209,8 +209,8 @@ static void labels(void)
 
 static void json(void)
 {
-	const struct stream_writer both = {.json = true, .kernel = true, .user = true};
-	const struct stream_writer user = {.json = true, .user = true};
+	const struct stream_writer both = {.form = STREAM_JSON, .kernel = true, .user = true};
+	const struct stream_writer user = {.form = STREAM_JSON, .user = true};
 
 	check_print(
 		&both, 42005194132250004, "\033\"\xff",
@@ -232,11 +232,31 @@ static void json(void)
 		"{\"addr\":\"2a\",\"name\":null,\"module\":\"lib\\\\y\",\"module_offset\":26}]}\n");
 }
 
+static void as_perf(void)
+{
+	struct stream_writer both = {
+		.form = STREAM_PERF, .kernel = true, .user = true, .hides_tracing = true};
+
+	stream_writer__set_event(&both, "t:ext4:sync fs\n");
+	check_print(&both, 42005194132250004, "\033\"\xff",
+		    "?\"? 42/43 [003] 42005194.132250004: 1 ext4:sync?fs?: \n"
+		    "\tffffffff81000002 ext4_sync_fs+0x12 ([ext4])\n"
+		    "\t               0 [cut at 2 frames] ([unknown])\n"
+		    "\t    7f0000001000 a\"b;?+0x3 (x)\n"
+		    "\t              2a [unknown] (lib\\y)\n\n");
+	both.kernel = false;
+	stream_writer__set_event(&both, "c:malloc");
+	check_print(&both, 7, " x",
+		    "?x 42/43 [003] 0.000000007: 1 c:malloc: \n"
+		    "\t    7f0000001000 a\"b;?+0x3 (x)\n"
+		    "\t              2a [unknown] (lib\\y)\n\n");
+}
+
 static void folded(void)
 {
 	const struct stream_writer both = {
-		.style.folded = true, .kernel = true, .user = true, .delimited = true};
-	const struct stream_writer kernel = {.style.folded = true, .kernel = true};
+		.form = STREAM_FOLDED, .kernel = true, .user = true, .delimited = true};
+	const struct stream_writer kernel = {.form = STREAM_FOLDED, .kernel = true};
 
 	check_print(&both, 7, "a;b",
 		    "a:b;[unknown];a\"b:?;-;[cut at 2 frames];ext4_sync_fs;own 1\n");
@@ -270,9 +290,9 @@ static void inlined_calls(void)
 		 "0.000000001        r0: 7f0000001000 clamp (inlined) at clamp.h:14\n"
 		 "0.000000001        r1: 7f0000001000 draw at draw.c:7\n"
 		 "0.000000001        r2: 7f0000001010 main\n"},
-		{{.user = true, .style.folded = true, .style.annotations = true},
+		{{.user = true, .form = STREAM_FOLDED, .style.annotations = true},
 		 "c;main;draw:draw.c:7;clamp_[i]:clamp.h:14;min_[i]:min.h:3 1\n"},
-		{{.user = true, .json = true},
+		{{.user = true, .form = STREAM_JSON},
 		 "{\"time\":\"0.000000001\",\"comm\":\"c\",\"pid\":0,\"tid\":0,\"cpu\":0,\"user\":["
 		 "{\"addr\":\"7f0000001000\",\"name\":\"min\",\"inlined\":true,"
 		 "\"file\":\"/src/min.h\",\"line\":3},"
@@ -309,7 +329,7 @@ static void endless_inlined_calls(void)
 	static char text[STREAM_LEVEL_MAX];
 	const struct sym_query query = {
 		.address = USER, .name = "draw", .inlined = many, .nr_inlined = ARRAY_SIZE(many)};
-	struct stream_writer writer = {.json = true};
+	struct stream_writer writer = {.form = STREAM_JSON};
 
 	stream_writer__level(&writer, USER, &query, FRAME_INLINED_MAX - 1, text);
 	CHECK_STR(text, "{\"addr\":\"7f0000001000\",\"name\":null,\"inlined\":true}");
@@ -317,7 +337,7 @@ static void endless_inlined_calls(void)
 	CHECK_STR(text, "{\"addr\":null,\"name\":\"[cut at 62 inlined calls]\"}");
 	stream_writer__level(&writer, USER, &query, FRAME_INLINED_MAX + 1, text);
 	CHECK_STR(text, "{\"addr\":\"7f0000001000\",\"name\":\"draw\",\"offset\":0}");
-	writer = (struct stream_writer){.style.folded = true};
+	writer = (struct stream_writer){.form = STREAM_FOLDED};
 	stream_writer__level(&writer, USER, &query, 1, text);
 	CHECK_STR(text, "[cut at 62 inlined calls]");
 }
@@ -330,7 +350,7 @@ static void long_names(void)
 					.name = name,
 					.module = name,
 					.source = {.file = name, .line = UINT32_MAX}};
-	struct stream_writer writer = {.json = true};
+	struct stream_writer writer = {.form = STREAM_JSON};
 	size_t length;
 
 	memset(name, '\1', sizeof(name) - 1);
@@ -350,13 +370,14 @@ static void places_in_files(void)
 	const struct sym_query query = {
 		.address = 18, .in_file = true, .module = "libfoo.so", .module_offset = 18};
 
-	stream_writer__level(&(struct stream_writer){.json = true}, frame, &query, 0, text);
+	stream_writer__level(&(struct stream_writer){.form = STREAM_JSON}, frame, &query, 0, text);
 	CHECK_STR(text, "{\"addr\":null,\"name\":null,"
 			"\"module\":\"libfoo.so\",\"module_offset\":18}");
 	stream_writer__level(&(struct stream_writer){.style.verbose = true}, frame, &query, 0,
 			     text);
 	CHECK_STR(text, "- [unknown] (libfoo.so+0x12)");
-	stream_writer__level(&(struct stream_writer){.style.folded = true}, frame, &query, 0, text);
+	stream_writer__level(&(struct stream_writer){.form = STREAM_FOLDED}, frame, &query, 0,
+			     text);
 	CHECK_STR(text, "[unknown]");
 }
 
@@ -376,8 +397,9 @@ static void check_gap(struct stream_writer writer, const char *expected)
 static void gaps(void)
 {
 	check_gap((struct stream_writer){.kernel = true}, "lost 12 events\n");
-	check_gap((struct stream_writer){.json = true}, "{\"lost\":12,\"time\":\"1.000000001\"}\n");
-	check_gap((struct stream_writer){.style.folded = true}, "");
+	check_gap((struct stream_writer){.form = STREAM_JSON},
+		  "{\"lost\":12,\"time\":\"1.000000001\"}\n");
+	check_gap((struct stream_writer){.form = STREAM_FOLDED}, "");
 }
 
 static void check_header(struct stream_writer writer, const char *expected)
@@ -397,8 +419,8 @@ static void headers(void)
 	check_header((struct stream_writer){0}, "TIME(s)            STACK\n");
 	check_header((struct stream_writer){.style.verbose = true},
 		     "TIME(s)            COMM         PID    CPU STACK\n");
-	check_header((struct stream_writer){.json = true}, "");
-	check_header((struct stream_writer){.style.folded = true}, "");
+	check_header((struct stream_writer){.form = STREAM_JSON}, "");
+	check_header((struct stream_writer){.form = STREAM_FOLDED}, "");
 }
 
 static const struct tap_test tests[] = {
@@ -408,6 +430,7 @@ static const struct tap_test tests[] = {
 	{"any comm keeps to its column", hostile_comms},
 	{"the label of each frame", labels},
 	{"JSON", json},
+	{"as perf script prints", as_perf},
 	{"folded lines", folded},
 	{"inlined calls and source lines", inlined_calls},
 	{"inlined calls without end", endless_inlined_calls},

@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Results in the programs that people look at them with, as far as these come from npm.
+
+load helpers
+load ../refute
+
+# The modules of package-lock.json, in the build folder: they are installed once.
+setup_file() {
+	modules=$BUILD/test/root/consumers
+	export modules
+	type -P npm node >/dev/null || return 0
+	mkdir -p "$modules"
+	cp "$SOURCE"/test/root/package*.json "$modules"
+	[ -d "$modules/node_modules" ] ||
+		timeout $((100 * TRACEKIT_SLOWNESS)) npm --prefix "$modules" ci --no-audit --no-fund >"$modules/log" 2>&1 3>&- ||
+		rm -rf "$modules/node_modules"
+}
+
+needs() {
+	local tool
+	type -P npm node >/dev/null || skip "npm is not installed"
+	[ -d "$modules/node_modules" ] || skip "npm cannot install what package-lock.json has"
+	for tool; do
+		type -P "$tool" >/dev/null || skip "$tool is not installed"
+	done
+}
+
+# ---- speedscope ----
+
+# The text of speedscope's list of functions for FILE, in a browser.
+in_speedscope() {
+	local page=$modules/node_modules/speedscope/dist/release/index.html
+	printf 'speedscope.loadFileFromBase64("%s", "%s")\n' "$1" "$(base64 -w 0 "$1")" >"$1.js"
+	timeout $((60 * TRACEKIT_SLOWNESS)) chromium --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
+		--user-data-dir="$PWD/browser" --virtual-time-budget=20000 --dump-dom \
+		"file://$page#localProfilePath=$PWD/$1.js&view=sandwich" 2>browser.err 3>&- >"$1.dom"
+	grep -q 'Total' "$1.dom"
+}
+
+@test "speedscope shows its own files, profiles of pprof and folded lines" {
+	needs chromium
+	spin names
+	for suffix in speedscope.json pb.gz folded; do
+		profile -p "$pid" -F 499 -o "p.$suffix" 0.3
+		in_speedscope "p.$suffix"
+		grep -q '>spin_leaf<' "p.$suffix.dom"
+	done
+	grep -q "spin ($pid)" p.speedscope.json.dom
+}
+
+@test "speedscope shows events as perf prints them" {
+	needs chromium
+	calls names 5
+	start_stacksnoop --format perf -U -p "$pid" "$CALLS:counted"
+	go "$pid"
+	stop_tracer
+	mv out calls.linux-perf.txt
+	in_speedscope calls.linux-perf.txt
+	grep -q '>counted' calls.linux-perf.txt.dom
+	grep -q '>names' calls.linux-perf.txt.dom
+}
+
+# ---- Firefox Profiler ----
+
+firefox() {
+	HOME=$PWD timeout $((60 * TRACEKIT_SLOWNESS)) "$modules/node_modules/.bin/profiler-cli" "$@" 3>&-
+}
+
+@test "the Firefox Profiler reads events as perf prints them" {
+	needs
+	calls names 50
+	start_stacksnoop --format perf -U -p "$pid" "$CALLS:counted"
+	go "$pid"
+	stop_tracer
+	[ "$(grep -c ': 1 [^ ]*:counted: $' out)" -eq 150 ]
+	firefox load "$PWD/out"
+	firefox thread functions --include-idle >functions
+	firefox thread list >threads
+	firefox stop
+	grep -q "^\* t-0 .* calls .* $pid " threads
+	grep -q '/calls!counted - self: 150 (100.0%), total: 150 (100.0%)' functions
+	grep -q '/calls!two - self: 0 (0.0%), total: 100 (66' functions
+}
+
+# ---- stackcollapse-perf.pl, which neither Debian nor npm has ----
+
+@test "stackcollapse-perf.pl reads events as perf prints them" {
+	type -P stackcollapse-perf.pl >/dev/null || skip "stackcollapse-perf.pl is not installed"
+	calls names 50
+	start_stacksnoop --format perf -U -p "$pid" "$CALLS:counted"
+	go "$pid"
+	stop_tracer
+	stackcollapse-perf.pl out >folded
+	[ "$(awk '{ sum += $NF } END { print sum }' folded)" -eq 150 ]
+	grep -q '^calls;.*;main;names;two;counted 100$' folded
+}
