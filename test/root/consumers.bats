@@ -3,27 +3,27 @@
 # Results in the programs that people look at them with, as far as these come from npm.
 
 load helpers
+load stacksnoop
 load ../refute
 
 # The modules of package-lock.json, in the build folder: they are installed once.
-setup_file() {
-	modules=$BUILD/test/root/consumers
-	export modules
-	type -P npm node >/dev/null || return 0
+modules=$BUILD/test/root/consumers
+
+install_modules() {
 	mkdir -p "$modules"
 	cp "$SOURCE"/test/root/package*.json "$modules"
-	[ -d "$modules/node_modules" ] ||
-		timeout $((100 * TRACEKIT_SLOWNESS)) npm --prefix "$modules" ci --no-audit --no-fund >"$modules/log" 2>&1 3>&- ||
+	timeout $((100 * TRACEKIT_SLOWNESS)) npm --prefix "$modules" ci --no-audit --no-fund >"$modules/log" 2>&1 3>&- ||
 		rm -rf "$modules/node_modules"
 }
 
+# needs PROGRAM...: and those modules.
 needs() {
 	local tool
-	type -P npm node >/dev/null || skip "npm is not installed"
-	[ -d "$modules/node_modules" ] || skip "npm cannot install what package-lock.json has"
-	for tool; do
+	for tool in npm node "$@"; do
 		type -P "$tool" >/dev/null || skip "$tool is not installed"
 	done
+	[ -d "$modules/node_modules" ] || install_modules
+	[ -d "$modules/node_modules" ] || skip "npm cannot install what package-lock.json has"
 }
 
 # ---- speedscope ----
