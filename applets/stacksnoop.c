@@ -155,7 +155,7 @@ const struct applet applet_stacksnoop = {
 				"    stacksnoop -d t:sched:sched_process_exec   # kernel and user stacks\n"
 				"    stacksnoop -n 10 'u:python3*:gc__*'        # ten events of USDT probes\n"
 				"    stacksnoop --json -D 5 t:block:block_rq_issue   # for other programs\n"
-				"    stacksnoop --format perf -d -D 5 t:sched:sched_switch >events.perf  # a timeline\n",
+				"    stacksnoop --format perf -dD 5 t:sched:sched_switch >out.perf  # a timeline\n",
 		},
 	.defaults = &defaults,
 	.settings_size = sizeof(defaults),
