@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include "core/format/format.h"
@@ -311,8 +312,76 @@ static void nothing(void)
 	perftools__profiles__profile__free_unpacked(profile, NULL);
 }
 
+/* The most memory that this program has had, in bytes. */
+static uint64_t peak(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+#define MANY_STACKS 16384
+#define MANY_FRAMES 100000
+#define DEPTH	    100
+
+/* As many stacks as there is room for by default, of 100 frames each: 16 MB besides themselves. */
+static void many_stacks(void)
+{
+	struct frame_place *many_places = calloc(MANY_FRAMES, sizeof(*many_places));
+	struct sym_query *many_queries = calloc(MANY_FRAMES, sizeof(*many_queries));
+	struct counted_stack *items = calloc(MANY_STACKS, sizeof(*items));
+	const struct frame_names many = {
+		.places = many_places, .queries = many_queries, .nr = MANY_FRAMES};
+	struct stack_counts counts = {.items = items, .nr = MANY_STACKS};
+	const struct accounting accounting = {0};
+	struct shown_stacks shown = shown_of(&counts, &accounting);
+	const struct frames *none = make_frames(NULL, 0);
+	FILE *out = fopen("/dev/null", "w");
+	uint64_t before;
+
+	for (size_t i = 0; i < MANY_FRAMES; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "a::function::of::some<length>::number_%zu(int)", i);
+		many_places[i] = (struct frame_place){
+			.frame = 0x1000 + i * 16, .tgid = 42, .return_address = true};
+		many_queries[i] = (struct sym_query){
+			.address = many_places[i].frame,
+			.return_address = true,
+			.name = arena__copy_string(&arena, name, strlen(name)),
+			.path = "/usr/lib/libmany.so",
+			.file_offset = i * 16,
+		};
+	}
+	for (size_t i = 0; i < MANY_STACKS; i++) {
+		uint64_t addresses[DEPTH];
+
+		for (size_t at = 0; at < DEPTH; at++)
+			addresses[at] = many_places[(i * 7919 + at * 104729) % MANY_FRAMES].frame;
+		/* No leaf of these is looked up as one. */
+		addresses[0] = frame_mark(MARK_CUT, 1);
+		items[i] = (struct counted_stack){.key.tgid = 42,
+						  .count = 1,
+						  .kernel = none,
+						  .user = make_frames(addresses, DEPTH)};
+	}
+	shown.names = &many;
+	before = peak();
+	CHECK_INT(format_pprof.write(out, &shown), 0);
+	printf("# %" PRIu64 " bytes more\n", peak() - before);
+#ifndef __SANITIZE_ADDRESS__ /* which has memory of its own */
+	CHECK(peak() - before < 16 * 1024 * 1024);
+#endif
+	fclose(out);
+	free(many_places);
+	free(many_queries);
+	free(items);
+}
+
 static const struct tap_test tests[] = {
 	{"stacks, their files, and names that a terminal would obey", stacks},
+	{"16,384 stacks of 100 frames, in 16 MB", many_stacks},
 	{"no stacks, and events that stand for nothing else", nothing},
 };
 
