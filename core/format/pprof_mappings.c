@@ -21,6 +21,9 @@
 /* Where the first file is told to be: pprof takes 0 for "not known". */
 #define FIRST_ADDRESS 0x400000
 
+/* No program or library is so large. */
+#define OFFSET_MAX ((uint64_t)1 << FRAME_MODULE_SHIFT)
+
 static uint64_t page_of(uint64_t address)
 {
 	return address & ~(uint64_t)(PAGE - 1);
@@ -34,7 +37,7 @@ void pprof_mappings__release(struct pprof_mappings *mappings)
 	}
 	free(mappings->items);
 	free(mappings->frames);
-	text_set__release(&mappings->paths);
+	text_set__release(&mappings->names);
 }
 
 /* ---- which frame is where ---- */
@@ -57,57 +60,74 @@ static int add_mapping(struct pprof_mappings *mappings, const char *path, const 
 	return 0;
 }
 
-/* The mapping with that path and build ID, which is made if there is none. */
-static int find_mapping(struct pprof_mappings *mappings, const char *path, size_t length,
-			const char *build_id, struct pprof_frame *frame)
+/* *number: that of the mapping of this name, perhaps a new one; then *is_new. */
+static int number_of(struct pprof_mappings *mappings, const char *name, uint32_t *number,
+		     bool *is_new)
 {
-	char clean[PATH_MAX];
-	CLEANUP_FREE char *key = NULL;
-	uint32_t number;
+	int err = text_set__add(&mappings->names, name, number);
 
-	text__clean(path, length, false, clean, sizeof(clean));
-	if (asprintf(&key, "%s\n%s", clean, build_id) < 0) {
-		key = NULL;
-		return -ENOMEM;
-	}
-	if (text_set__add(&mappings->paths, key, &number))
-		return -ENOMEM;
-	frame->mapping = number + 1;
-	return number < mappings->nr ? 0 : add_mapping(mappings, clean, build_id, false);
+	*is_new = !err && *number == mappings->nr;
+	return err;
 }
 
 static int place_in_kernel(struct pprof_mappings *mappings, const struct sym_query *query,
 			   struct pprof_frame *frame)
 {
-	char path[128] = "[kernel.kallsyms]", build_id[KERNEL_BUILD_ID_MAX];
+	char name[128] = "[kernel.kallsyms]", build_id[KERNEL_BUILD_ID_MAX];
+	uint32_t number;
+	bool is_new;
+	int err;
 
 	if (query->module)
-		snprintf(path, sizeof(path), "[%s]", query->module);
-	frame->address = sym_query__lookup_address(query);
-	if (text_set__add(&mappings->paths, path, &frame->mapping))
-		return -ENOMEM;
-	if (frame->mapping++ < mappings->nr)
-		return 0;
-	kernel_build_id__read(query->module, build_id);
-	return add_mapping(mappings, path, build_id, true);
+		snprintf(name, sizeof(name), "[%s]", query->module);
+	err = number_of(mappings, name, &number, &is_new);
+	if (!err && is_new) {
+		kernel_build_id__read(query->module, build_id);
+		err = add_mapping(mappings, name, build_id, true);
+	}
+	*frame = (struct pprof_frame){number + 1, sym_query__lookup_address(query)};
+	return err;
 }
 
-/* The file, and where in it; nothing of code that the process has made. */
+/* The place at offset of a file, which is told apart by path and build ID. */
+static int place_at(struct pprof_mappings *mappings, const char *path, size_t length,
+		    const char *build_id, uint64_t offset, struct pprof_frame *frame)
+{
+	char clean_path[PATH_MAX], clean_id[256];
+	CLEANUP_FREE char *name = NULL;
+	uint32_t number;
+	bool is_new;
+	int err;
+
+	text__clean(path, length, false, clean_path, sizeof(clean_path));
+	text__clean(build_id, strlen(build_id), false, clean_id, sizeof(clean_id));
+	if (asprintf(&name, "%s\n%s", clean_path, clean_id) < 0) {
+		name = NULL;
+		return -ENOMEM;
+	}
+	err = number_of(mappings, name, &number, &is_new);
+	if (!err && is_new)
+		err = add_mapping(mappings, clean_path, clean_id, false);
+	*frame = (struct pprof_frame){number + 1, offset};
+	return err;
+}
+
+/* Code that the process has made, and what is far behind the end of any file, is in none. */
 static int place_in_file(struct pprof_mappings *mappings, const struct sym_query *query,
 			 struct pprof_frame *frame)
 {
-	uint64_t back = query->address - sym_query__lookup_address(query);
+	uint64_t lookup = sym_query__lookup_address(query), back = query->address - lookup;
+	uint64_t offset = (query->path ? query->file_offset : query->module_offset) - back;
 
-	frame->address = sym_query__lookup_address(query);
-	if (query->path) {
-		frame->address = query->file_offset - back;
-		return find_mapping(mappings, query->path, mapping_path__length(query->path),
-				    query->build_id ? query->build_id : "", frame);
-	}
+	*frame = (struct pprof_frame){0, lookup};
+	if (offset >= OFFSET_MAX)
+		return 0;
+	if (query->path)
+		return place_at(mappings, query->path, mapping_path__length(query->path),
+				query->build_id ? query->build_id : "", offset, frame);
 	if (!query->module || query->generated)
 		return 0;
-	frame->address = query->module_offset - back;
-	return find_mapping(mappings, query->module, strlen(query->module), "", frame);
+	return place_at(mappings, query->module, strlen(query->module), "", offset, frame);
 }
 
 /* The mapping spans what is used of it. */

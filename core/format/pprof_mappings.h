@@ -31,7 +31,7 @@ struct pprof_mappings {
 		uint32_t mapping; /* 1 more than its index; 0: none */
 		uint64_t address;
 	} * frames;
-	struct text_set paths; /* by path and build ID */
+	struct text_set names; /* of items: path and build ID */
 };
 
 /* Returns 0 or -ENOMEM; either way pprof_mappings__release() is due. */

@@ -25,6 +25,7 @@ static struct frame_place places[] = {
 	{KERNEL(0x10), 0, false, 0}, {KERNEL(0x2020), 0, true, 0}, {KERNEL(0x900000), 0, true, 0},
 	{0x1000, 42, false, 0},	     {0x2000, 42, true, 0},	   {0x3000, 42, true, 0},
 	{0x7f0000, 42, true, 0},     {0x5000, 43, true, 0},	   {0x6000, 43, false, 0},
+	{0x7000, 43, true, 0},
 };
 static const struct sym_inlined inlined[] = {
 	{.name = "in\xff;ner\n", .source = {.file = "/src/a\x1b.h", .line = 3}},
@@ -68,6 +69,10 @@ static struct sym_query queries[] = {
 	 .file_offset = 0x1234,
 	 .module = "a"},
 	{.address = 0x6000, .module = "gone.so", .module_offset = 0x88},
+	{.address = 0x7000,
+	 .return_address = true,
+	 .module = "huge.so",
+	 .module_offset = UINT64_MAX},
 };
 static const struct frame_names names = {
 	.places = places, .queries = queries, .nr = ARRAY_SIZE(places)};
@@ -230,7 +235,7 @@ static void stacks(void)
 		{.key = {.tgid = 43, .comm = "b"},
 		 .count = 1,
 		 .kernel = FRAMES(KERNEL(0x10)),
-		 .user = FRAMES(0x6000, 0x5000, frame_mark(MARK_CUT, 2))},
+		 .user = FRAMES(0x6000, 0x5000, 0x7000, frame_mark(MARK_CUT, 2))},
 	};
 	struct stack_counts counts = {.items = items, .nr = ARRAY_SIZE(items)};
 	const struct accounting accounting = {.events.n[EVENTS_SEEN] = 9,
@@ -281,7 +286,9 @@ static void stacks(void)
 	CHECK_INT(profile->location[ids[5] - 1]->address,
 		  profile->location[profile->sample[1]->location_id[2] - 1]->address);
 	CHECK_STR(mapping_of(profile, profile->sample[1]->location_id[1]), "gone.so ");
-	CHECK_STR(lines_of(profile, profile->sample[1]->location_id[3]), "[cut at 2 frames] :0");
+	/* A claim that no file can hold. */
+	CHECK_STR(mapping_of(profile, profile->sample[1]->location_id[3]), "");
+	CHECK_STR(lines_of(profile, profile->sample[1]->location_id[4]), "[cut at 2 frames] :0");
 	/* Only mappings all of whose frames have names say so. */
 	for (size_t i = 0; i < profile->n_mapping; i++)
 		CHECK_INT(profile->mapping[i]->has_functions,
