@@ -71,6 +71,15 @@ struct trace_options {
 	{.letter = 'p', .name = "pid", .value = "PID[,PID...]", .type = OPTION_PIDS,             \
 	 .offset = TRACE_OPTION_(settings, pids),                                                \
 	 .help = "only these processes; the trace ends when all of them have ended"},            \
+	{.name = "cgroup", .value = "PATH", .type = OPTION_PATH,                                 \
+	 .offset = TRACE_OPTION_(settings, cgroup),                                              \
+	 .help = "only processes in this cgroup (version 2) and those below it"},                \
+	{.name = "cgroupmap", .value = "PATH", .type = OPTION_PATH,                              \
+	 .offset = TRACE_OPTION_(settings, cgroupmap),                                           \
+	 .help = "only the cgroups whose IDs are keys of the BPF hash map pinned at PATH"},      \
+	{.name = "mntnsmap", .value = "PATH", .type = OPTION_PATH,                               \
+	 .offset = TRACE_OPTION_(settings, mntnsmap),                                            \
+	 .help = "only the mount namespaces whose inodes are keys of the map pinned at PATH"},   \
 	{.letter = 'U', .name = "user-stacks-only", .type = OPTION_FLAG,                         \
 	 .offset = TRACE_OPTION_(settings, user_stacks_only),                                    \
 	 .help = "only user stacks, no kernel stacks"},                                          \

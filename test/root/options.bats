@@ -225,6 +225,53 @@ enter() {
 	grep -q "spin ($pid)" out
 }
 
+# The calls of the programs PID..., each of which makes 50 and 100.
+all_go() {
+	local program
+	for program; do
+		go "$program"
+	done
+}
+
+@test "--cgroup and --cgroupmap of stackcount and stacksnoop: events of these, and no others" {
+	make_cgroup
+	calls names 50
+	outside=$pid
+	calls names 50
+	inside=$pid
+	calls names 50
+	enter "$inside" "$cgroup"
+	enter "$pid" "$cgroup/below"
+	start_stackcount -P --stats --cgroup "$cgroup" "$CALLS:counted"
+	all_go "$outside" "$inside" "$pid"
+	stop_stackcount
+	grep -q "\\[$inside\\]" out
+	grep -q "\\[$pid\\]" out
+	refute grep -q "\\[$outside\\]" out
+	[ "$(total counted)" -eq 300 ]
+	[ "$(total filtered)" -eq 150 ]
+	pin_map groups hash 8 8
+	add_key groups "$(stat -c %i "$cgroup/below")"
+	start_tracer stacksnoop -vU --stats --cgroupmap bpf/groups "$CALLS:counted"
+	all_go "$outside" "$inside" "$pid"
+	stop_tracer
+	[ "$(total counted)" -eq 150 ]
+	[ "$(sed 1d out | cut -c33-38 | sort -u | tr -d ' ')" = "$pid" ]
+}
+
+@test "--mntnsmap of stackcount: the mount namespaces in the map" {
+	[ -e /sys/kernel/btf/vmlinux ] || skip "the kernel has no BTF"
+	calls names 50
+	pin_map namespaces hash 8 8
+	start_stackcount --stats --mntnsmap bpf/namespaces "$CALLS:counted"
+	go "$pid"
+	add_key namespaces "$(stat -Lc %i "/proc/$pid/ns/mnt")"
+	go "$pid"
+	stop_stackcount
+	[ "$(total counted)" -eq 150 ]
+	[ "$(total filtered)" -eq 150 ]
+}
+
 @test "--cgroup of what is none" {
 	try profile --cgroup . 1 2>err
 	[ "$status" -eq 1 ]
