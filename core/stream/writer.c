@@ -322,8 +322,12 @@ static void print_folded(const struct stream_writer *writer, const struct stream
 
 void stream_writer__set_event(struct stream_writer *writer, const char *pattern)
 {
-	/* perf's own names of tracepoints. */
-	if (!strncmp(pattern, "t:", 2))
+	const char *slash = strrchr(pattern, '/');
+
+	/* As perf calls tracepoints; and of a file its name is enough. */
+	if (slash)
+		pattern = slash + 1;
+	else if (!strncmp(pattern, "t:", 2))
 		pattern += 2;
 	text__clean(pattern, strlen(pattern), false, writer->event, sizeof(writer->event));
 	for (char *at = writer->event; (at = strpbrk(at, " ")); at++)
@@ -342,7 +346,7 @@ static void print_perf_stack(struct piece *piece, const struct sent_stack *stack
 static void print_perf(const struct stream_writer *writer, const struct stream_event *event,
 		       struct piece *piece)
 {
-	char time[TIME_SIZE], comm[COMM_LEN + 1], start[256];
+	char time[TIME_SIZE], comm[COMM_LEN + 1], start[512];
 
 	print_time(time, event->time);
 	/* A reader takes a blank at the start for that of a frame. */

@@ -24,7 +24,7 @@ struct stream_writer {
 	enum stream_form form;
 	struct frame_style
 		style;	    /* not folded: see form; verbose: with the thread and the CPU, too */
-	char event[64];	    /* how STREAM_PERF calls events */
+	char event[256];    /* how STREAM_PERF calls events */
 	bool kernel, user;  /* which stacks were asked for */
 	bool delimited;	    /* mark the border between them; not in JSON */
 	bool hides_tracing; /* kernel stacks begin at the tracepoint, not at what it calls */

@@ -73,7 +73,7 @@ firefox() {
 	start_stacksnoop --format perf -U -p "$pid" "$CALLS:counted"
 	go "$pid"
 	stop_tracer
-	[ "$(grep -c ': 1 [^ ]*:counted: $' out)" -eq 150 ]
+	[ "$(grep -c ': 1 calls:counted: $' out)" -eq 150 ]
 	firefox load "$PWD/out"
 	firefox thread functions --include-idle >functions
 	firefox thread list >threads

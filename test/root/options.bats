@@ -250,7 +250,7 @@ all_go() {
 	refute grep -q "\\[$outside\\]" out
 	[ "$(total counted)" -eq 300 ]
 	[ "$(total filtered)" -eq 150 ]
-	pin_map groups hash 8 8
+	pin_map groups hash 8 12
 	add_key groups "$(stat -c %i "$cgroup/below")"
 	start_tracer stacksnoop -vU --stats --cgroupmap bpf/groups "$CALLS:counted"
 	all_go "$outside" "$inside" "$pid"
@@ -262,7 +262,7 @@ all_go() {
 @test "--mntnsmap of stackcount: the mount namespaces in the map" {
 	[ -e /sys/kernel/btf/vmlinux ] || skip "the kernel has no BTF"
 	calls names 50
-	pin_map namespaces hash 8 8
+	pin_map namespaces hash 8 12
 	start_stackcount --stats --mntnsmap bpf/namespaces "$CALLS:counted"
 	go "$pid"
 	add_key namespaces "$(stat -Lc %i "/proc/$pid/ns/mnt")"

@@ -245,7 +245,7 @@ static void as_perf(void)
 		    "\t    7f0000001000 a\"b;?+0x3 (x)\n"
 		    "\t              2a [unknown] (lib\\y)\n\n");
 	both.kernel = false;
-	stream_writer__set_event(&both, "c:malloc");
+	stream_writer__set_event(&both, "/usr/lib/c:malloc");
 	check_print(&both, 7, " x",
 		    "?x 42/43 [003] 0.000000007: 1 c:malloc: \n"
 		    "\t    7f0000001000 a\"b;?+0x3 (x)\n"
