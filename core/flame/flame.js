@@ -269,6 +269,12 @@
 			change({search: '^' + cell.textContent.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') + '$'});
 	});
 	addEventListener('resize', draw);
+	// The head stays in sight.
+	addEventListener('scroll', () => {
+		const top = svg.getBoundingClientRect().top;
+
+		svg.querySelector('.head').setAttribute('transform', 'translate(0,' + Math.max(0, -top) + ')');
+	});
 	addEventListener('hashchange', recall);
 
 	const probe = frames[0].label || frames[0].group.appendChild(document.createElementNS(SVG, 'text'));

@@ -86,7 +86,7 @@ static const char head[] =
 	"body { margin: 8px; font: 13px system-ui, sans-serif; }\n"
 	"main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(260px, 30em); gap: 12px; }\n"
 	"@media (max-width: 900px) { main { grid-template-columns: minmax(0, 1fr); } }\n"
-	"aside { max-height: 96vh; overflow: auto; }\n"
+	"aside { max-height: 96vh; overflow: auto; position: sticky; top: 0; align-self: start; }\n"
 	"table { border-collapse: collapse; width: 100%; font-size: 12px; }\n"
 	"th { position: sticky; top: 0; background: Canvas; cursor: pointer; text-align: right; }\n"
 	"td { text-align: right; padding: 1px 6px; font-variant-numeric: tabular-nums; }\n"

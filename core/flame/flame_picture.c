@@ -257,6 +257,17 @@ static int write_frames(FILE *out, const struct flame_picture *picture, const st
 	return 0;
 }
 
+static void write_start(FILE *out, const struct flame_picture *picture, const struct extent *extent)
+{
+	if (!picture->in_page)
+		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
+	fprintf(out,
+		"<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
+		"width=\"100%%\" height=\"%" PRIu32 "\">\n<style>%s</style>\n",
+		ABOVE + (extent->deepest + 1) * ROW + BELOW, flame_css);
+}
+
+/* Behind the frames, since it stays in sight above them when the picture is scrolled. */
 static void write_head(FILE *out, const struct flame_picture *picture, const struct extent *extent)
 {
 	static const struct {
@@ -267,12 +278,7 @@ static void write_head(FILE *out, const struct flame_picture *picture, const str
 		       {"modules", "colours by module"},
 		       {"before", "widths of before"}};
 
-	if (!picture->in_page)
-		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
-	fprintf(out,
-		"<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
-		"width=\"100%%\" height=\"%" PRIu32 "\">\n<style>%s</style>\n",
-		ABOVE + (extent->deepest + 1) * ROW + BELOW, flame_css);
+	fprintf(out, "<g class=\"head\"><rect width=\"100%%\" height=\"%d\"/>\n", ABOVE);
 	fputs("<text class=\"title\" x=\"6\" y=\"18\">", out);
 	write_text(out, picture->title);
 	fputs("</text>\n<text class=\"about\" x=\"6\" y=\"36\">", out);
@@ -288,7 +294,7 @@ static void write_head(FILE *out, const struct flame_picture *picture, const str
 		fprintf(out, "<tspan class=\"button %s\" dx=\"%d\">%s</tspan>", buttons[i].name,
 			i ? 16 : 0, buttons[i].label);
 	fputs("<tspan class=\"matched\" dx=\"16\"></tspan></text>\n"
-	      "<text class=\"details\" x=\"6\" y=\"71\"></text>\n",
+	      "<text class=\"details\" x=\"6\" y=\"71\"></text></g>\n",
 	      out);
 }
 
@@ -297,8 +303,9 @@ int flame_picture__write(FILE *out, const struct flame_picture *picture)
 	struct extent extent = choose(picture);
 	int err;
 
-	write_head(out, picture, &extent);
+	write_start(out, picture, &extent);
 	err = write_frames(out, picture, &extent);
+	write_head(out, picture, &extent);
 	if (picture->in_page)
 		fprintf(out, "</svg>\n<script>%s</script>\n", flame_js);
 	else

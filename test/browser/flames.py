@@ -289,6 +289,20 @@ def check(browser, number, name, page, case):
         print('# %s\nnot ok %d - %s' % (error, number, name), flush=True)
 
 
+def stays_in_sight(page):
+    """The head of a picture that is higher than the window, wherever that is scrolled to."""
+    assert page.browser.run('return scrollY') > 1000
+    for place in (0, 700, 1500):
+        page.browser.run('scrollTo(0, %d)' % place)
+        page.browser.run('return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+        near(page.browser.run('return document.querySelector(".head").getBoundingClientRect().top'), 0)
+    page.browser.run('scrollTo(0, document.documentElement.scrollHeight)')
+    page.browser.pointer(frame('f1'))
+    same(page.text('.details'), 'f1  1 samples, 100.00 %')
+    page.browser.click(button('icicle'))
+    same(page.hash(), '#icicle=1')
+
+
 def draws_100000(page):
     begin = time.monotonic()
     page.browser.open(page.url)
@@ -302,12 +316,13 @@ def make_files(folder):
     """Pictures of known frames; the difference of two runs; and a large one."""
     make_flames, tracekit = sys.argv[1:]
     subprocess.run([make_flames, folder], check=True)
-    for name, lines in (('before', DIFFERENCE[0]), ('now', DIFFERENCE[1]), ('large', [
+    deep = ['%s 1' % ';'.join('f%d' % i for i in range(200))]
+    for name, lines in (('deep', deep), ('before', DIFFERENCE[0]), ('now', DIFFERENCE[1]), ('large', [
             'p%d;function_%d;call_%d;leaf_%d %d' % (i % 7, i % 100, i % 10000, i, 1 + i % 13)
             for i in range(100000)])):
         with open('%s/%s' % (folder, name), 'w', encoding='utf-8') as file:
             file.write('\n'.join(lines) + '\n')
-    for command in (['-o', 'large.svg', 'large'],
+    for command in (['-o', 'large.svg', 'large'], ['-o', 'deep.svg', 'deep'],
                     ['--diff', 'before', '-o', 'diff.svg', 'now'],
                     ['--diff', 'before', '-o', 'diff.html', 'now']):
         subprocess.run([tracekit, 'flamegraph', *command], check=True, cwd=folder)
@@ -318,6 +333,7 @@ def main():
             for kind, file in (('SVG', (stem or 'flames') + '.svg'),
                                ('page', (stem or 'page') + '.html'))
             for name, case in cases]
+    plan.append(('SVG', 'the head stays in sight', 'deep.svg', stays_in_sight))
     plan.append(('SVG', '100,000 stacks are drawn, in less than 5 MB', 'large.svg', draws_100000))
     missing = [name for name in ('chromedriver', 'chromium') if not shutil.which(name)]
     print('1..%d' % len(plan))
