@@ -267,6 +267,17 @@ struct system_call_set {
  * Settings, written between open and load: they are constants to the verifier,
  * which then drops the branches that they switch off.
  */
+/*
+ * A glob for names of threads, as an automaton: bit i is the state in which the first i characters
+ * of the glob that are not "*" have been matched. A byte leads from bit i to bit i + 1 if it is in
+ * accepts[byte]; where a "*" follows, the state stays as well.
+ */
+struct comm_glob {
+	__u32 accepts[256];
+	__u32 stays;
+	__u32 end; /* the state that is a match */
+};
+
 struct trace_config {
 	__u64 hash_seed[2]; /* random in each run: processes choose their addresses */
 	__u64 pidns_dev;    /* the caller's PID namespace, or 0 if it is the initial one */
@@ -289,7 +300,9 @@ struct trace_config {
 	__u8 has_task_pt_regs;	/* the kernel has that helper (5.15), and BTF */
 	__u8 unwind_tables;	/* user stacks are walked by them, */
 	__u8 frame_pointers;	/* or by these, also where there are no tables */
-	__u8 reserved[3];
+	__u8 filter_comm;	/* ... filter threads whose names do not match comm */
+	__u8 reserved[2];
+	struct comm_glob comm;
 	struct system_call_set entered_calls; /* those whose entry is traced */
 	struct system_call_set left_calls;    /* ... whose return is */
 };
@@ -302,7 +315,7 @@ _Static_assert(sizeof(struct stack_count) == 16, "no padding");
 _Static_assert(sizeof(struct event_record) == 88, "no padding");
 _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
-_Static_assert(sizeof(struct trace_config) == 112 + 2 * SYSTEM_CALLS / 8, "no padding");
+_Static_assert(sizeof(struct trace_config) == 112 + 1032 + 2 * SYSTEM_CALLS / 8, "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");
 

@@ -62,6 +62,23 @@ static __always_inline bool in_wanted_groups(void)
 	return true;
 }
 
+static __always_inline bool has_wanted_name(void)
+{
+	char comm[COMM_LEN] = {};
+	__u32 states = 1;
+
+	bpf_get_current_comm(comm, sizeof(comm));
+#pragma unroll
+	for (int i = 0; i < COMM_LEN; i++) {
+		__u8 byte = (__u8)comm[i];
+
+		if (byte == 0)
+			break;
+		states = (states << 1 & config.comm.accepts[byte]) | (states & config.comm.stays);
+	}
+	return states & config.comm.end;
+}
+
 /* The IDs of the running thread in the caller's PID namespace; false if it has none there. */
 static __always_inline bool current_ids(__u32 *tgid, __u32 *tid)
 {
@@ -97,6 +114,8 @@ static __always_inline enum event_counter filter_current(__u32 *tgid, __u32 *tid
 	if (config.cpu != ALL_CPUS && config.cpu != bpf_get_smp_processor_id())
 		return EVENTS_FILTERED;
 	if ((idle && config.skip_idle) || !in_wanted_groups())
+		return EVENTS_FILTERED;
+	if (config.filter_comm && !has_wanted_name())
 		return EVENTS_FILTERED;
 	if (!idle && !current_ids(tgid, tid))
 		return config.filter_by ? EVENTS_FILTERED : EVENTS_FILTERED_PIDNS;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bpf/abi.h"
+#include "core/options/comm_glob.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 
@@ -47,6 +49,25 @@ int trace_options__processes(const struct trace_options *options, struct pid_lis
 	return 0;
 }
 
+static int check_comm(const char *comm, const char *program, struct error *error)
+{
+	struct comm_glob glob;
+
+	switch (comm_glob__compile(&glob, comm)) {
+	case 0:
+		return 0;
+	case -E2BIG:
+		return error__set(error, -EINVAL,
+				  "--comm '%.100s': names of threads have %d bytes at most, the "
+				  "rest is cut off; end it with *; see '%s --help'",
+				  comm, COMM_LEN - 1, program);
+	default:
+		return error__set(error, -EINVAL,
+				  "--comm '%.100s': '[' or a backslash has no end; see '%s --help'",
+				  comm, program);
+	}
+}
+
 int trace_options__check(const struct trace_options *options, const char *program,
 			 const char *for_all, struct error *error)
 {
@@ -60,5 +81,5 @@ int trace_options__check(const struct trace_options *options, const char *progra
 				  "-p and -L exclude each other: a thread belongs to one process; "
 				  "see '%s --help'",
 				  program);
-	return 0;
+	return options->comm ? check_comm(options->comm, program, error) : 0;
 }

@@ -34,6 +34,7 @@ struct trace_options {
 	const char *cgroupmap; /* path of a pinned map, or NULL */
 	const char *mntnsmap;  /* likewise */
 	const char *cgroup;    /* path of a cgroup, or NULL */
+	const char *comm;      /* glob for names of threads, or NULL */
 	bool kernel_stacks_only;
 	bool user_stacks_only;
 	bool delimited;
@@ -71,6 +72,9 @@ struct trace_options {
 	{.letter = 'p', .name = "pid", .value = "PID[,PID...]", .type = OPTION_PIDS,             \
 	 .offset = TRACE_OPTION_(settings, pids),                                                \
 	 .help = "only these processes; the trace ends when all of them have ended"},            \
+	{.name = "comm", .value = "NAME", .type = OPTION_TEXT,                                   \
+	 .offset = TRACE_OPTION_(settings, comm),                                                \
+	 .help = "only threads of this name, which may have * and ? in it"},                     \
 	{.name = "cgroup", .value = "PATH", .type = OPTION_PATH,                                 \
 	 .offset = TRACE_OPTION_(settings, cgroup),                                              \
 	 .help = "only processes in this cgroup (version 2) and those below it"},                \

@@ -12,6 +12,7 @@
 
 #include "bpf/abi.h"
 #include "core/kernel/types.h"
+#include "core/options/comm_glob.h"
 #include "core/options/trace_options.h"
 #include "core/trace/maps.h"
 #include "sym/util/cleanup.h"
@@ -170,7 +171,9 @@ int filter__configure(const struct trace_options *options, const struct trace_ma
 	config->filter_cgroup_ids = options->cgroupmap != NULL;
 	config->filter_mount_namespaces = options->mntnsmap != NULL;
 	config->filter_cgroup = options->cgroup != NULL;
-	return 0;
+	config->filter_comm = options->comm != NULL;
+	/* trace_options__check() has refused what is no glob. */
+	return options->comm ? comm_glob__compile(&config->comm, options->comm) : 0;
 }
 
 static int fill_targets(const struct pid_list *list, int fd, struct error *error)

@@ -272,6 +272,32 @@ all_go() {
 	[ "$(total filtered)" -eq 150 ]
 }
 
+@test "--comm: threads of that name, as they are called then" {
+	cp "$CALLS" ./other_name
+	calls names 50
+	mine=$pid
+	copy=./other_name calls names 50
+	copy=
+	for glob in 'other_name' 'o*_?ame' '[!a-n]*'; do
+		start_tracer stacksnoop -vU --stats --comm "$glob" t:syscalls:sys_enter_rt_sigtimedwait
+		all_go "$mine" "$pid"
+		stop_tracer
+		[ "$(total counted)" -gt 0 ]
+		[ "$(total filtered)" -gt 0 ]
+		[ "$(sed 1d out | cut -c20-31 | sort -u | tr -d ' ')" = other_name ]
+	done
+	for comm in calls 'c*'; do
+		profile --comm "$comm" 0.2 >out
+		refute grep -Eq ' other_name \\(' out
+	done
+	try profile --comm 0123456789abcdef 1 2>err
+	[ "$status" -eq 2 ]
+	grep -Fxq "profile: --comm '0123456789abcdef': names of threads have 15 bytes at most, the rest is cut off; end it with *; see 'profile --help'" err
+	try stackcount --comm '[a' vfs_read 2>err
+	[ "$status" -eq 2 ]
+	grep -Fxq "stackcount: --comm '[a': '[' or a backslash has no end; see 'stackcount --help'" err
+}
+
 @test "--cgroup of what is none" {
 	try profile --cgroup . 1 2>err
 	[ "$status" -eq 1 ]
