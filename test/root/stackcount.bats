@@ -46,6 +46,22 @@ load ../refute
 	[ "$(total seen)" -eq $((60 + $(total filtered))) ]
 }
 
+# bats test_tags=between
+@test "--comm: threads of that name and no others, by a glob" {
+	cp "$CALLS" ./other_name
+	calls getppids 10
+	other=$pid
+	copy=./other_name calls getppids 20
+	start_stackcount -P --stats --comm 'o*[!a-d]_n?me' t:syscalls:sys_enter_getppid
+	go "$other"
+	go "$pid"
+	stop_stackcount
+	[ "$(total counted)" -gt 0 ]
+	[ "$(total filtered)" -gt 0 ]
+	grep -q "other_name \\[$pid\\]" out
+	refute grep -q ' calls \[' out
+}
+
 @test "-p with two processes: both, and neither the third nor what they fork" {
 	calls names 10
 	third=$pid
