@@ -80,6 +80,7 @@ static const struct frame_names names = {
 _Static_assert(ARRAY_SIZE(places) == ARRAY_SIZE(queries), "each frame has its answer");
 
 static struct arena arena;
+static const struct frames no_frames;
 
 #define FRAMES(...)                                                                                \
 	make_frames((const uint64_t[]){__VA_ARGS__}, ARRAY_SIZE(((const uint64_t[]){__VA_ARGS__})))
@@ -343,7 +344,6 @@ static void many_stacks(void)
 	struct stack_counts counts = {.items = items, .nr = MANY_STACKS};
 	const struct accounting accounting = {0};
 	struct shown_stacks shown = shown_of(&counts, &accounting);
-	const struct frames *none = make_frames(NULL, 0);
 	FILE *out = fopen("/dev/null", "w");
 	uint64_t before;
 
@@ -370,7 +370,7 @@ static void many_stacks(void)
 		addresses[0] = frame_mark(MARK_CUT, 1);
 		items[i] = (struct counted_stack){.key.tgid = 42,
 						  .count = 1,
-						  .kernel = none,
+						  .kernel = &no_frames,
 						  .user = make_frames(addresses, DEPTH)};
 	}
 	shown.names = &many;
