@@ -68,7 +68,7 @@ static __always_inline bool has_wanted_name(void)
 	__u32 states = 1;
 
 	bpf_get_current_comm(comm, sizeof(comm));
-#pragma unroll
+#pragma clang loop unroll(disable)
 	for (int i = 0; i < COMM_LEN; i++) {
 		__u8 byte = (__u8)comm[i];
 
