@@ -4,6 +4,7 @@
 
 load helpers
 load ../refute
+load ../refute
 
 @test "hard links to every applet" {
 	cp "$TRACEKIT" ./tracekit
@@ -78,4 +79,24 @@ load ../refute
 		[ "$(readlink "root/usr/bin/$applet")" = tracekit ]
 		"root/usr/bin/$applet" --help | grep -q "^usage: $applet "
 	done
+}
+
+@test "cpack -G DEB makes a package that needs no other" {
+	command -v dpkg-deb >/dev/null || skip "dpkg-deb is not installed"
+	grep -Fxq 'TRACEKIT_STATIC:BOOL=ON' "$BUILD/CMakeCache.txt" || skip "the build is not static"
+	! grep -Eq 'TRACEKIT_(SANITIZE|FUZZ):BOOL=ON' "$BUILD/CMakeCache.txt" || skip "the build is not static"
+	cpack --config "$BUILD/CPackConfig.cmake" -G DEB -B "$PWD" >log
+	package=$(echo tracekit_*_"$(dpkg --print-architecture)".deb)
+	dpkg-deb -f "$package" >fields
+	[ "$(sed -n 's/^Section: //p' fields)" = utils ]
+	refute grep -q '^Depends:' fields
+	dpkg-deb -x "$package" root
+	[ "$(stat -c %a root/usr/bin/tracekit)" = 755 ]
+	for applet in $(tracekit --list | awk '{ print $1 }'); do
+		[ "$(readlink "root/usr/bin/$applet")" = tracekit ]
+		[ -s "root/usr/share/man/man8/$applet.8" ]
+	done
+	root/usr/bin/profile --help | grep -q '^usage: profile '
+	[ -s root/usr/share/doc/tracekit/copyright ]
+	dpkg-deb -c "$package" | refute grep -Ev ' root/root .* \./($|usr/)'
 }
