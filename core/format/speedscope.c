@@ -152,41 +152,55 @@ static void print_name(struct speedscope *speedscope, const struct counted_stack
 }
 
 /* The stacks of one process, or of all. */
-static void print_profile(struct speedscope *speedscope, const struct counted_stack *const *items,
-			  size_t nr)
+struct group {
+	const struct counted_stack *const *items;
+	size_t nr;
+	uint64_t weight;
+};
+
+static void print_profile(struct speedscope *speedscope, const struct group *group)
 {
 	const struct shown_stacks *shown = speedscope->shown;
-	uint64_t sum = 0;
 
-	for (size_t i = 0; i < nr; i++)
-		sum += weight_of(shown, items[i]->count);
 	fputs("{\"type\":\"sampled\",\"name\":", speedscope->out);
-	print_name(speedscope, items[0]);
+	print_name(speedscope, group->items[0]);
 	fprintf(speedscope->out,
 		",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\"samples\":[",
-		counts_time(shown) ? "nanoseconds" : "none", sum);
-	for (size_t i = 0; i < nr; i++) {
+		counts_time(shown) ? "nanoseconds" : "none", group->weight);
+	for (size_t i = 0; i < group->nr; i++) {
 		fputs(i ? ",\n" : "\n", speedscope->out);
-		print_sample(speedscope, items[i]);
+		print_sample(speedscope, group->items[i]);
 	}
 	fputs("],\"weights\":[", speedscope->out);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < group->nr; i++)
 		fprintf(speedscope->out, "%s%" PRIu64, i ? "," : "",
-			weight_of(shown, items[i]->count));
+			weight_of(shown, group->items[i]->count));
 	fputs("]}", speedscope->out);
 }
 
-static void print_profiles(struct speedscope *speedscope, const struct counted_stack *const *items,
-			   size_t nr)
+/* The heaviest is what speedscope shows first. */
+static int compare_weights(const void *left, const void *right)
 {
-	for (size_t first = 0, end; first < nr; first = end) {
-		for (end = first + 1; end < nr; end++)
-			if (!speedscope->shown->merged &&
-			    compare_processes(&items[first], &items[end]))
-				break;
-		fputs(first ? ",\n" : "\n", speedscope->out);
-		print_profile(speedscope, items + first, end - first);
+	const struct group *a = left, *b = right;
+	int order = COMPARE(b->weight, a->weight);
+
+	return order ? order : compare_processes(a->items, b->items);
+}
+
+/* The profiles of items, which are sorted by process; returns their number. */
+static size_t make_groups(const struct shown_stacks *shown,
+			  const struct counted_stack *const *items, size_t nr, struct group *groups)
+{
+	size_t nr_groups = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (i == 0 || (!shown->merged && compare_processes(&items[i - 1], &items[i])))
+			groups[nr_groups++] = (struct group){.items = &items[i]};
+		groups[nr_groups - 1].nr++;
+		groups[nr_groups - 1].weight += weight_of(shown, items[i]->count);
 	}
+	array__sort(groups, nr_groups, sizeof(*groups), compare_weights);
+	return nr_groups;
 }
 
 static int write_speedscope(FILE *out, const struct shown_stacks *shown)
@@ -194,20 +208,26 @@ static int write_speedscope(FILE *out, const struct shown_stacks *shown)
 	struct speedscope speedscope = {.out = out, .shown = shown};
 	size_t nr = shown->counts->nr;
 	CLEANUP_FREE const struct counted_stack **items = calloc(nr + 1, sizeof(*items));
+	CLEANUP_FREE struct group *groups = calloc(nr + 1, sizeof(*groups));
 	char about[1024];
+	size_t nr_groups;
 
-	if (!items)
+	if (!items || !groups)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		items[i] = &shown->counts->items[i];
 	array__sort(items, nr, sizeof(*items), compare_processes);
+	nr_groups = make_groups(shown, items, nr, groups);
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 	      "\"exporter\":\"tracekit\",\"name\":",
 	      out);
 	about__command_line(about, sizeof(about));
 	print_string(out, about);
 	fputs(",\"profiles\":[", out);
-	print_profiles(&speedscope, items, nr);
+	for (size_t i = 0; i < nr_groups; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		print_profile(&speedscope, &groups[i]);
+	}
 	fputs("],\n\"shared\":{\"frames\":[", out);
 	for (size_t i = 0; i < speedscope.frames.nr; i++)
 		fprintf(out, "%s%s", i ? ",\n" : "\n", speedscope.frames.texts[i]);

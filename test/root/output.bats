@@ -177,6 +177,7 @@ places_in() {
 	profile -p "${started[0]},${started[1]}" -F 499 -o both.speedscope.json 0.4
 	jq -e --arg first "spin (${started[0]})" --arg second "spin (${started[1]})" '
 		([.profiles[].name] | sort) == ([$first, $second] | sort) and
+		(.profiles[0].endValue >= .profiles[1].endValue) and
 		all(.profiles[]; .unit == "nanoseconds" and .endValue == (.weights | add) and
 			(.samples | length) == (.weights | length)) and
 		([.profiles[].samples[][]] | max) == (.shared.frames | length) - 1 and
