@@ -8,6 +8,7 @@ shows; an error of a script fails the test that it happens in.
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,13 @@ class Browser:
             if 'successfully on port ' in line:
                 self.base = 'http://127.0.0.1:' + line.split('on port ')[1].strip().rstrip('.')
                 break
+        try:
+            self.begin(folder)
+        except BaseException:
+            self.stop()
+            raise
+
+    def begin(self, folder):
         arguments = ['--headless', '--no-sandbox', '--disable-gpu', '--window-size=1300,900',
                      '--user-data-dir=' + folder + '/profile']
         answer = self.ask('POST', '/session', {'capabilities': {'alwaysMatch': {
@@ -47,8 +55,11 @@ class Browser:
         try:
             self.ask('DELETE', '')
         finally:
-            self.driver.terminate()
-            self.driver.wait()
+            self.stop()
+
+    def stop(self):
+        self.driver.terminate()
+        self.driver.wait()
 
     def run(self, script):
         return self.ask('POST', '/execute/sync', {'script': script, 'args': []})
@@ -312,6 +323,18 @@ def draws_100000(page):
     assert os.path.getsize(page.url[len('file://'):]) < 5000000
 
 
+def obstacle():
+    """Why there is no browser here; None: there is one."""
+    for name in ('chromedriver', 'chromium'):
+        if not shutil.which(name):
+            return name + ' is not installed'
+    try:
+        socket.getaddrinfo('localhost', None)
+    except OSError:
+        return 'chromedriver looks for localhost, which has no address here'
+    return None
+
+
 def make_files(folder):
     """Pictures of known frames; the difference of two runs; and a large one."""
     make_flames, tracekit = sys.argv[1:]
@@ -335,12 +358,11 @@ def main():
             for name, case in cases]
     plan.append(('SVG', 'the head stays in sight', 'deep.svg', stays_in_sight))
     plan.append(('SVG', '100,000 stacks are drawn, in less than 5 MB', 'large.svg', draws_100000))
-    missing = [name for name in ('chromedriver', 'chromium') if not shutil.which(name)]
+    reason = obstacle()
     print('1..%d' % len(plan))
-    if missing:
+    if reason:
         for i in range(len(plan)):
-            print('ok %d - a flame graph in a browser # SKIP %s is not installed'
-                  % (i + 1, missing[0]))
+            print('ok %d - a flame graph in a browser # SKIP %s' % (i + 1, reason))
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         make_files(folder)
