@@ -147,8 +147,8 @@ interrupt() {
 	spin_func_ab
 	profile_busy "$func_ab" -f -F 199
 	folded out
-	grep -Eq '^func_ab;(\[unknown\];)*([a-zA-Z_]+;)*main;func_ab;func_a [0-9]+$' out
-	grep -Eq '^func_ab;(\[unknown\];)*([a-zA-Z_]+;)*main;func_ab;func_b [0-9]+$' out
+	grep -Eq '^func_ab;(([a-zA-Z_]+|\[unknown\]);)*main;func_ab;func_a [0-9]+$' out
+	grep -Eq '^func_ab;(([a-zA-Z_]+|\[unknown\]);)*main;func_ab;func_b [0-9]+$' out
 }
 
 @test "profile -df, to a file for a flame graph" {
