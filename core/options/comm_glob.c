@@ -2,82 +2,48 @@
 #include "core/options/comm_glob.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "bpf/abi.h"
+#include "core/options/glob.h"
 
-/* What one character of a glob takes. */
-struct taken {
-	bool bytes[256];
-};
-
-/* A set, behind its "["; *pattern moves behind its "]". Returns 0 or -EINVAL. */
-static int take_set(const unsigned char **pattern, struct taken *taken)
+/* One element; *pattern moves behind it. Returns 0 or -EINVAL. */
+static int take(const char **pattern, struct glob_element *element)
 {
-	const unsigned char *at = *pattern;
-	bool others = *at == '!' || *at == '^';
-	const unsigned char *first = at += others;
+	const char *at = *pattern;
 
-	/* A "]" in the first place is a member. */
-	for (; *at && (*at != ']' || at == first); at++) {
-		unsigned char from = *at, to = from;
-
-		if (at[1] == '-' && at[2] && at[2] != ']') {
-			to = at[2];
-			at += 2;
-		}
-		for (unsigned int byte = from; byte <= to; byte++)
-			taken->bytes[byte] = true;
-	}
-	if (!*at)
+	if (*at == '[' && !glob__skip_set(at, false))
 		return -EINVAL;
-	for (unsigned int byte = 0; byte < 256; byte++)
-		taken->bytes[byte] ^= others;
-	*pattern = at + 1;
-	return 0;
-}
-
-/* One character that is not "*"; *pattern moves behind it. */
-static int take(const unsigned char **pattern, struct taken *taken)
-{
-	unsigned char byte = *(*pattern)++;
-
-	if (byte == '[')
-		return take_set(pattern, taken);
-	if (byte == '?') {
-		memset(taken->bytes, true, sizeof(taken->bytes));
+	if (*at != '\\') {
+		*pattern = glob__take(element, at);
 		return 0;
 	}
-	if (byte == '\\')
-		byte = *(*pattern)++;
-	taken->bytes[byte] = true;
-	return byte ? 0 : -EINVAL;
+	if (!at[1])
+		return -EINVAL;
+	*element = (struct glob_element){.is_star = false};
+	byte_set__add(&element->set, (unsigned char)at[1]);
+	*pattern = at + 2;
+	return 0;
 }
 
 int comm_glob__compile(struct comm_glob *glob, const char *pattern)
 {
-	const unsigned char *at = (const unsigned char *)pattern;
+	struct glob_element element;
 	unsigned int state = 0;
 
 	memset(glob, 0, sizeof(*glob));
-	while (*at) {
-		struct taken taken = {{0}};
-		int err;
-
-		if (*at == '*') {
+	while (*pattern) {
+		if (take(&pattern, &element))
+			return -EINVAL;
+		if (element.is_star) {
 			glob->stays |= 1U << state;
-			at++;
 			continue;
 		}
-		err = take(&at, &taken);
-		if (err)
-			return err;
 		if (++state >= COMM_LEN)
 			return -E2BIG;
 		for (unsigned int byte = 1; byte < 256; byte++)
-			glob->accepts[byte] |= (uint32_t)taken.bytes[byte] << state;
+			glob->accepts[byte] |=
+				(__u32)byte_set__has(&element.set, (unsigned char)byte) << state;
 	}
 	glob->end = 1U << state;
 	return 0;

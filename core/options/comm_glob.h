@@ -6,9 +6,9 @@
 struct comm_glob;
 
 /*
- * '*' stands for any bytes, '?' for one, '[...]' for one of a set, with ranges and '!' for all
- * others; a backslash takes the meaning of what follows. Returns 0; -EINVAL: a set or a backslash
- * does not end; -E2BIG: it only matches names that are longer than those of threads.
+ * A glob as of core/options/glob.h, in which a backslash takes the meaning of what follows. Returns
+ * 0; -EINVAL: a set or a backslash does not end; -E2BIG: it only matches names that are longer than
+ * those of threads.
  */
 int comm_glob__compile(struct comm_glob *glob, const char *pattern);
 

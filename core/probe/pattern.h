@@ -23,9 +23,7 @@ struct pattern;
 #define PATTERN_NAME_MAX 4096
 
 /*
- * A glob matches whole names: '*' any bytes, '?' one byte, '[...]' one of a set with
- * ranges and classes as in [a-z_[:digit:]], '[!...]' and '[^...]' one that is not in
- * it. All else stands for itself: also a backslash, and a '[' that is never closed.
+ * A glob (core/options/glob.h) matches whole names.
  * A regex is matched anywhere in the name, unless anchored.
  * Returns 0, or -EINVAL (no regular expression, or text is longer than PATTERN_NAME_MAX)
  * or -ENOMEM with error filled.
@@ -42,8 +40,5 @@ bool pattern__is_literal(const struct pattern *pattern);
 
 /* The text as given to pattern__new(). */
 const char *pattern__text(const struct pattern *pattern);
-
-/* The text behind the set, as in [a-z], that begins at text; NULL if none begins there. */
-const char *pattern__skip_set(const char *text, bool regex);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/options/glob.h"
 #include "core/probe/pattern.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -38,7 +39,7 @@ static int bad_spec(const struct probespec *spec, const struct kind *kind, const
 static const char *find_separator(const char *text)
 {
 	while (*text && *text != ':') {
-		const char *behind = pattern__skip_set(text, false);
+		const char *behind = glob__skip_set(text, false);
 
 		text = behind ? behind : text + 1;
 	}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/options/glob.h"
 #include "core/probe/pattern.h"
 
 #include <errno.h>
@@ -329,18 +330,18 @@ static void memory_of_regexes(void)
 
 static void sets_end(void)
 {
-	CHECK_STR(pattern__skip_set("[a-z]x", false), "x");
-	CHECK_STR(pattern__skip_set("[[:alpha:]]:x", false), ":x");
-	CHECK_STR(pattern__skip_set("[!]a]x", false), "x");
-	CHECK_STR(pattern__skip_set("[!]a]x", true), "a]x");
-	CHECK_STR(pattern__skip_set("[[.].]a]x", true), "x");
-	CHECK_STR(pattern__skip_set("[[.].]a]x", false), ".]a]x");
-	CHECK_STR(pattern__skip_set("[[:a]x:]]", false), "x:]]");
-	CHECK_STR(pattern__skip_set("[[=a]x=]]y", true), "y");
-	CHECK_STR(pattern__skip_set("[abc", false), NULL);
-	CHECK_STR(pattern__skip_set("[[:alpha:]", false), NULL);
-	CHECK_STR(pattern__skip_set("x[a]", false), NULL);
-	CHECK_STR(pattern__skip_set("", false), NULL);
+	CHECK_STR(glob__skip_set("[a-z]x", false), "x");
+	CHECK_STR(glob__skip_set("[[:alpha:]]:x", false), ":x");
+	CHECK_STR(glob__skip_set("[!]a]x", false), "x");
+	CHECK_STR(glob__skip_set("[!]a]x", true), "a]x");
+	CHECK_STR(glob__skip_set("[[.].]a]x", true), "x");
+	CHECK_STR(glob__skip_set("[[.].]a]x", false), ".]a]x");
+	CHECK_STR(glob__skip_set("[[:a]x:]]", false), "x:]]");
+	CHECK_STR(glob__skip_set("[[=a]x=]]y", true), "y");
+	CHECK_STR(glob__skip_set("[abc", false), NULL);
+	CHECK_STR(glob__skip_set("[[:alpha:]", false), NULL);
+	CHECK_STR(glob__skip_set("x[a]", false), NULL);
+	CHECK_STR(glob__skip_set("", false), NULL);
 }
 
 static const struct tap_test tests[] = {
