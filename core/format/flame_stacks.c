@@ -37,20 +37,18 @@ static int line__add(struct line *line, const char *text, const char *module, en
 	return 0;
 }
 
-/* Levels are inlined calls, perhaps a mark that there are more, and the function itself. */
 static enum flame_kind kind_of(uint64_t frame, const struct sym_query *query, uint32_t level)
 {
-	if (!query)
-		return FLAME_MARK;
-	if (level < frame_text__inlined(query))
-		return FLAME_INLINED;
-	if (level + 1 < frame_text__levels(frame, query))
-		return FLAME_MARK;
-	if (!query->name)
+	static const enum flame_kind kinds[] = {
+		[FRAME_IS_MARK] = FLAME_MARK,	  [FRAME_IS_INLINED] = FLAME_INLINED,
+		[FRAME_IS_KERNEL] = FLAME_KERNEL, [FRAME_IS_GENERATED] = FLAME_GENERATED,
+		[FRAME_IS_USER] = FLAME_USER,
+	};
+	enum frame_kind kind = frame_text__kind(frame, query, level);
+
+	if (kind != FRAME_IS_MARK && kind != FRAME_IS_INLINED && !query->name)
 		return FLAME_UNKNOWN;
-	if (frame_tag(frame) == FRAME_KERNEL)
-		return FLAME_KERNEL;
-	return query->generated ? FLAME_GENERATED : FLAME_USER;
+	return kinds[kind];
 }
 
 /* "[unknown] (libc.so.6)": side by side, frames without names say more by their files. */

@@ -152,11 +152,7 @@ static void add_lines(struct pprof *pprof, struct lines *lines, uint64_t frame,
 	char name[FRAME_NAME_MAX], text[FRAME_TEXT_MAX];
 
 	for (uint32_t i = 0; i < inlined; i++) {
-		const char *called = query->inlined[i].name;
-
-		strcpy(name, "[unknown]");
-		if (called)
-			frame_text__name(called, false, false, name);
+		frame_text__name(query->inlined[i].name, false, false, name);
 		add_line(pprof, lines, name, &query->inlined[i].source);
 	}
 	if (inlined < query->nr_inlined) {
@@ -186,18 +182,19 @@ static void emit_frames(struct pprof *pprof)
 static uint64_t mark_id(struct pprof *pprof, uint64_t frame)
 {
 	char text[FRAME_TEXT_MAX];
+	struct lines lines = {.nr = 0};
 	uint32_t number;
 	uint64_t id;
+	bool new;
 
 	frame_text__write(&pprof->shown->style, frame, NULL, 0, text);
-	if (is_new(pprof, &pprof->marks, text, &number)) {
-		struct lines lines = {.nr = 0};
-
+	new = is_new(pprof, &pprof->marks, text, &number);
+	id = pprof->shown->names->nr + number + 1;
+	if (new) {
 		add_line(pprof, &lines, text, NULL);
-		id = pprof->shown->names->nr + number + 1;
 		emit_location(pprof, id, NULL, &lines);
 	}
-	return pprof->shown->names->nr + number + 1;
+	return id;
 }
 
 static void emit_mappings(struct pprof *pprof)

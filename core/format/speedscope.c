@@ -61,11 +61,9 @@ static void print_frame(struct speedscope *speedscope, const char *name, const c
 static void print_function(struct speedscope *speedscope, uint64_t frame,
 			   const struct sym_query *query, bool *first)
 {
-	char name[FRAME_NAME_MAX] = "[unknown]";
+	char name[FRAME_NAME_MAX];
 
-	if (query->name)
-		frame_text__name(query->name, frame_tag(frame) == FRAME_KERNEL, query->generated,
-				 name);
+	frame_text__name(query->name, frame_tag(frame) == FRAME_KERNEL, query->generated, name);
 	print_frame(speedscope, name, query->source.file ? query->source.file : query->module,
 		    query->source.line, first);
 }
@@ -85,10 +83,9 @@ static void print_levels(struct speedscope *speedscope, uint64_t frame,
 	}
 	while (inlined-- > 0) {
 		const struct sym_inlined *call = &query->inlined[inlined];
-		char name[FRAME_NAME_MAX] = "[unknown]";
+		char name[FRAME_NAME_MAX];
 
-		if (call->name)
-			frame_text__name(call->name, false, false, name);
+		frame_text__name(call->name, false, false, name);
 		print_frame(speedscope, name, call->source.file, call->source.line, first);
 	}
 }

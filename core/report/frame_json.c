@@ -64,28 +64,18 @@ static size_t json_address(const struct sym_query *query, char *text)
 					 sprintf(text, "\"%" PRIx64 "\"", query->address));
 }
 
-/* True for the mark of a stack, or of inlined calls, which only the function itself follows. */
-static bool is_mark(uint64_t frame, const struct sym_query *query, uint32_t level)
-{
-	return frame_tag(frame) == FRAME_MARK ||
-	       (level == frame_text__inlined(query) && level < query->nr_inlined);
-}
-
-static const char *kind_of(uint64_t frame, const struct sym_query *query, uint32_t level)
-{
-	if (level < frame_text__inlined(query))
-		return "inlined";
-	if (frame_tag(frame) == FRAME_KERNEL)
-		return "kernel";
-	return query->generated ? "generated" : "user";
-}
-
 size_t frame_json__write(uint64_t frame, const struct sym_query *query, uint32_t level, bool kinds,
 			 char text[FRAME_JSON_MAX])
 {
+	static const char *const words[] = {
+		[FRAME_IS_MARK] = "mark",     [FRAME_IS_INLINED] = "inlined",
+		[FRAME_IS_KERNEL] = "kernel", [FRAME_IS_GENERATED] = "generated",
+		[FRAME_IS_USER] = "user",
+	};
+	enum frame_kind kind = frame_text__kind(frame, query, level);
 	size_t length;
 
-	if (is_mark(frame, query, level)) {
+	if (kind == FRAME_IS_MARK) {
 		const struct frame_style plain = {0};
 		char mark[FRAME_TEXT_MAX];
 
@@ -96,13 +86,12 @@ size_t frame_json__write(uint64_t frame, const struct sym_query *query, uint32_t
 	length = (size_t)sprintf(text, "{\"addr\":");
 	length += json_address(query, text + length);
 	length += (size_t)sprintf(text + length, ",\"name\":");
-	if (level < frame_text__inlined(query))
+	if (kind == FRAME_IS_INLINED)
 		length += json_inlined(&query->inlined[level], text + length);
 	else
-		length += json_function(query, frame_tag(frame) == FRAME_KERNEL, text + length);
+		length += json_function(query, kind == FRAME_IS_KERNEL, text + length);
 	if (kinds)
-		length += (size_t)sprintf(text + length, ",\"kind\":\"%s\"",
-					  kind_of(frame, query, level));
+		length += (size_t)sprintf(text + length, ",\"kind\":\"%s\"", words[kind]);
 	text[length++] = '}';
 	text[length] = '\0';
 	return length;

@@ -15,6 +15,8 @@
 #define INLINED_MARK_FOLDED "_[i]"
 #define INLINED_MARK	    " (inlined)"
 
+#define UNKNOWN "[unknown]"
+
 /* Text that grows at its end; FRAME_TEXT_MAX is room for all that comes. */
 struct frame_text {
 	const struct frame_style *style;
@@ -110,7 +112,7 @@ static void add_symbol(struct frame_text *frame, const struct sym_query *query, 
 /* "[unknown]", and with -v "[unknown] (libfoo.so+0x12ab)" where the file is known */
 static void add_unknown(struct frame_text *frame, const struct sym_query *query)
 {
-	add(frame, "[unknown]");
+	add(frame, UNKNOWN);
 	if (frame->style->verbose && query->module) {
 		add(frame, " (");
 		add_clean(frame, query->module);
@@ -140,7 +142,7 @@ static void write_inlined(struct frame_text *frame, const struct sym_inlined *in
 	if (inlined->name)
 		disarm_name(frame, add_clean(frame, inlined->name), false, false);
 	else
-		add(frame, "[unknown]");
+		add(frame, UNKNOWN);
 	if (!frame->style->folded)
 		add(frame, INLINED_MARK);
 	else if (frame->style->annotations)
@@ -189,6 +191,22 @@ uint32_t frame_text__levels(uint64_t frame, const struct sym_query *query)
 	return inlined + (inlined < query->nr_inlined) + 1;
 }
 
+enum frame_kind frame_text__kind(uint64_t frame, const struct sym_query *query, uint32_t level)
+{
+	uint32_t inlined;
+
+	if (frame_tag(frame) == FRAME_MARK)
+		return FRAME_IS_MARK;
+	inlined = frame_text__inlined(query);
+	if (level < inlined)
+		return FRAME_IS_INLINED;
+	if (level == inlined && inlined < query->nr_inlined)
+		return FRAME_IS_MARK;
+	if (frame_tag(frame) == FRAME_KERNEL)
+		return FRAME_IS_KERNEL;
+	return query->generated ? FRAME_IS_GENERATED : FRAME_IS_USER;
+}
+
 static size_t write_mark(uint64_t mark, char text[FRAME_TEXT_MAX])
 {
 	uint32_t argument = (uint32_t)mark;
@@ -203,18 +221,17 @@ size_t frame_text__write(const struct frame_style *style, uint64_t address,
 			 const struct sym_query *query, uint32_t level, char text[FRAME_TEXT_MAX])
 {
 	struct frame_text frame = {.style = style, .text = text};
-	uint32_t inlined;
+	enum frame_kind kind = frame_text__kind(address, query, level);
 
 	if (frame_tag(address) == FRAME_MARK)
 		return write_mark(address, text);
-	inlined = frame_text__inlined(query);
-	if (level < inlined)
-		write_inlined(&frame, &query->inlined[level]);
-	else if (level == inlined && inlined < query->nr_inlined)
+	if (kind == FRAME_IS_MARK)
 		return (size_t)snprintf(text, FRAME_TEXT_MAX, "[cut at %" PRIu32 " inlined calls]",
-					inlined);
+					level);
+	if (kind == FRAME_IS_INLINED)
+		write_inlined(&frame, &query->inlined[level]);
 	else
-		write_function(&frame, query, frame_tag(address) == FRAME_KERNEL);
+		write_function(&frame, query, kind == FRAME_IS_KERNEL);
 	return frame.length;
 }
 
@@ -223,7 +240,10 @@ void frame_text__name(const char *name, bool in_kernel, bool generated, char tex
 	const struct frame_style plain = {0};
 	struct frame_text frame = {.style = &plain, .text = text};
 
-	disarm_name(&frame, add_clean(&frame, name), in_kernel, generated);
+	if (name)
+		disarm_name(&frame, add_clean(&frame, name), in_kernel, generated);
+	else
+		add(&frame, UNKNOWN);
 }
 
 void frame_text__print(FILE *out, const struct frame_style *style, uint64_t frame,

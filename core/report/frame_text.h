@@ -50,9 +50,20 @@ uint32_t frame_text__inlined(const struct sym_query *query);
 size_t frame_text__write(const struct frame_style *style, uint64_t frame,
 			 const struct sym_query *query, uint32_t level, char text[FRAME_TEXT_MAX]);
 
+/* What a level is. */
+enum frame_kind {
+	FRAME_IS_MARK, /* no function, but a word about the stack */
+	FRAME_IS_INLINED,
+	FRAME_IS_KERNEL,
+	FRAME_IS_GENERATED,
+	FRAME_IS_USER,
+};
+
+enum frame_kind frame_text__kind(uint64_t frame, const struct sym_query *query, uint32_t level);
+
 /*
  * The name of a function alone, with a NUL, as safe as that: for formats that have places of their
- * own for all else.
+ * own for all else. name: NULL becomes "[unknown]".
  */
 void frame_text__name(const char *name, bool in_kernel, bool generated, char text[FRAME_NAME_MAX]);
 

@@ -55,25 +55,19 @@ static size_t perf_file(uint64_t frame, const struct sym_query *query, char *tex
 static size_t perf_level(const struct stream_writer *writer, uint64_t frame,
 			 const struct sym_query *query, uint32_t level, char *text)
 {
-	bool is_mark = frame_tag(frame) == FRAME_MARK;
-	uint32_t inlined = is_mark ? 0 : frame_text__inlined(query);
-	const char *name = is_mark	   ? NULL :
-			   level < inlined ? query->inlined[level].name :
-					     query->name;
-	size_t length = (size_t)sprintf(text, "\t%16" PRIx64 " ",
-					is_mark || query->in_file ? 0 : query->address);
+	enum frame_kind kind = frame_text__kind(frame, query, level);
+	bool has_address = frame_tag(frame) != FRAME_MARK && !query->in_file;
+	size_t length = (size_t)sprintf(text, "\t%16" PRIx64 " ", has_address ? query->address : 0);
+	const char *name;
 
-	if (is_mark || (level == inlined && inlined < query->nr_inlined)) {
+	if (kind == FRAME_IS_MARK) {
 		length += frame_text__write(&writer->style, frame, query, level, text + length);
 		return length + (size_t)sprintf(text + length, " ([unknown])");
 	}
-	if (name)
-		frame_text__name(name, frame_tag(frame) == FRAME_KERNEL, query->generated,
-				 text + length);
-	else
-		strcpy(text + length, "[unknown]");
+	name = kind == FRAME_IS_INLINED ? query->inlined[level].name : query->name;
+	frame_text__name(name, kind == FRAME_IS_KERNEL, query->generated, text + length);
 	length += strlen(text + length);
-	if (level < inlined)
+	if (kind == FRAME_IS_INLINED)
 		return length + (size_t)sprintf(text + length, " (inlined)");
 	if (name)
 		length += (size_t)sprintf(text + length, "+0x%" PRIx64, query->offset);
