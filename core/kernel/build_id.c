@@ -8,6 +8,7 @@
 
 #include "sym/util/cleanup.h"
 #include "sym/util/kernel_fs.h"
+#include "sym/util/text.h"
 
 #define NOTES_MAX 4096
 
@@ -23,7 +24,6 @@ static void find_build_id(const char *notes, size_t size, char text[KERNEL_BUILD
 
 	for (size_t at = 0; at + sizeof(note) <= size;) {
 		const char *name = notes + at + sizeof(note);
-		const unsigned char *id;
 
 		memcpy(&note, notes + at, sizeof(note));
 		if (note.n_namesz > NOTES_MAX || note.n_descsz > NOTES_MAX)
@@ -35,9 +35,7 @@ static void find_build_id(const char *notes, size_t size, char text[KERNEL_BUILD
 		    memcmp(name, "GNU", sizeof("GNU")) != 0 ||
 		    2 * note.n_descsz >= KERNEL_BUILD_ID_MAX)
 			continue;
-		id = (const unsigned char *)name + padded(note.n_namesz);
-		for (uint32_t i = 0; i < note.n_descsz; i++)
-			sprintf(text + (size_t)2 * i, "%02x", id[i]);
+		text__hex((const unsigned char *)name + padded(note.n_namesz), note.n_descsz, text);
 		return;
 	}
 }

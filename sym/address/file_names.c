@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "sym/util/arena.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/text.h"
 
 int sym_file__open(struct sym_file *file)
 {
@@ -29,14 +29,13 @@ int sym_file__open(struct sym_file *file)
 int sym_file__read_build_id(struct sym_file *file, struct arena *names)
 {
 	unsigned char id[ELF_BUILD_ID_MAX];
-	char text[2 * ELF_BUILD_ID_MAX + 1] = "";
+	char text[2 * ELF_BUILD_ID_MAX + 1];
 	int size;
 
 	if (file->build_id)
 		return 0;
 	size = elf_notes__build_id(&file->elf, id);
-	for (int i = 0; i < size; i++)
-		sprintf(text + 2 * i, "%02x", id[i]);
+	text__hex(id, size > 0 ? (size_t)size : 0, text);
 	file->build_id = arena__copy_string(names, text, strlen(text));
 	return file->build_id ? 0 : -ENOMEM;
 }

@@ -14,6 +14,7 @@
 #include "sym/elf/work.h"
 #include "sym/types.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/text.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug"
 
@@ -202,9 +203,8 @@ static int offer_id(struct hunt *hunt)
 	if (!hunt->id.size)
 		return -ENOENT;
 	end += sprintf(end, DEBUG_FOLDER "/.build-id/%02x/", hunt->id.bytes[0]);
-	for (int i = 1; i < hunt->id.size; i++)
-		end += sprintf(end, "%02x", hunt->id.bytes[i]);
-	strcpy(end, ".debug");
+	text__hex(hunt->id.bytes + 1, (size_t)hunt->id.size - 1, end);
+	strcat(end, ".debug");
 	return offer(hunt, path, PROOF_ID, 0);
 }
 

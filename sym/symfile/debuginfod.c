@@ -18,6 +18,7 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
+#include "sym/util/text.h"
 
 #define COMMAND "debuginfod-find"
 
@@ -254,8 +255,7 @@ static int ask(struct debuginfod *debuginfod, const struct debug_id *id, char pa
 	char hex[2 * ELF_BUILD_ID_MAX + 1];
 	int err;
 
-	for (int i = 0; i < id->size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
+	text__hex(id->bytes, (size_t)id->size, hex);
 	err = start(&run, hex);
 	if (!err)
 		err = attend(debuginfod, &run);

@@ -109,3 +109,14 @@ size_t text__clean(const char *name, size_t length, bool folded, char *clean, si
 	clean[used] = '\0';
 	return used;
 }
+
+void text__hex(const unsigned char *bytes, size_t nr, char *text)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < nr; i++) {
+		*text++ = digits[bytes[i] >> 4];
+		*text++ = digits[bytes[i] & 15];
+	}
+	*text = '\0';
+}

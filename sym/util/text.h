@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text from anywhere: on its way to a terminal, and its hash. */
+/* Text from anywhere: on its way to a terminal, in numbers, and its hash. */
 #ifndef TRACEKIT_SYM_UTIL_TEXT_H
 #define TRACEKIT_SYM_UTIL_TEXT_H
 
@@ -30,6 +30,9 @@ bool text__is_blank(uint32_t code);
  * a character in two.
  */
 size_t text__clean(const char *name, size_t length, bool folded, char *clean, size_t size);
+
+/* Two hexadecimal digits for each byte, and a NUL: text has room for 2 * nr + 1. */
+void text__hex(const unsigned char *bytes, size_t nr, char *text);
 
 /*
  * FNV-1a (Fowler, Noll, Vo) with 64 bits: it tells texts apart, but whoever chooses them can make
