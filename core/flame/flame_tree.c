@@ -99,32 +99,34 @@ static int find_leaf(struct flame_tree *tree, const struct flame_frame *frames, 
 	return 0;
 }
 
-int flame_tree__add(struct flame_tree *tree, const struct flame_frame *frames, size_t nr,
-		    uint64_t weight)
+/* Add to the weights of a stack in the run that is drawn, and in the earlier one. */
+static int add_weights(struct flame_tree *tree, const struct flame_frame *frames, size_t nr,
+		       uint64_t now, uint64_t before)
 {
 	uint32_t at;
 
 	if (find_leaf(tree, frames, nr, &at))
 		return -ENOMEM;
-	tree->nodes[at].self += weight;
-	for (; at; at = tree->nodes[at].parent)
-		tree->nodes[at].total += weight;
-	tree->nodes[0].total += weight;
-	return 0;
+	tree->nodes[at].self += now;
+	tree->nodes[at].self_before += before;
+	for (;; at = tree->nodes[at].parent) {
+		tree->nodes[at].total += now;
+		tree->nodes[at].total_before += before;
+		if (at == 0)
+			return 0;
+	}
+}
+
+int flame_tree__add(struct flame_tree *tree, const struct flame_frame *frames, size_t nr,
+		    uint64_t weight)
+{
+	return add_weights(tree, frames, nr, weight, 0);
 }
 
 int flame_tree__add_before(struct flame_tree *tree, const struct flame_frame *frames, size_t nr,
 			   uint64_t weight)
 {
-	uint32_t at;
-
-	if (find_leaf(tree, frames, nr, &at))
-		return -ENOMEM;
-	tree->nodes[at].self_before += weight;
-	for (; at; at = tree->nodes[at].parent)
-		tree->nodes[at].total_before += weight;
-	tree->nodes[0].total_before += weight;
-	return 0;
+	return add_weights(tree, frames, nr, 0, weight);
 }
 
 /* ---- in order ---- */

@@ -25,7 +25,6 @@ int counting__load(struct counting *counting, struct error *error)
 	int err = sink_options__check_place(counting->sink, error);
 
 	tracing->names_files = formats[format_of(counting)]->files;
-
 	if (!err)
 		err = tracing__load(tracing, error);
 	if (!err && !counting->sampler)
