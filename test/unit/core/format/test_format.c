@@ -14,6 +14,7 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 #include "sym/util/text.h"
+#include "test/unit/stack_frames.h"
 #include "test/unit/tap.h"
 
 /* ---- text__clean() ---- */
@@ -245,20 +246,10 @@ static void print_process(FILE *out, const char *comm, uint32_t tgid)
 static const struct stack_layout layout = {
 	.frame_indent = "  ", .count_indent = "    ", .print_process = print_process};
 
-#define FRAMES(...)                                                                                \
-	make_frames((const uint64_t[]){__VA_ARGS__}, ARRAY_SIZE(((const uint64_t[]){__VA_ARGS__})))
+#define FRAMES(...) FRAMES_IN(&arena, __VA_ARGS__)
 
 static struct arena arena;
 static const struct frames no_frames;
-
-static const struct frames *make_frames(const uint64_t *addresses, size_t nr)
-{
-	struct frames *frames = arena__alloc(&arena, sizeof(*frames) + nr * sizeof(*addresses));
-
-	frames->nr = (uint32_t)nr;
-	memcpy(frames->frames, addresses, nr * sizeof(*addresses));
-	return frames;
-}
 
 static struct counted_stack make_stack(const char *comm, const struct frames *kernel,
 				       const struct frames *user)

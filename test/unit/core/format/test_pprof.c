@@ -15,6 +15,7 @@
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/text.h"
+#include "test/unit/stack_frames.h"
 #include "test/unit/tap.h"
 
 typedef Perftools__Profiles__Profile Profile;
@@ -82,17 +83,7 @@ _Static_assert(ARRAY_SIZE(places) == ARRAY_SIZE(queries), "each frame has its an
 static struct arena arena;
 static const struct frames no_frames;
 
-#define FRAMES(...)                                                                                \
-	make_frames((const uint64_t[]){__VA_ARGS__}, ARRAY_SIZE(((const uint64_t[]){__VA_ARGS__})))
-
-static const struct frames *make_frames(const uint64_t *addresses, size_t nr)
-{
-	struct frames *frames = arena__alloc(&arena, sizeof(*frames) + nr * sizeof(*addresses));
-
-	frames->nr = (uint32_t)nr;
-	memcpy(frames->frames, addresses, nr * sizeof(*addresses));
-	return frames;
-}
+#define FRAMES(...) FRAMES_IN(&arena, __VA_ARGS__)
 
 static struct shown_stacks shown_of(struct stack_counts *counts,
 				    const struct accounting *accounting)
@@ -371,7 +362,7 @@ static void many_stacks(void)
 		items[i] = (struct counted_stack){.key.tgid = 42,
 						  .count = 1,
 						  .kernel = &no_frames,
-						  .user = make_frames(addresses, DEPTH)};
+						  .user = make_frames(&arena, addresses, DEPTH)};
 	}
 	shown.names = &many;
 	before = peak();

@@ -12,6 +12,7 @@
 #include "sym/sym.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "test/unit/stack_frames.h"
 #include "test/unit/tap.h"
 
 #define KERNEL(n) (0xffffffff81000000 + (n))
@@ -49,17 +50,7 @@ static struct symbolizer *make_symbolizer(void)
 static struct arena arena;
 static const struct frames no_frames;
 
-#define FRAMES(...)                                                                                \
-	make_frames((const uint64_t[]){__VA_ARGS__}, ARRAY_SIZE(((const uint64_t[]){__VA_ARGS__})))
-
-static const struct frames *make_frames(const uint64_t *addresses, size_t nr)
-{
-	struct frames *frames = arena__alloc(&arena, sizeof(*frames) + nr * sizeof(*addresses));
-
-	frames->nr = (uint32_t)nr;
-	memcpy(frames->frames, addresses, nr * sizeof(*addresses));
-	return frames;
-}
+#define FRAMES(...) FRAMES_IN(&arena, __VA_ARGS__)
 
 static struct unwind_module_list modules;
 

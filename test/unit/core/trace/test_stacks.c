@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sym/util/array.h"
+#include "test/unit/stack_frames.h"
 #include "test/unit/tap.h"
 
 #define KERNEL(n) (0xffffffff81000000 + (n))
@@ -24,20 +25,8 @@ static bool is_own(const void *context, uint64_t frame, bool return_address)
 static struct counted_stack items[8];
 static struct stack_counts counts;
 
-static const struct frames *make_frames(const uint64_t *addresses, size_t nr)
-{
-	struct frames *frames =
-		arena__alloc(&counts.frames, sizeof(*frames) + nr * sizeof(*addresses));
-
-	frames->nr = (uint32_t)nr;
-	if (nr)
-		memcpy(frames->frames, addresses, nr * sizeof(*addresses));
-	return frames;
-}
-
-#define FRAMES(...)                                                                                \
-	make_frames((const uint64_t[]){__VA_ARGS__}, ARRAY_SIZE(((const uint64_t[]){__VA_ARGS__})))
-#define NO_FRAMES make_frames(NULL, 0)
+#define FRAMES(...) FRAMES_IN(&counts.frames, __VA_ARGS__)
+#define NO_FRAMES   make_frames(&counts.frames, NULL, 0)
 
 static void add(const char *comm, uint32_t tgid, uint64_t count, const struct frames *kernel,
 		const struct frames *user)
