@@ -32,7 +32,7 @@ needs() {
 in_speedscope() {
 	local page=$modules/node_modules/speedscope/dist/release/index.html
 	printf 'speedscope.loadFileFromBase64("%s", "%s")\n' "$1" "$(base64 -w 0 "$1")" >"$1.js"
-	timeout $((60 * TRACEKIT_SLOWNESS)) chromium --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
+	nice -n 19 timeout $((60 * TRACEKIT_SLOWNESS)) chromium --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
 		--user-data-dir="$PWD/browser" --virtual-time-budget=20000 --dump-dom \
 		"file://$page#localProfilePath=$PWD/$1.js&view=sandwich" 2>browser.err 3>&- >"$1.dom"
 	grep -q 'Total' "$1.dom"

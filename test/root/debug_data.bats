@@ -43,10 +43,13 @@ run_program() {
 	wait_for is_called "$pid" program
 }
 
-# sample [OPTION...]: folded stacks of the program, in out.
+# sample [OPTION...]: folded stacks of the program, in out; of 0.2 s of its CPU time, however busy
+# the machine is.
 sample() {
 	run_program
-	profile -f -U -p "$pid" -F 499 "$@" 0.2 >out 2>err
+	start_tracer profile -f -U -p "$pid" -F 499 "$@"
+	spend "$pid" 20
+	stop_tracer
 	kill -KILL "$pid"
 	cut -c1-200 out
 	cat err

@@ -74,7 +74,9 @@ has_run() {
 
 profile_started() {
 	wait_for has_run "$pid" 20
-	profile -f -U -p "$pid" -F 499 0.3 >out
+	start_tracer profile -f -U -p "$pid" -F 499
+	spend "$pid" 30
+	stop_tracer
 	kill -KILL "$pid"
 }
 
