@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/options/glob.h"
 #include "core/probe/pattern.h"
 #include "sym/util/error.h"
 #include "test/fuzz/fuzz.h"
@@ -26,7 +27,7 @@ static bool libc_agrees(const char *pattern)
 	for (const char *text = open; *text; text++)
 		if ((text > open && *text == '[') || (unsigned char)*text >= 0x80)
 			return false;
-	return pattern__skip_set(open, false);
+	return glob__skip_set(open, false);
 }
 
 static void check_glob(const struct pattern *pattern, const char *text, const char *name)
