@@ -35,7 +35,7 @@ static int write_json(FILE *out, const struct shown_stacks *shown)
 		char comm[JSON_STRING_SIZE(COMM_LEN)];
 
 		fprintf(out, "{\"count\":%" PRIu64, item->count);
-		if (item->key.comm[0]) {
+		if (shown->comms) {
 			json__quote(item->key.comm, strnlen(item->key.comm, COMM_LEN), comm,
 				    sizeof(comm));
 			fprintf(out, ",\"comm\":%s,\"pid\":%" PRIu32, comm, item->key.tgid);

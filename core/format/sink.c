@@ -2,6 +2,7 @@
 #include "core/format/sink.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "core/report/output.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
+#include "sym/util/number.h"
 
 static bool is_stdout(const char *path)
 {
@@ -54,32 +56,49 @@ static int unknown_suffix(const char *path, const char *program, struct error *e
 			  path, list, program);
 }
 
-/* Each '%' begins %n, %t or %%; *varies: two reports have two names. */
-static bool is_pattern(const char *path, bool *varies)
+/* What a name has in it. */
+struct pattern {
+	bool number; /* %n */
+	bool time;   /* %t */
+};
+
+/* Each '%' begins %n, %t or %%. */
+static bool is_pattern(const char *path, struct pattern *pattern)
 {
-	*varies = false;
+	*pattern = (struct pattern){0};
 	for (const char *at = path; (at = strchr(at, '%')); at += 2) {
 		if (!at[1] || !strchr("nt%", at[1]))
 			return false;
-		*varies |= at[1] != '%';
+		pattern->number |= at[1] == 'n';
+		pattern->time |= at[1] == 't';
 	}
 	return true;
 }
 
-static int check_path(const char *path, bool intervals, const char *program, struct error *error)
-{
-	bool varies;
+/* Reports of two seconds, which are never of the same one, have names of their own by %t. */
+#define DISTINCT_TIMES (2 * NANOSECONDS)
 
-	if (!is_pattern(path, &varies))
+/* interval: in nanoseconds; 0: there is one report. */
+static int check_path(const char *path, uint64_t interval, const char *program, struct error *error)
+{
+	struct pattern pattern;
+
+	if (!is_pattern(path, &pattern))
 		return error__set(error, -EINVAL,
 				  "-o: '%.200s': behind %% only n (number), t (time) and %% have a "
 				  "meaning; see '%s --help'",
 				  path, program);
-	if (intervals && !varies)
+	if (interval && !pattern.number && !pattern.time)
 		return error__set(
 			error, -EINVAL,
 			"-o: '%.200s': with -i each interval is a file of its own, so the "
 			"name needs %%n (number) or %%t (time); see '%s --help'",
+			path, program);
+	if (interval && interval < DISTINCT_TIMES && !pattern.number)
+		return error__set(
+			error, -EINVAL,
+			"-o: '%.200s': %%t has whole seconds, so with intervals below 2 s "
+			"the name needs %%n (number); see '%s --help'",
 			path, program);
 	return 0;
 }
@@ -111,7 +130,7 @@ int sink_options__check(const struct sink_options *options, const struct trace_o
 				  format_names[format], program);
 	return sink_options__is_stdout(options) ?
 		       0 :
-		       check_path(options->path, trace->interval != 0, program, error);
+		       check_path(options->path, trace->interval, program, error);
 }
 
 /* ---- writing ---- */
@@ -148,12 +167,28 @@ static int fail(const char *path, struct error *error)
 	return error__set(error, code, "cannot write '%.200s': %s", path, strerror(-code));
 }
 
-/* A pipe or a device, which stays what it is. */
+/*
+ * A pipe, a device or a link, which stays what it is: to put a file in place of /dev/stdout would
+ * break the machine.
+ */
 static bool is_special(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+	return lstat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* Of the file that is to have this name: that of an own file that has it now, or the usual one. */
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+	mode_t mask;
+
+	if (lstat(path, &st) == 0 && st.st_uid == geteuid())
+		return st.st_mode & 0777;
+	mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
 }
 
 /* The length of the folders in a path, with the last slash. */
@@ -187,12 +222,10 @@ int sink_options__check_place(const struct sink_options *options, struct error *
 /* Beside the file, so that rename() can put it in its place. */
 static int open_temporary(struct sink *sink, struct error *error)
 {
-	mode_t mask = umask(0);
 	int folder = folders_length(sink->path);
 	CLEANUP_FREE char *name = NULL;
 	CLEANUP_CLOSE int fd = -1;
 
-	umask(mask);
 	if (asprintf(&name, "%.*s.%s.XXXXXX", folder, sink->path, sink->path + folder) < 0) {
 		name = NULL;
 		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
@@ -201,7 +234,7 @@ static int open_temporary(struct sink *sink, struct error *error)
 	if (fd < 0)
 		return fail(sink->path, error);
 	sink->temporary = TAKE_POINTER(name);
-	if (fchmod(fd, 0666 & ~mask))
+	if (fchmod(fd, mode_of(sink->path)))
 		return fail(sink->path, error);
 	sink->out = fdopen(fd, "w");
 	if (!sink->out)
@@ -210,10 +243,18 @@ static int open_temporary(struct sink *sink, struct error *error)
 	return 0;
 }
 
+/* Nothing is created through a link that leads nowhere. */
 static int open_special(struct sink *sink, struct error *error)
 {
-	sink->out = fopen(sink->path, "we");
-	return sink->out ? 0 : fail(sink->path, error);
+	CLEANUP_CLOSE int fd = open(sink->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	if (fd < 0)
+		return fail(sink->path, error);
+	sink->out = fdopen(fd, "w");
+	if (!sink->out)
+		return fail(sink->path, error);
+	(void)TAKE_FD(fd); /* it belongs to out */
+	return 0;
 }
 
 int sink__open(struct sink *sink, const char *path, struct error *error)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where reports go: stdout, or files. A file appears under its name when all of it is on
- * the disk, or not at all; each report of an interval has a file of its own.
+ * the disk, or not at all; each report of an interval has a file of its own. What is no file (a
+ * pipe, a device, a symbolic link) is written as it is.
  */
 #ifndef TRACEKIT_CORE_FORMAT_SINK_H
 #define TRACEKIT_CORE_FORMAT_SINK_H
@@ -37,8 +38,8 @@ struct sink_options {
 #define SINK_OPTION_ROWS(settings)                                                               \
 	{.letter = 'o', .name = "output", .value = "FILE", .type = OPTION_PATH,                  \
 	 .offset = SINK_OPTION_(settings, path),                                                 \
-	 .help = "write to FILE, whose name says the format; with -i: %n is its number, %t the " \
-		 "time"},                                                                        \
+	 .help = "write to FILE, whose name says the format; %n in it is the number of the " \
+		 "report, %t the time"},                                                         \
 	{.name = "format", .value = "FORMAT", .type = OPTION_CHOICE,                             \
 	 .offset = SINK_OPTION_(settings, format), .choices = format_names,                      \
 	 .help = "how stacks are written: text (default), folded (as -f), svg, html, pprof, "                \
@@ -69,7 +70,7 @@ int sink_options__check_place(const struct sink_options *options, struct error *
 /* A report that is being written. All zero is none. */
 struct sink {
 	FILE *out;
-	char *path;	 /* its name; NULL: out is stdout, or was there before */
+	char *path;	 /* its name; NULL: out is stdout */
 	char *temporary; /* its name until it is complete */
 };
 

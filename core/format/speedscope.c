@@ -139,7 +139,7 @@ static void print_name(struct speedscope *speedscope, const struct counted_stack
 {
 	char comm[COMM_LEN + 1], name[64];
 
-	if (speedscope->shown->merged || !item->key.comm[0]) {
+	if (speedscope->shown->merged || !speedscope->shown->comms) {
 		print_string(speedscope->out, speedscope->shown->unit);
 		return;
 	}

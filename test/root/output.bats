@@ -187,6 +187,16 @@ places_in() {
 		(.shared.frames as $frames | all(.profiles[0].samples[]; $frames[.[0]].name == "spin"))' one.speedscope.json
 }
 
+@test "a process without a name: its ID is said all the same" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	start perl -e '$0 = ""; 1 while 1'
+	profile -p "$pid" -F 499 -o none.json 0.3
+	jq -e --argjson pid "$pid" '.comm == "" and .pid == $pid' none.json >said
+	[ "$(sort -u said)" = true ]
+	profile -p "$pid" -F 499 -o none.speedscope.json 0.3
+	jq -e --arg name "? ($pid)" '[.profiles[].name] == [$name]' none.speedscope.json
+}
+
 @test "pprof: nothing for a terminal" {
 	command -v script >/dev/null || skip "script is not installed"
 	TERM=xterm script -qfec "$TRACEKIT profile --format pprof 1" said </dev/null >/dev/null || status=$?
