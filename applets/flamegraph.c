@@ -47,7 +47,7 @@ static const struct option_spec options[] = {
 	{.letter = 't', .name = "top", .value = "N", .type = OPTION_NUMBER,
 	 .offset = OFFSET(top), .min = 1, .max = UINT32_MAX,
 	 .help = "print a table of N functions instead, or besides with -o: those in which most "
-		 "stacks end, or of two runs those where that has changed most"},
+		 "stacks end; of two runs those whose self count has changed most"},
 	{.name = "title", .value = "TITLE", .type = OPTION_TEXT,
 	 .offset = OFFSET(title),
 	 .help = "what stands above the picture (default: the name of FILE)"},

@@ -8,6 +8,7 @@
 	const SVG = 'http://www.w3.org/2000/svg';
 	const details = svg.querySelector('.details'), matched = svg.querySelector('.matched');
 	const modules = [...svg.querySelectorAll('metadata > *')].map((module) => module.textContent);
+	const some_left_out = 'leftOut' in svg.querySelector('.frames').dataset;
 	const frames = [...svg.querySelector('.frames').children].map((group, number) => {
 		const rect = group.querySelector('rect'), title = group.querySelector('title').textContent;
 		const end = title.lastIndexOf('\n');
@@ -16,7 +17,7 @@
 			number, group, rect,
 			label: group.querySelector('text'),
 			name: title.slice(0, end), title: title.replace('\n', '  '),
-			x: parseFloat(rect.getAttribute('x')), width: parseFloat(rect.getAttribute('width')),
+			x: parseFloat(rect.getAttribute('x')),
 			depth: Number(group.dataset.d), total: Number(group.dataset.n),
 			now: Number(group.dataset.n), before: Number(group.dataset.b),
 			module: modules[Number(group.dataset.m) - 1],
@@ -26,11 +27,19 @@
 	const state = {zoom: 0, search: '', down: false, modules: false, before: false};
 	let selected = null, character = 7;
 
-	const ends = (frame) => frame.x + frame.width;
-	const holds = (outer, inner) =>
-		outer.depth <= inner.depth && outer.x <= inner.x + 1e-6 && ends(outer) >= ends(inner) - 1e-6;
-	for (const frame of frames)
-		frame.place = {x: frame.x, width: frame.width};
+	// Frames come in the order of a walk, each before its callees: with their depths that says who
+	// calls whom. A frame holds those before its end.
+	const open = [];
+	for (const frame of frames) {
+		for (const left of open.splice(frame.depth))
+			left.end = frame.number;
+		frame.caller = open[frame.depth - 1];
+		open.push(frame);
+		frame.place = {x: frame.x, width: frame.number ? frame.now / frames[0].now * 100 : 100};
+	}
+	for (const left of open)
+		left.end = frames.length;
+	const holds = (outer, inner) => outer.number <= inner.number && inner.number < outer.end;
 
 	// Where the frames of the earlier run would be: each beside its neighbour, on its caller.
 	function place_before() {
@@ -115,7 +124,7 @@
 		}
 	}
 
-	// Frames come in the order of a walk, each before its callees: those of a match are not looked at.
+	// Matches in a match are not counted again. Of frames that are left out nobody knows the names.
 	function search() {
 		let expression = null, sum = 0, within = null;
 
@@ -135,8 +144,8 @@
 				sum += frame.total;
 			}
 		}
-		matched.textContent = expression ?
-			'matched: ' + (sum / frames[0].total * 100).toFixed(2) + ' %' : '';
+		matched.textContent = expression ? 'matched: ' + (some_left_out ? 'at least ' : '') +
+			(sum / (frames[0].total || 1) * 100).toFixed(2) + ' %' : '';
 	}
 
 	function show() {
@@ -204,19 +213,15 @@
 		return group && frames.find((frame) => frame.group === group);
 	};
 	const visible = (frame) => frame.group.style.display !== 'none';
-	const parent_of = (child) =>
-		frames.slice(0, child.number).reverse().find((frame) =>
-			frame.depth === child.depth - 1 && holds(frame, child));
 
 	// The frame that an arrow leads to: its caller, its widest callee, or its neighbour.
 	function step(key) {
 		if (!selected)
 			return frames[state.zoom];
 		if (key === (state.down ? 'ArrowUp' : 'ArrowDown'))
-			return parent_of(selected);
+			return selected.caller;
 		if (key === 'ArrowUp' || key === 'ArrowDown')
-			return frames.filter((frame) =>
-				frame.depth === selected.depth + 1 && holds(selected, frame) && visible(frame))
+			return frames.filter((frame) => frame.caller === selected && visible(frame))
 				.reduce((best, frame) => !best || frame.width > best.width ? frame : best, null);
 		const line = frames.filter((frame) => frame.depth === selected.depth && visible(frame));
 

@@ -11,8 +11,9 @@
 #include "core/flame/markup.h"
 #include "sym/util/cleanup.h"
 
-/* Functions in the table: the first of their order. */
-#define ROWS_MAX 500
+/* Functions in the table: the first of their order, so many, and as much text. */
+#define ROWS_MAX  500
+#define NAMES_MAX ((size_t)300 * 1000)
 
 /* ---- the table ---- */
 
@@ -56,6 +57,7 @@ static int write_table(FILE *out, const struct flame_picture *picture)
 {
 	CLEANUP(flame_functions__release) struct flame_functions functions = {0};
 	const char *beside = picture->scale > 0 ? "change" : "%";
+	size_t rows = 0, names = 0;
 	int err = flame_functions__count(&functions, picture, FLAME_BY_TOTAL);
 
 	if (err)
@@ -66,12 +68,18 @@ static int write_table(FILE *out, const struct flame_picture *picture)
 		beside, beside);
 	markup__escape(out, picture->unit, strlen(picture->unit));
 	fputs(")</th></tr></thead><tbody>\n", out);
-	for (size_t i = 0; i < functions.nr && i < ROWS_MAX; i++)
-		write_row(out, &functions.items[i], picture);
+	for (; rows < functions.nr && rows < ROWS_MAX; rows++) {
+		const struct flame_function *function = &functions.items[rows];
+
+		names += markup__length(function->text, strlen(function->text));
+		if (names > NAMES_MAX)
+			break;
+		write_row(out, function, picture);
+	}
 	fputs("</tbody></table>\n", out);
-	if (functions.nr > ROWS_MAX)
+	if (rows < functions.nr)
 		fprintf(out, "<p>%zu functions with smaller %s are left out</p>\n",
-			functions.nr - ROWS_MAX, picture->scale > 0 ? "changes" : "totals");
+			functions.nr - rows, picture->scale > 0 ? "changes" : "totals");
 	return 0;
 }
 

@@ -16,16 +16,15 @@
 #include "sym/util/pointer_map.h"
 #include "sym/util/text.h"
 
-/* In pixels. A frame of a wide picture is seen from a tenth of one on. */
+/* In pixels. */
 #define ROW	  16
 #define ABOVE	  76
 #define BELOW	  12
 #define WIDE	  1200
-#define LEAST	  0.1
 #define CHARACTER 7.3
 
-/* The longest that the SVG of a frame is, without its texts. */
-#define FRAME_BYTES 220
+/* In percent: a frame is seen from a tenth of a pixel on. */
+#define LEAST (0.1 * 100 / WIDE)
 
 /* The first letter of its class in flame.css, by its kind. */
 static const char classes[NR_FLAME_KINDS] = {
@@ -33,16 +32,19 @@ static const char classes[NR_FLAME_KINDS] = {
 	[FLAME_GENERATED] = 'g', [FLAME_UNKNOWN] = 'x', [FLAME_MARK] = 'm',
 };
 
-/* Of what is drawn. */
+/* What is drawn: frames that have a larger share than least, and of those that have it the lowest.
+ */
 struct extent {
-	uint64_t least; /* weight of a frame that is */
-	size_t frames, left_out;
+	double least;		 /* in percent */
+	uint32_t floor;		 /* the depth up to which frames of that share are drawn */
 	uint32_t deepest, depth; /* of those, and of all */
+	size_t left_out;
+	double largest_left_out; /* in percent */
 };
 
-static size_t bytes_of(const struct flame_node *node)
+static double before_of(const struct flame_picture *picture, const struct flame_node *node)
 {
-	return FRAME_BYTES + 2 * markup__length(node->text, strlen(node->text));
+	return (double)node->total_before * picture->scale;
 }
 
 uint64_t flame_picture__scale(const struct flame_picture *picture, uint64_t before)
@@ -57,47 +59,141 @@ double flame_picture__percent(uint64_t weight, uint64_t all)
 	return all ? (double)weight * 100 / (double)all : 0;
 }
 
-/* In the run in which it is larger: frames of either are drawn. */
-static uint64_t largest(const struct flame_picture *picture, const struct flame_node *node)
+/*
+ * In percent, of the run in which it is larger: frames of either are drawn. No frame has a larger
+ * one than its caller.
+ */
+static double share_of(const struct flame_tree *tree, const struct flame_node *node)
 {
-	uint64_t before = flame_picture__scale(picture, node->total_before);
+	double now = flame_picture__percent(node->total, tree->nodes[0].total);
+	double before = flame_picture__percent(node->total_before, tree->nodes[0].total_before);
 
-	return node->total > before ? node->total : before;
+	return now > before ? now : before;
 }
 
-/* What is drawn if frames have that weight at least; returns how many bytes that takes. */
-static size_t measure(const struct flame_picture *picture, uint64_t least, struct extent *extent)
+static bool is_drawn(const struct flame_tree *tree, const struct extent *extent, uint32_t number)
 {
-	const struct flame_tree *tree = picture->tree;
-	size_t bytes = 0;
+	const struct flame_node *node = &tree->nodes[number];
+	double share = share_of(tree, node);
 
-	*extent = (struct extent){.least = least};
-	for (size_t i = 0; i < tree->nr; i++) {
-		const struct flame_node *node = &tree->nodes[i];
+	return number == 0 || share > extent->least ||
+	       (share == extent->least && node->depth <= extent->floor);
+}
 
-		if (node->depth > extent->depth)
-			extent->depth = node->depth;
-		if (largest(picture, node) < least && i > 0) {
-			extent->left_out++;
-			continue;
-		}
-		extent->frames++;
-		bytes += bytes_of(node);
-		if (node->depth > extent->deepest)
-			extent->deepest = node->depth;
-	}
+static size_t digits(uint64_t number)
+{
+	size_t nr = 1;
+
+	for (; number >= 10; number /= 10)
+		nr++;
+	return nr;
+}
+
+/* The longest that the SVG of a frame is, without its name and its module. */
+static size_t frame_bytes(const struct flame_picture *picture)
+{
+	static const char fixed[] = "<g class=\"u0\" data-d=\"\" data-n=\"\" data-m=\"\">"
+				    "<title>\n , 100.00 %</title><rect x=\"100.000000%\" y=\"\" "
+				    "width=\"100.0000%\" height=\"16\"/><text x=\"100.0000%\" "
+				    "dx=\"3\" y=\"\">..</text></g>\n";
+	static const char compared[] = " data-b=\"\"; before .0, 100.00 % (+.0 %)";
+	const struct flame_node *all = &picture->tree->nodes[0];
+	size_t now = digits(all->total), before = digits(all->total_before);
+	size_t places = 4 * digits(picture->tree->nr * ROW); /* depth, module, and two heights */
+	size_t bytes = strlen(fixed) + places + 2 * now +
+		       markup__length(picture->unit, strlen(picture->unit));
+
+	if (picture->scale > 0)
+		bytes += strlen(compared) + 2 * before + 2 * (now + 2);
 	return bytes;
 }
 
-static struct extent choose(const struct flame_picture *picture)
+static size_t node_bytes(const struct flame_node *node)
 {
-	uint64_t least = (uint64_t)((double)picture->tree->nodes[0].total * LEAST / WIDE);
-	struct extent extent;
+	size_t module = node->module ? markup__length(node->module, strlen(node->module)) : 0;
 
-	least = least ? least : 1;
-	while (measure(picture, least, &extent) > FLAME_BYTES && extent.frames > 1)
-		least *= 2;
-	return extent;
+	return 2 * markup__length(node->text, strlen(node->text)) + module;
+}
+
+/* Frames that are wide enough to be seen, in the order in which they are wanted. */
+struct candidate {
+	double share;
+	uint32_t depth;
+	uint32_t number;
+};
+
+static int compare_candidates(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+	int order = COMPARE(b->share, a->share);
+
+	return order ? order : COMPARE(a->depth, b->depth);
+}
+
+static bool are_alike(const struct candidate *a, const struct candidate *b)
+{
+	return a->share == b->share && a->depth == b->depth;
+}
+
+/* The last of those that fit, where those that are alike are drawn together, or none of them is. */
+static const struct candidate *last_that_fits(const struct flame_picture *picture,
+					      const struct candidate *items, size_t nr)
+{
+	const struct candidate *last = NULL;
+	size_t each = frame_bytes(picture), bytes = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		bytes += each + node_bytes(&picture->tree->nodes[items[i].number]);
+		if (bytes > FLAME_BYTES)
+			break;
+		if (i + 1 == nr || !are_alike(&items[i], &items[i + 1]))
+			last = &items[i];
+	}
+	return last;
+}
+
+static void count_left_out(const struct flame_tree *tree, struct extent *extent)
+{
+	for (uint32_t i = 0; i < tree->nr; i++) {
+		const struct flame_node *node = &tree->nodes[i];
+		double share = share_of(tree, node);
+
+		if (node->depth > extent->depth)
+			extent->depth = node->depth;
+		if (is_drawn(tree, extent, i)) {
+			if (node->depth > extent->deepest)
+				extent->deepest = node->depth;
+			continue;
+		}
+		/* Of no weight there is nothing to see. */
+		extent->left_out += share > 0;
+		if (share > extent->largest_left_out)
+			extent->largest_left_out = share;
+	}
+}
+
+/* Returns 0 or -ENOMEM. */
+static int choose(const struct flame_picture *picture, struct extent *extent)
+{
+	const struct flame_tree *tree = picture->tree;
+	CLEANUP_FREE struct candidate *items = calloc(tree->nr, sizeof(*items));
+	const struct candidate *last;
+	size_t nr = 0;
+
+	if (!items)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tree->nr; i++) {
+		double share = share_of(tree, &tree->nodes[i]);
+
+		if (share >= LEAST)
+			items[nr++] = (struct candidate){share, tree->nodes[i].depth, i};
+	}
+	array__sort(items, nr, sizeof(*items), compare_candidates);
+	last = last_that_fits(picture, items, nr);
+	*extent =
+		(struct extent){.least = last ? last->share : 100, .floor = last ? last->depth : 0};
+	count_left_out(tree, extent);
+	return 0;
 }
 
 static void write_text(FILE *out, const char *text)
@@ -139,10 +235,10 @@ static void write_kind(FILE *out, const struct flame_node *node)
 }
 
 /* A letter for more, less or equal, and one of five shades for how much of the two that is. */
-static void write_growth(FILE *out, uint64_t now, uint64_t before)
+static void write_growth(FILE *out, double now, double before)
 {
 	static const double shades[] = {.01, .05, .15, .33, .6};
-	double sum = (double)now + (double)before, difference = (double)now - (double)before;
+	double sum = now + before, difference = now - before;
 	double part = sum > 0 ? (difference < 0 ? -difference : difference) / sum : 0;
 	unsigned int shade = 0;
 
@@ -151,19 +247,19 @@ static void write_growth(FILE *out, uint64_t now, uint64_t before)
 	fprintf(out, "%c%u", shade == 0 ? 'e' : difference < 0 ? 'f' : 'r', shade);
 }
 
-static void write_comparison(FILE *out, const struct flame_picture *picture, uint64_t now,
-			     uint64_t before)
+static void write_comparison(FILE *out, const struct flame_picture *picture,
+			     const struct flame_node *node)
 {
-	const struct flame_node *all = &picture->tree->nodes[0];
+	double before = before_of(picture, node);
 
-	if (before == 0) {
+	if (node->total_before == 0) {
 		fputs("; not before", out);
 		return;
 	}
-	fprintf(out, "; before %" PRIu64 ", %.2f %%", before,
-		flame_picture__percent(before, flame_picture__scale(picture, all->total_before)));
-	fprintf(out, now ? " (%+.1f %%)" : " (gone)",
-		((double)now - (double)before) * 100 / (double)before);
+	fprintf(out, "; before %.*f, %.2f %%", picture->scale == 1 ? 0 : 1, before,
+		flame_picture__percent(node->total_before, picture->tree->nodes[0].total_before));
+	fprintf(out, node->total ? " (%+.1f %%)" : " (gone)",
+		((double)node->total - before) * 100 / before);
 }
 
 /* left: the weight that is beside it, before it. */
@@ -172,19 +268,18 @@ static void write_frame(FILE *out, const struct flame_picture *picture, const st
 {
 	const struct flame_node *all = &picture->tree->nodes[0];
 	const struct flame_node *node = &picture->tree->nodes[number];
-	uint64_t before = flame_picture__scale(picture, node->total_before);
 	double x = flame_picture__percent(left, all->total);
 	double width = flame_picture__percent(node->total, all->total);
 	uint32_t y = (extent->deepest - node->depth) * ROW;
 
 	fputs("<g class=\"", out);
 	if (picture->scale > 0)
-		write_growth(out, node->total, before);
+		write_growth(out, (double)node->total, before_of(picture, node));
 	else
 		write_kind(out, node);
 	fprintf(out, "\" data-d=\"%" PRIu32 "\" data-n=\"%" PRIu64 "\"", node->depth, node->total);
 	if (picture->scale > 0)
-		fprintf(out, " data-b=\"%" PRIu64 "\"", before);
+		fprintf(out, " data-b=\"%" PRIu64 "\"", node->total_before);
 	if (module)
 		fprintf(out, " data-m=\"%u\"", module);
 	fputs("><title>", out);
@@ -193,9 +288,9 @@ static void write_frame(FILE *out, const struct flame_picture *picture, const st
 	write_text(out, picture->unit);
 	fprintf(out, ", %.2f %%", width);
 	if (picture->scale > 0)
-		write_comparison(out, picture, node->total, before);
+		write_comparison(out, picture, node);
 	fprintf(out,
-		"</title><rect x=\"%.4f%%\" y=\"%" PRIu32 "\" width=\"%.4f%%\" height=\"%d\"/>", x,
+		"</title><rect x=\"%.6f%%\" y=\"%" PRIu32 "\" width=\"%.4f%%\" height=\"%d\"/>", x,
 		y, width, ROW);
 	write_label(out, node->text, x, width, y);
 	fputs("</g>\n", out);
@@ -208,11 +303,11 @@ static int number_modules(const struct flame_picture *picture, const struct exte
 	const struct flame_tree *tree = picture->tree;
 
 	fputs("<metadata>", out);
-	for (size_t i = 0; i < tree->nr; i++) {
+	for (uint32_t i = 0; i < tree->nr; i++) {
 		const struct flame_node *node = &tree->nodes[i];
 		uintptr_t *number;
 
-		if (!node->module || largest(picture, node) < extent->least)
+		if (!node->module || !is_drawn(tree, extent, i))
 			continue;
 		number = pointer_map__at(numbers, node->module);
 		if (!number)
@@ -239,12 +334,13 @@ static int write_frames(FILE *out, const struct flame_picture *picture, const st
 
 	if (err)
 		return err;
-	fprintf(out, "<g class=\"frames\" transform=\"translate(0,%d)\">\n", ABOVE);
+	fprintf(out, "<g class=\"frames\"%s transform=\"translate(0,%d)\">\n",
+		extent->left_out ? " data-left-out=\"\"" : "", ABOVE);
 	do {
 		const struct flame_node *node = &tree->nodes[number];
 		const uintptr_t *module =
 			node->module ? pointer_map__at(&modules, node->module) : NULL;
-		bool drawn = number == 0 || largest(picture, node) >= extent->least;
+		bool drawn = is_drawn(tree, extent, number);
 
 		if (drawn)
 			write_frame(out, picture, extent, number, left[node->depth],
@@ -283,12 +379,9 @@ static void write_head(FILE *out, const struct flame_picture *picture, const str
 	write_text(out, picture->title);
 	fputs("</text>\n<text class=\"about\" x=\"6\" y=\"36\">", out);
 	write_text(out, picture->about);
-	if (extent->left_out) {
-		fprintf(out, "; %zu frames of less than %" PRIu64 " ", extent->left_out,
-			extent->least);
-		write_text(out, picture->unit);
-		fputs(" left out", out);
-	}
+	if (extent->left_out)
+		fprintf(out, "; %zu frames of at most %.3g %% left out", extent->left_out,
+			extent->largest_left_out);
 	fputs("</text>\n<text x=\"6\" y=\"54\">", out);
 	for (size_t i = 0; i < ARRAY_SIZE(buttons) - (picture->scale > 0 ? 0 : 1); i++)
 		fprintf(out, "<tspan class=\"button %s\" dx=\"%d\">%s</tspan>", buttons[i].name,
@@ -300,9 +393,11 @@ static void write_head(FILE *out, const struct flame_picture *picture, const str
 
 int flame_picture__write(FILE *out, const struct flame_picture *picture)
 {
-	struct extent extent = choose(picture);
-	int err;
+	struct extent extent;
+	int err = choose(picture, &extent);
 
+	if (err)
+		return err;
 	write_start(out, picture, &extent);
 	err = write_frames(out, picture, &extent);
 	write_head(out, picture, &extent);

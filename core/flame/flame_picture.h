@@ -26,13 +26,14 @@ struct flame_picture {
 };
 
 /*
- * Frames too narrow to be seen, or that would make the file larger than FLAME_BYTES, are left
- * out, and counted in the picture. Returns 0 or -ENOMEM; errors of writing stay in the FILE.
+ * Frames that are too narrow to be seen are left out, and the narrowest and then the deepest of
+ * those that would together take more than FLAME_BYTES; the picture says how many these are.
+ * Returns 0 or -ENOMEM; errors of writing stay in the FILE.
  */
 #define FLAME_BYTES ((size_t)4500 * 1000)
 int flame_picture__write(FILE *out, const struct flame_picture *picture);
 
-/* A weight of the earlier run as one of the later. */
+/* A weight of the earlier run as one of the later, rounded. */
 uint64_t flame_picture__scale(const struct flame_picture *picture, uint64_t before);
 
 /* 0 of nothing. */

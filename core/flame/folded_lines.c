@@ -63,6 +63,8 @@ static const char *take_weight(struct line *line, uint64_t *weight, bool *rounde
 	while (at > 0 && !isblank((unsigned char)line->text[at - 1]))
 		at--;
 	number = line->text + at;
+	if (strlen(number) < line->length - at)
+		return "no count at its end";
 	point = strchr(number, '.');
 	*rounded = point != NULL;
 	if (point && point[1 + strspn(point + 1, "0123456789")])

@@ -69,6 +69,10 @@ class Browser:
         self.ask('POST', '/url', {'url': 'about:blank'})
         self.ask('POST', '/url', {'url': url})
 
+    def dark(self, on):
+        self.ask('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setEmulatedMedia', 'params': {
+            'features': [{'name': 'prefers-color-scheme', 'value': 'dark' if on else 'light'}]}})
+
     def keys(self, *names):
         codes = {'Escape': '\ue00c', 'Enter': '\ue007', 'F3': '\ue033', 'Control': '\ue009',
                  'ArrowUp': '\ue013', 'ArrowDown': '\ue015', 'ArrowLeft': '\ue012',
@@ -274,6 +278,72 @@ def goes_back(page):
     same(page.text('.matched'), 'matched: 40.00 %')
 
 
+# Of six: the digits of widths and places do not add up.
+SIXTHS = ['a 2', 'b;c 1', 'b;d 1', 'e 2']
+
+
+def is_exact(page):
+    """Callees are those of the walk, whatever the digits of places say."""
+    page.browser.click(frame('b'))
+    near(page.width('b'), 100)
+    near(page.width('c'), 50)
+    near(page.width('d'), 50)
+    page.browser.pointer(frame('d'))
+    page.browser.keys('ArrowDown')
+    assert page.text('.details').startswith('b ')
+    page.browser.keys('ArrowUp')
+    assert page.text('.details').startswith('c ')
+    page.browser.keys('F3')
+    page.browser.answer('b|c|d')
+    same(page.text('.matched'), 'matched: 33.33 %')
+
+
+def is_dark(page):
+    """As the system wishes."""
+    light = page.browser.run('return getComputedStyle(document.querySelector("svg.flame")).backgroundColor')
+    page.browser.dark(True)
+    dark = page.browser.run('return getComputedStyle(document.querySelector("svg.flame")).backgroundColor')
+    page.browser.dark(False)
+    same([light, dark], ['rgb(255, 255, 255)', 'rgb(27, 30, 34)'])
+
+
+def column(page, number):
+    return page.browser.run('return [...document.querySelectorAll("tbody tr")].map('
+                            '(row) => row.cells[%d].textContent)' % number)
+
+
+def sorts(page):
+    """A click on the head of a column sorts the table, on a function searches for it."""
+    page.browser.click('return document.querySelectorAll("th")[0]')
+    selves = [int(text) for text in column(page, 0)]
+    same(selves, sorted(selves, reverse=True))
+    page.browser.click('return document.querySelectorAll("th")[4]')
+    same(column(page, 4), sorted(column(page, 4)))
+    page.browser.click('return [...document.querySelectorAll("[data-name]")].find('
+                       '(cell) => cell.textContent === "read")')
+    same(page.text('.matched'), 'matched: %.2f %%' % (6000 / 101))
+    page.browser.click('return [...document.querySelectorAll("[data-name]")].find('
+                       '(cell) => cell.textContent.startsWith("]]>"))')
+    same(page.text('.matched'), 'matched: %.2f %%' % (100 / 101))
+
+
+def says_at_least(page):
+    """A match may be in frames that are left out."""
+    page.browser.keys('F3')
+    page.browser.answer('^hot$')
+    same(page.text('.matched'), 'matched: at least 0.00 %')
+
+
+def compares_shares(page):
+    """Widths of before are its own, however they are scaled."""
+    page.browser.click(button('before'))
+    near(page.width('many'), 96)
+    near(page.width('one'), 1)
+    near(page.width('three'), 3)
+    page.browser.pointer(frame('three'))
+    same(page.text('.details'), 'three  5 samples, 50.00 %; before 0.3, 3.00 % (+1566.7 %)')
+
+
 DIFFERENCES = [('two runs: widths of the second, and what has changed', compares),
                ('two runs: widths of the first, and what is gone', goes_back)]
 CASES = [('frames are as wide as they weigh, above their callers', shows),
@@ -285,7 +355,8 @@ CASES = [('frames are as wide as they weigh, above their callers', shows),
          ('colours by kind, or by module', colours),
          ('the address keeps what is shown', remembers),
          ('no name becomes markup or script', is_safe),
-         ('a narrow window', fits)]
+         ('a narrow window', fits),
+         ('dark and light by the wish of the system', is_dark)]
 
 
 def check(browser, number, name, page, case):
@@ -296,8 +367,10 @@ def check(browser, number, name, page, case):
         errors = browser.errors()
         assert not errors, errors
         print('ok %d - %s' % (number, name), flush=True)
+        return True
     except (AssertionError, RuntimeError) as error:
         print('# %s\nnot ok %d - %s' % (error, number, name), flush=True)
+        return False
 
 
 def stays_in_sight(page):
@@ -340,12 +413,18 @@ def make_files(folder):
     make_flames, tracekit = sys.argv[1:]
     subprocess.run([make_flames, folder], check=True)
     deep = ['%s 1' % ';'.join('f%d' % i for i in range(200))]
-    for name, lines in (('deep', deep), ('before', DIFFERENCE[0]), ('now', DIFFERENCE[1]), ('large', [
+    many = ['root;f%d;hot 1' % i for i in range(50000)]
+    for name, lines in (('deep', deep), ('sixths', SIXTHS), ('many', many),
+                        ('hundred', ['m;many 96', 'm;one 1', 'm;three 3']),
+                        ('ten', ['m;one 5', 'm;three 5']),
+                        ('before', DIFFERENCE[0]), ('now', DIFFERENCE[1]), ('large', [
             'p%d;function_%d;call_%d;leaf_%d %d' % (i % 7, i % 100, i % 10000, i, 1 + i % 13)
             for i in range(100000)])):
         with open('%s/%s' % (folder, name), 'w', encoding='utf-8') as file:
             file.write('\n'.join(lines) + '\n')
     for command in (['-o', 'large.svg', 'large'], ['-o', 'deep.svg', 'deep'],
+                    ['-o', 'sixths.svg', 'sixths'], ['-o', 'many.svg', 'many'],
+                    ['--diff', 'hundred', '-n', '-o', 'shares.svg', 'ten'],
                     ['--diff', 'before', '-o', 'diff.svg', 'now'],
                     ['--diff', 'before', '-o', 'diff.html', 'now']):
         subprocess.run([tracekit, 'flamegraph', *command], check=True, cwd=folder)
@@ -356,6 +435,10 @@ def main():
             for kind, file in (('SVG', (stem or 'flames') + '.svg'),
                                ('page', (stem or 'page') + '.html'))
             for name, case in cases]
+    plan.append(('page', 'a table that is sorted, and searches', 'page.html', sorts))
+    plan.append(('SVG', 'callees of places with many digits', 'sixths.svg', is_exact))
+    plan.append(('SVG', 'the share of a match where frames are left out', 'many.svg', says_at_least))
+    plan.append(('SVG', 'two runs: shares of very different sums', 'shares.svg', compares_shares))
     plan.append(('SVG', 'the head stays in sight', 'deep.svg', stays_in_sight))
     plan.append(('SVG', '100,000 stacks are drawn, in less than 5 MB', 'large.svg', draws_100000))
     reason = obstacle()
@@ -368,11 +451,12 @@ def main():
         make_files(folder)
         browser = Browser(folder)
         try:
-            for number, (kind, name, file, case) in enumerate(plan):
-                check(browser, number + 1, '%s: %s' % (kind, name),
-                      Page(browser, 'file://%s/%s' % (folder, file)), case)
+            passed = [check(browser, number + 1, '%s: %s' % (kind, name),
+                            Page(browser, 'file://%s/%s' % (folder, file)), case)
+                      for number, (kind, name, file, case) in enumerate(plan)]
         finally:
             browser.close()
+    sys.exit(not all(passed))
 
 
 main()

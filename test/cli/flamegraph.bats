@@ -47,6 +47,48 @@ stacks() {
 	refute grep -q '<calls>' page.html
 }
 
+@test "a link, a pipe and a device stay what they are, an own file keeps its mode" {
+	stacks a 'main 1'
+	echo before >target.svg
+	chmod 600 target.svg
+	tracekit flamegraph -o target.svg a
+	[ "$(stat -c %a target.svg)" = 600 ]
+	ln -s target.svg link.svg
+	echo before >target.svg
+	tracekit flamegraph -o link.svg a
+	[ -L link.svg ]
+	tracekit flamegraph a | cmp - target.svg
+	[ "$(stat -c %a target.svg)" = 600 ]
+	ln -s /dev/stdout stdout.svg
+	tracekit flamegraph -o stdout.svg a >out
+	[ -L stdout.svg ]
+	cmp out target.svg
+	tracekit flamegraph -o stdout.svg a | cmp - target.svg
+	ln -s nowhere nowhere.svg
+	says 1 err "flamegraph: cannot write 'nowhere.svg': No such file or directory" \
+		tracekit flamegraph -o nowhere.svg a
+	[ ! -e nowhere ]
+	mkfifo pipe.svg
+	tracekit flamegraph -o pipe.svg a & cmp pipe.svg target.svg
+	wait $!
+	[ -p pipe.svg ]
+}
+
+@test "the largest counts of two runs" {
+	stacks before "main$(printf ';f%.0s' {1..21000}) 9223372036854775807"
+	stacks after 'a 1'
+	timeout 20 "$TRACEKIT" flamegraph --diff before -o out.svg after
+	grep -q ' frames of at most 100 % left out' out.svg
+	[ "$(stat -c %s out.svg)" -lt 5000000 ]
+	# Names of any length, in the table as well.
+	for name in a b c d e; do
+		printf '%s 1\n' "$(head -c 900000 /dev/zero | tr '\0' "$name")"
+	done >long
+	tracekit flamegraph -o out.html long
+	[ "$(stat -c %s out.html)" -lt 5000000 ]
+	grep -q '<p>5 functions with smaller totals are left out</p>' out.html
+}
+
 @test "a table of functions" {
 	stacks a 'main;work 3' 'main;idle 1'
 	says 0 out \

@@ -52,12 +52,12 @@ static void places(void)
 	add(&tree, "a", "idle", 3);
 	text = draw(&tree, false, &size);
 	CHECK(strstr(text, "data-d=\"0\" data-n=\"4\"><title>all\n4 samples, 100.00 %</title>"
-			   "<rect x=\"0.0000%\" y=\"32\" width=\"100.0000%\" height=\"16\"/>"));
+			   "<rect x=\"0.000000%\" y=\"32\" width=\"100.0000%\" height=\"16\"/>"));
 	CHECK(strstr(text,
 		     "data-d=\"2\" data-n=\"3\" data-m=\"2\"><title>idle\n3 samples, 75.00 %"
-		     "</title><rect x=\"0.0000%\" y=\"0\" width=\"75.0000%\" height=\"16\"/>"));
+		     "</title><rect x=\"0.000000%\" y=\"0\" width=\"75.0000%\" height=\"16\"/>"));
 	CHECK(strstr(text, "data-d=\"1\" data-n=\"1\"><title>b\n1 samples, 25.00 %</title>"
-			   "<rect x=\"75.0000%\" y=\"16\" width=\"25.0000%\" height=\"16\"/>"));
+			   "<rect x=\"75.000000%\" y=\"16\" width=\"25.0000%\" height=\"16\"/>"));
 	CHECK(strstr(text, "<metadata><m>b</m><m>a</m></metadata>"));
 	CHECK(!strstr(text, "left out"));
 }
@@ -92,15 +92,85 @@ static void bounded(void)
 	}
 	text = draw(&tree, false, &size);
 	CHECK(size < 5000000);
-	CHECK(strstr(text, " frames of less than 2 samples left out"));
+	CHECK(strstr(text, "; 9980 frames of at most 0.0167 % left out"));
+	CHECK(strstr(text, " data-left-out=\"\""));
 	CHECK(!strstr(text, "data-n=\"1\""));
 	CHECK(strstr(text, "data-n=\"100\""));
+}
+
+/* Frames that are as wide as each other: the deepest are left out. */
+static void deep(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	size_t nr = 30 * 1000;
+	CLEANUP_FREE struct flame_frame *frames = calloc(nr, sizeof(*frames));
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+
+	for (size_t i = 0; i < nr; i++)
+		frames[i] = (struct flame_frame){.text = "f", .kind = FLAME_USER};
+	CHECK_INT(flame_tree__add(&tree, frames, nr, INT64_MAX), 0);
+	text = draw(&tree, false, &size);
+	CHECK(size > 4000000 && size < 4600000);
+	CHECK(strstr(text, "data-d=\"15000\""));
+	CHECK(!strstr(text, "data-d=\"30000\""));
+	CHECK(strstr(text, " frames of at most 100 % left out"));
+}
+
+/* Weights of two runs that differ by as much as they can. */
+static void unlike(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	const struct flame_frame frames[] = {{.text = "old", .kind = FLAME_USER}};
+	struct flame_picture picture = {.tree = &tree,
+					.title = "",
+					.about = "",
+					.unit = "samples",
+					.scale = 1 / 9223372036854775807.0};
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	add(&tree, "main", "work", 1);
+	CHECK_INT(flame_tree__add_before(&tree, frames, 1, INT64_MAX - 1), 0);
+	CHECK_INT(flame_tree__add_before(&tree, frames, 0, 1), 0);
+	CHECK_INT(flame_tree__sort(&tree), 0);
+	CHECK_INT(flame_picture__write(out, &picture), 0);
+	fclose(out);
+	CHECK(strstr(text, "data-n=\"0\" data-b=\"9223372036854775806\"><title>old\n"
+			   "0 samples, 0.00 %; before 1.0, 100.00 % (gone)"));
+	CHECK(strstr(text, "<title>work\n1 samples, 100.00 %; not before</title>"));
+}
+
+/* What is less than one of the later run's was there all the same. */
+static void scaled(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	const struct flame_frame rare[] = {{.text = "main", .kind = FLAME_PROCESS},
+					   {.text = "work", .module = "main", .kind = FLAME_USER}};
+	struct flame_picture picture = {
+		.tree = &tree, .title = "", .about = "", .unit = "samples", .scale = .1};
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	add(&tree, "main", "work", 10);
+	CHECK_INT(flame_tree__add_before(&tree, rare, 2, 4), 0);
+	CHECK_INT(flame_tree__add_before(&tree, rare, 1, 96), 0);
+	CHECK_INT(flame_tree__sort(&tree), 0);
+	CHECK_INT(flame_picture__write(out, &picture), 0);
+	fclose(out);
+	CHECK(strstr(text, "data-b=\"4\" data-m=\"1\"><title>work\n"
+			   "10 samples, 100.00 %; before 0.4, 4.00 % (+2400.0 %)</title>"));
 }
 
 static const struct tap_test tests[] = {
 	{"frames stand above their callers, in the order of names, as wide as they weigh", places},
 	{"no name becomes markup", hostile},
 	{"a picture stays below 5 MB, and says what is left out", bounded},
+	{"30,000 frames on each other", deep},
+	{"two runs of very different weights", unlike},
+	{"weights of before that are scaled to less than one", scaled},
 };
 
 int main(void)

@@ -133,6 +133,17 @@ static void hostile(void)
 	CHECK_STR(in_order(&tree), "1 ?[2J u 0, 2 a?b u 0, 3 ?? u 0, 4 ? u 0, 5 \xc3\xa9 u 1");
 }
 
+static void zero_in_count(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	static const char text[] = "a 5\0junk\nb 1\n";
+	struct folded_lines lines = read_bytes(&tree, text, sizeof(text) - 1);
+
+	CHECK_INT(lines.bad, 1);
+	CHECK_STR(lines.first_bad[0].reason, "no count at its end");
+	CHECK_STR(in_order(&tree), "1 b u 1");
+}
+
 static void long_lines(void)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
@@ -183,6 +194,7 @@ static const struct tap_test tests[] = {
 	{"many of these are counted", many_bad_lines},
 	{"counts with a fraction are rounded", fractions},
 	{"bytes that a terminal would obey", hostile},
+	{"a byte of zero in a count", zero_in_count},
 	{"lines of a megabyte, and more", long_lines},
 	{"a stack of 100,000 frames", deep},
 	{"a folder", unreadable},
