@@ -81,5 +81,13 @@ int trace_options__check(const struct trace_options *options, const char *progra
 				  "-p and -L exclude each other: a thread belongs to one process; "
 				  "see '%s --help'",
 				  program);
+	if (options->cgroup && options->container)
+		return error__set(error, -EINVAL,
+				  "--cgroup and --container exclude each other: a container is a "
+				  "cgroup; see '%s --help'",
+				  program);
+	if (options->container && !options->container[0])
+		return error__set(error, -EINVAL, "--container: the ID is empty; see '%s --help'",
+				  program);
 	return options->comm ? check_comm(options->comm, program, error) : 0;
 }

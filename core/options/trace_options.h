@@ -34,6 +34,7 @@ struct trace_options {
 	const char *cgroupmap; /* path of a pinned map, or NULL */
 	const char *mntnsmap;  /* likewise */
 	const char *cgroup;    /* path of a cgroup, or NULL */
+	const char *container; /* how the ID of a container begins, or NULL */
 	const char *comm;      /* glob for names of threads, or NULL */
 	bool kernel_stacks_only;
 	bool user_stacks_only;
@@ -78,6 +79,9 @@ struct trace_options {
 	{.name = "cgroup", .value = "PATH", .type = OPTION_PATH,                                 \
 	 .offset = TRACE_OPTION_(settings, cgroup),                                              \
 	 .help = "only processes in this cgroup (version 2) and those below it"},                \
+	{.name = "container", .value = "ID", .type = OPTION_TEXT,                                \
+	 .offset = TRACE_OPTION_(settings, container),                                           \
+	 .help = "only processes in the container whose ID begins with ID"},                     \
 	{.name = "cgroupmap", .value = "PATH", .type = OPTION_PATH,                              \
 	 .offset = TRACE_OPTION_(settings, cgroupmap),                                           \
 	 .help = "only the cgroups whose IDs are keys of the BPF hash map pinned at PATH"},      \

@@ -14,6 +14,7 @@
 #include "core/kernel/types.h"
 #include "core/options/comm_glob.h"
 #include "core/options/trace_options.h"
+#include "core/trace/container.h"
 #include "core/trace/maps.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
@@ -143,7 +144,7 @@ static int configure_maps(const struct trace_options *options, const struct trac
 	if (!err)
 		err = configure_map(maps->mount_namespaces, options->mntnsmap, error);
 	if (!err)
-		err = configure_map(maps->cgroup, options->cgroup, error);
+		err = configure_map(maps->cgroup, options->cgroup || options->container, error);
 	if (!err && ids->nr)
 		bpf_map__set_max_entries(maps->targets, (uint32_t)ids->nr);
 	if (!err && options->cgroupmap)
@@ -170,7 +171,7 @@ int filter__configure(const struct trace_options *options, const struct trace_ma
 					       FILTER_BY_NOTHING;
 	config->filter_cgroup_ids = options->cgroupmap != NULL;
 	config->filter_mount_namespaces = options->mntnsmap != NULL;
-	config->filter_cgroup = options->cgroup != NULL;
+	config->filter_cgroup = options->cgroup || options->container;
 	config->filter_comm = options->comm != NULL;
 	/* trace_options__check() has refused what is no glob. */
 	return options->comm ? comm_glob__compile(&config->comm, options->comm) : 0;
@@ -204,6 +205,18 @@ static int fill_cgroup(const char *path, int map_fd, struct error *error)
 	return error__set(error, -errno, "--cgroup %s: %s", path, strerror(errno));
 }
 
+static int fill_container(const char *id, int map_fd, struct error *error)
+{
+	CLEANUP_CLOSE int fd = container__open(id, error);
+	uint32_t zero = 0;
+
+	if (fd < 0)
+		return fd;
+	if (bpf_map_update_elem(map_fd, &zero, &fd, BPF_ANY))
+		return error__set(error, -errno, "--container %.100s: %s", id, strerror(errno));
+	return 0;
+}
+
 int filter__fill(const struct trace_options *options, const struct trace_maps *maps,
 		 struct error *error)
 {
@@ -211,6 +224,8 @@ int filter__fill(const struct trace_options *options, const struct trace_maps *m
 
 	if (!err && options->cgroup)
 		err = fill_cgroup(options->cgroup, bpf_map__fd(maps->cgroup), error);
+	if (!err && options->container)
+		err = fill_container(options->container, bpf_map__fd(maps->cgroup), error);
 	return err;
 }
 

@@ -73,6 +73,9 @@ load ../refute
 @test "-F and -c together, -p and -L together" {
 	usage_error "profile: -F and -c exclude each other: a sample is taken by time or by count; see 'profile --help'" \
 		tracekit profile -F 99 -c 1000000
+	usage_error "profile: --cgroup and --container exclude each other: a container is a cgroup; see 'profile --help'" \
+		tracekit profile --cgroup / --container 1
+	usage_error "profile: --container: the ID is empty; see 'profile --help'" tracekit profile --container ''
 	usage_error "profile: -p and -L exclude each other: a thread belongs to one process; see 'profile --help'" \
 		tracekit profile -p $$ -L $$
 }

@@ -10,8 +10,12 @@ teardown() {
 	if mountpoint -q bpf; then
 		umount bpf
 	fi
+	if [ -n "$container" ]; then
+		timeout 60 "${podman[@]}" rm -f -t 0 "$container" >said 2>&1 || cat said
+		rmdir /sys/fs/cgroup{,/*}/libpod_parent 2>/dev/null || true
+	fi
 	if [ -n "$cgroup" ]; then
-		rmdir "$cgroup/below" "$cgroup" 2>/dev/null || true
+		rmdir "$cgroup"/docker-* "$cgroup/below" "$cgroup" 2>/dev/null || true
 	fi
 }
 
@@ -302,6 +306,44 @@ all_go() {
 	try stackcount --comm '[a' vfs_read 2>err
 	[ "$status" -eq 2 ]
 	grep -Fxq "stackcount: --comm '[a': '[' or a backslash has no end; see 'stackcount --help'" err
+}
+
+# A container that only counts, made by podman, with its ID in $container.
+run_container() {
+	! in_guest || skip "it is the same under all kernels"
+	command -v podman >/dev/null || skip "podman is not installed"
+	command -v runc >/dev/null || skip "runc is not installed"
+	mkdir rootfs
+	echo 'int main(void) { for (volatile unsigned long n = 0;; n++) ; }' >inside.c
+	cc -static -o rootfs/inside inside.c
+	podman=(podman --root "$PWD/storage" --runroot "$PWD/run" --storage-driver vfs --runtime runc --cgroup-manager cgroupfs)
+	container=$(timeout 60 "${podman[@]}" run -d --network none --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 \
+		--rootfs "$PWD/rootfs" /inside 3>&- 2>said) || skip "podman cannot run a container here"
+}
+
+@test "--container of podman: what runs in it, with the names of its own files" {
+	run_container
+	spin names
+	profile -U --container "${container:0:12}" -F 499 0.3 >out
+	grep -Eq '^ +main$' out
+	grep -q "inside (" out
+	refute grep -q "spin (" out
+}
+
+@test "--container: none, and several" {
+	make_cgroup
+	local id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abc
+	mkdir "$cgroup/docker-${id}dd1.scope" "$cgroup/docker-${id}dd2.scope"
+	spin names
+	enter "$pid" "$cgroup/docker-${id}dd2.scope"
+	try profile --container "$id" 1 2>err
+	[ "$status" -eq 1 ]
+	grep -q "^profile: --container $id: is how 2 IDs begin: " err
+	try stackcount --container "${id}dd3" t:sched:sched_switch 2>err
+	[ "$status" -eq 1 ]
+	grep -q "^stackcount: --container ${id}dd3: no container's ID begins with that; " err
+	profile -U --container "${id}dd2" -F 499 0.2 >out
+	grep -q "spin ($pid)" out
 }
 
 @test "--cgroup of what is none" {
