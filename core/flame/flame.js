@@ -35,7 +35,7 @@
 			left.end = frame.number;
 		frame.caller = open[frame.depth - 1];
 		open.push(frame);
-		frame.place = {x: frame.x, width: frame.number ? frame.now / frames[0].now * 100 : 100};
+		frame.place = {x: frame.x, width: frame.number ? frame.now / (frames[0].now || 1) * 100 : 100};
 	}
 	for (const left of open)
 		left.end = frames.length;

@@ -344,6 +344,14 @@ def compares_shares(page):
     same(page.text('.details'), 'three  5 samples, 50.00 %; before 0.3, 3.00 % (+1566.7 %)')
 
 
+def has_nothing_left(page):
+    """All that was is gone."""
+    near(page.width('gone'), 0)
+    near(page.width('all'), 100)
+    page.browser.click(button('before'))
+    near(page.width('gone'), 100)
+
+
 DIFFERENCES = [('two runs: widths of the second, and what has changed', compares),
                ('two runs: widths of the first, and what is gone', goes_back)]
 CASES = [('frames are as wide as they weigh, above their callers', shows),
@@ -416,6 +424,7 @@ def make_files(folder):
     many = ['root;f%d;hot 1' % i for i in range(50000)]
     for name, lines in (('deep', deep), ('sixths', SIXTHS), ('many', many),
                         ('hundred', ['m;many 96', 'm;one 1', 'm;three 3']),
+                        ('nothing', ['gone 0']), ('something', ['gone 7']),
                         ('ten', ['m;one 5', 'm;three 5']),
                         ('before', DIFFERENCE[0]), ('now', DIFFERENCE[1]), ('large', [
             'p%d;function_%d;call_%d;leaf_%d %d' % (i % 7, i % 100, i % 10000, i, 1 + i % 13)
@@ -424,6 +433,7 @@ def make_files(folder):
             file.write('\n'.join(lines) + '\n')
     for command in (['-o', 'large.svg', 'large'], ['-o', 'deep.svg', 'deep'],
                     ['-o', 'sixths.svg', 'sixths'], ['-o', 'many.svg', 'many'],
+                    ['--diff', 'something', '-o', 'nothing.svg', 'nothing'],
                     ['--diff', 'hundred', '-n', '-o', 'shares.svg', 'ten'],
                     ['--diff', 'before', '-o', 'diff.svg', 'now'],
                     ['--diff', 'before', '-o', 'diff.html', 'now']):
@@ -439,6 +449,7 @@ def main():
     plan.append(('SVG', 'callees of places with many digits', 'sixths.svg', is_exact))
     plan.append(('SVG', 'the share of a match where frames are left out', 'many.svg', says_at_least))
     plan.append(('SVG', 'two runs: shares of very different sums', 'shares.svg', compares_shares))
+    plan.append(('SVG', 'two runs: nothing in the second', 'nothing.svg', has_nothing_left))
     plan.append(('SVG', 'the head stays in sight', 'deep.svg', stays_in_sight))
     plan.append(('SVG', '100,000 stacks are drawn, in less than 5 MB', 'large.svg', draws_100000))
     reason = obstacle()
