@@ -32,8 +32,7 @@ static const char classes[NR_FLAME_KINDS] = {
 	[FLAME_GENERATED] = 'g', [FLAME_UNKNOWN] = 'x', [FLAME_MARK] = 'm',
 };
 
-/* What is drawn: frames that have a larger share than least, and of those that have it the lowest.
- */
+/* What is drawn: frames of a larger share than least, and the lowest of those that have it. */
 struct extent {
 	double least;		 /* in percent */
 	uint32_t floor;		 /* the depth up to which frames of that share are drawn */

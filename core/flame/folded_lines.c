@@ -109,18 +109,14 @@ static enum flame_kind take_mark(char *name, enum flame_kind otherwise)
 	return otherwise;
 }
 
-static bool begins(const char *name, const char *with)
-{
-	return !strncmp(name, with, strlen(with));
-}
-
 static enum flame_kind kind_of(char *name, bool kernel)
 {
 	size_t length = strlen(name);
 
-	if (!strcmp(name, "-") || begins(name, "[cut at ") || begins(name, "[unwind stopped: "))
+	if (!strcmp(name, "-") || text__begins(name, "[cut at ") ||
+	    text__begins(name, "[unwind stopped: "))
 		return FLAME_MARK;
-	if (begins(name, "[unknown]") || (name[0] == '[' && name[length - 1] == ']'))
+	if (text__begins(name, "[unknown]") || (name[0] == '[' && name[length - 1] == ']'))
 		return FLAME_UNKNOWN;
 	return take_mark(name, kernel ? FLAME_KERNEL : FLAME_USER);
 }

@@ -167,25 +167,31 @@ static int fail(const char *path, struct error *error)
 	return error__set(error, code, "cannot write '%.200s': %s", path, strerror(-code));
 }
 
+/* The name itself, not what a link leads to. All zero: nothing is there, or nothing is known of it.
+ */
+static struct stat look_at(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) ? (struct stat){0} : st;
+}
+
 /*
  * A pipe, a device or a link, which stays what it is: to put a file in place of /dev/stdout would
  * break the machine.
  */
-static bool is_special(const char *path)
+static bool is_special(const struct stat *st)
 {
-	struct stat st;
-
-	return lstat(path, &st) == 0 && !S_ISREG(st.st_mode);
+	return st->st_mode && !S_ISREG(st->st_mode);
 }
 
 /* Of the file that is to have this name: that of an own file that has it now, or the usual one. */
-static mode_t mode_of(const char *path)
+static mode_t mode_of(const struct stat *st)
 {
-	struct stat st;
 	mode_t mask;
 
-	if (lstat(path, &st) == 0 && st.st_uid == geteuid())
-		return st.st_mode & 0777;
+	if (S_ISREG(st->st_mode) && st->st_uid == geteuid())
+		return st->st_mode & 0777;
 	mask = umask(0);
 	umask(mask);
 	return 0666 & ~mask;
@@ -213,14 +219,28 @@ int sink_options__check_place(const struct sink_options *options, struct error *
 		errno = EISDIR;
 		return fail(path, error);
 	}
-	if (is_special(path))
+	st = look_at(path);
+	if (is_special(&st))
 		return access(path, W_OK) ? fail(path, error) : 0;
 	path[folders_length(path)] = '\0';
 	return access(path[0] ? path : ".", W_OK | X_OK) ? fail(options->path, error) : 0;
 }
 
+/* fd is the stream's to close, or closed. */
+static int write_to(struct sink *sink, int fd, struct error *error)
+{
+	int err;
+
+	sink->out = fdopen(fd, "w");
+	if (sink->out)
+		return 0;
+	err = fail(sink->path, error);
+	close(fd);
+	return err;
+}
+
 /* Beside the file, so that rename() can put it in its place. */
-static int open_temporary(struct sink *sink, struct error *error)
+static int open_temporary(struct sink *sink, const struct stat *st, struct error *error)
 {
 	int folder = folders_length(sink->path);
 	CLEANUP_FREE char *name = NULL;
@@ -234,31 +254,23 @@ static int open_temporary(struct sink *sink, struct error *error)
 	if (fd < 0)
 		return fail(sink->path, error);
 	sink->temporary = TAKE_POINTER(name);
-	if (fchmod(fd, mode_of(sink->path)))
+	if (fchmod(fd, mode_of(st)))
 		return fail(sink->path, error);
-	sink->out = fdopen(fd, "w");
-	if (!sink->out)
-		return fail(sink->path, error);
-	(void)TAKE_FD(fd); /* it belongs to out */
-	return 0;
+	return write_to(sink, TAKE_FD(fd), error);
 }
 
 /* Nothing is created through a link that leads nowhere. */
 static int open_special(struct sink *sink, struct error *error)
 {
-	CLEANUP_CLOSE int fd = open(sink->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	int fd = open(sink->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
-	if (fd < 0)
-		return fail(sink->path, error);
-	sink->out = fdopen(fd, "w");
-	if (!sink->out)
-		return fail(sink->path, error);
-	(void)TAKE_FD(fd); /* it belongs to out */
-	return 0;
+	return fd < 0 ? fail(sink->path, error) : write_to(sink, fd, error);
 }
 
 int sink__open(struct sink *sink, const char *path, struct error *error)
 {
+	struct stat st;
+
 	if (is_stdout(path)) {
 		sink->out = stdout;
 		return 0;
@@ -266,7 +278,8 @@ int sink__open(struct sink *sink, const char *path, struct error *error)
 	sink->path = strdup(path);
 	if (!sink->path)
 		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
-	return is_special(sink->path) ? open_special(sink, error) : open_temporary(sink, error);
+	st = look_at(path);
+	return is_special(&st) ? open_special(sink, error) : open_temporary(sink, &st, error);
 }
 
 int sink__open_report(struct sink *sink, const struct sink_options *options, uint64_t number,

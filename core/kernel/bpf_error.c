@@ -10,6 +10,7 @@
 
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
+#include "sym/util/text.h"
 
 /* libbpf's print function has no context argument: one text for the process. */
 static char first_warning[256];
@@ -34,7 +35,7 @@ static const char *warning_line(void)
 	char *line = first_warning;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (!strncmp(line, prefix, strlen(prefix)))
+	if (text__begins(line, prefix))
 		line += strlen(prefix);
 	return line;
 }

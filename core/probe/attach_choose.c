@@ -15,6 +15,7 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 #include "sym/util/kernel_fs.h"
+#include "sym/util/text.h"
 
 /*
  * A program on every kernel function slows the machine down so much that it seems to have stopped
@@ -122,10 +123,10 @@ int target__system_call(const struct target *target, bool *entry)
 {
 	static const char enter[] = "syscalls:sys_enter_", leave[] = "syscalls:sys_exit_";
 
-	*entry = !strncmp(target->name, enter, strlen(enter));
+	*entry = text__begins(target->name, enter);
 	if (*entry)
 		return syscall_number(target->name + strlen(enter));
-	if (!strncmp(target->name, leave, strlen(leave)))
+	if (text__begins(target->name, leave))
 		return syscall_number(target->name + strlen(leave));
 	return -1;
 }

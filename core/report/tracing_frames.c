@@ -2,9 +2,9 @@
 #include "core/report/tracing_frames.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "sym/util/array.h"
+#include "sym/util/text.h"
 
 bool tracing_frame__is(const char *name)
 {
@@ -12,7 +12,7 @@ bool tracing_frame__is(const char *name)
 						 "__traceiter_"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++)
-		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
+		if (text__begins(name, beginnings[i]))
 			return true;
 	return false;
 }

@@ -54,12 +54,12 @@ static size_t find_id(const char *name, const char **id)
 	if (length > strlen(scope) && !strcmp(name + length - strlen(scope), scope))
 		length -= strlen(scope);
 	for (size_t i = 0; i < ARRAY_SIZE(watchers); i++)
-		if (!strncmp(name, watchers[i], strlen(watchers[i])))
+		if (text__begins(name, watchers[i]))
 			return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
 		size_t prefix = strlen(prefixes[i]);
 
-		if (length > prefix && !strncmp(name, prefixes[i], prefix)) {
+		if (length > prefix && text__begins(name, prefixes[i])) {
 			*id = name + prefix;
 			return length - prefix;
 		}
@@ -80,7 +80,7 @@ struct search {
 	const char *id; /* how it begins */
 	char *path;	/* of the first that was found, or NULL */
 	size_t nr;
-	char names[5 * 66]; /* IDs of those found, for a message */
+	char names[NAMED_MAX * 66]; /* IDs of those found, for a message */
 };
 
 static void search__release(struct search *search)
@@ -94,7 +94,7 @@ static int look_at(struct search *search, const char *path, const char *name)
 	const char *id;
 	size_t length = find_id(name, &id), at = strlen(search->names);
 
-	if (length < strlen(search->id) || strncmp(id, search->id, strlen(search->id)))
+	if (length < strlen(search->id) || !text__begins(id, search->id))
 		return 0;
 	if (search->nr++ == 0 && !(search->path = strdup(path)))
 		return -ENOMEM;

@@ -12,6 +12,7 @@
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/kernel_fs.h"
+#include "sym/util/text.h"
 
 void kernel_function_list__release(struct kernel_function_list *list)
 {
@@ -161,7 +162,7 @@ static bool is_probeable_name(const char *name)
 	static const char *const others[] = {"__pfx_", "__cfi_", "bpf_prog_", "bpf_trampoline_"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (!strncmp(name, others[i], strlen(others[i])))
+		if (text__begins(name, others[i]))
 			return false;
 	return !strstr(name, ".cold");
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text from anywhere: on its way to a terminal, in numbers, and its hash. */
+/* Text from anywhere: on its way to a terminal, in numbers, its beginning and its hash. */
 #ifndef TRACEKIT_SYM_UTIL_TEXT_H
 #define TRACEKIT_SYM_UTIL_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * How many bytes the UTF-8 character at text has (Unicode 15, table 3-7), with its number
@@ -30,6 +31,11 @@ bool text__is_blank(uint32_t code);
  * a character in two.
  */
 size_t text__clean(const char *name, size_t length, bool folded, char *clean, size_t size);
+
+static inline bool text__begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
 
 /* Two hexadecimal digits for each byte, and a NUL: text has room for 2 * nr + 1. */
 void text__hex(const unsigned char *bytes, size_t nr, char *text);

@@ -300,11 +300,10 @@ def is_exact(page):
 
 def is_dark(page):
     """As the system wishes."""
-    light = page.browser.run('return getComputedStyle(document.querySelector("svg.flame")).backgroundColor')
-    page.browser.dark(True)
-    dark = page.browser.run('return getComputedStyle(document.querySelector("svg.flame")).backgroundColor')
-    page.browser.dark(False)
-    same([light, dark], ['rgb(255, 255, 255)', 'rgb(27, 30, 34)'])
+    for wish, colour in ((True, 'rgb(27, 30, 34)'), (False, 'rgb(255, 255, 255)')):
+        page.browser.dark(wish)
+        same(page.browser.run('return getComputedStyle(document.querySelector("svg.flame"))'
+                              '.backgroundColor'), colour)
 
 
 def column(page, number):
@@ -319,12 +318,10 @@ def sorts(page):
     same(selves, sorted(selves, reverse=True))
     page.browser.click('return document.querySelectorAll("th")[4]')
     same(column(page, 4), sorted(column(page, 4)))
-    page.browser.click('return [...document.querySelectorAll("[data-name]")].find('
-                       '(cell) => cell.textContent === "read")')
-    same(page.text('.matched'), 'matched: %.2f %%' % (6000 / 101))
-    page.browser.click('return [...document.querySelectorAll("[data-name]")].find('
-                       '(cell) => cell.textContent.startsWith("]]>"))')
-    same(page.text('.matched'), 'matched: %.2f %%' % (100 / 101))
+    for name, share in (('read', 6000), (']]><script>window.hacked=1</script>', 100)):
+        page.browser.click('return [...document.querySelectorAll("[data-name]")].find('
+                           '(cell) => cell.textContent === %s)' % json.dumps(name))
+        same(page.text('.matched'), 'matched: %.2f %%' % (share / 101))
 
 
 def says_at_least(page):

@@ -117,26 +117,32 @@ static void deep(void)
 	CHECK(strstr(text, " frames of at most 100 % left out"));
 }
 
+/* The picture of two runs. */
+static char *compare(struct flame_tree *tree, double scale)
+{
+	const struct flame_picture picture = {
+		.tree = tree, .title = "", .about = "", .unit = "samples", .scale = scale};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	CHECK_INT(flame_tree__sort(tree), 0);
+	CHECK_INT(flame_picture__write(out, &picture), 0);
+	fclose(out);
+	return text;
+}
+
 /* Weights of two runs that differ by as much as they can. */
 static void unlike(void)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
 	const struct flame_frame frames[] = {{.text = "old", .kind = FLAME_USER}};
-	struct flame_picture picture = {.tree = &tree,
-					.title = "",
-					.about = "",
-					.unit = "samples",
-					.scale = 1 / 9223372036854775807.0};
 	CLEANUP_FREE char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
 
 	add(&tree, "main", "work", 1);
 	CHECK_INT(flame_tree__add_before(&tree, frames, 1, INT64_MAX - 1), 0);
 	CHECK_INT(flame_tree__add_before(&tree, frames, 0, 1), 0);
-	CHECK_INT(flame_tree__sort(&tree), 0);
-	CHECK_INT(flame_picture__write(out, &picture), 0);
-	fclose(out);
+	text = compare(&tree, 1 / 9223372036854775807.0);
 	CHECK(strstr(text, "data-n=\"0\" data-b=\"9223372036854775806\"><title>old\n"
 			   "0 samples, 0.00 %; before 1.0, 100.00 % (gone)"));
 	CHECK(strstr(text, "<title>work\n1 samples, 100.00 %; not before</title>"));
@@ -148,18 +154,12 @@ static void scaled(void)
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
 	const struct flame_frame rare[] = {{.text = "main", .kind = FLAME_PROCESS},
 					   {.text = "work", .module = "main", .kind = FLAME_USER}};
-	struct flame_picture picture = {
-		.tree = &tree, .title = "", .about = "", .unit = "samples", .scale = .1};
 	CLEANUP_FREE char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
 
 	add(&tree, "main", "work", 10);
 	CHECK_INT(flame_tree__add_before(&tree, rare, 2, 4), 0);
 	CHECK_INT(flame_tree__add_before(&tree, rare, 1, 96), 0);
-	CHECK_INT(flame_tree__sort(&tree), 0);
-	CHECK_INT(flame_picture__write(out, &picture), 0);
-	fclose(out);
+	text = compare(&tree, .1);
 	CHECK(strstr(text, "data-b=\"4\" data-m=\"1\"><title>work\n"
 			   "10 samples, 100.00 %; before 0.4, 4.00 % (+2400.0 %)</title>"));
 }
