@@ -185,6 +185,18 @@ static bool is_special(const struct stat *st)
 	return st->st_mode && !S_ISREG(st->st_mode);
 }
 
+/*
+ * To follow a link of somebody else could write over any file of ours: refused, as the kernel does
+ * in folders like /tmp (fs.protected_symlinks). errno is set then.
+ */
+static bool may_write(const struct stat *st)
+{
+	if (!S_ISLNK(st->st_mode) || st->st_uid == 0 || st->st_uid == geteuid())
+		return true;
+	errno = EACCES;
+	return false;
+}
+
 /* Of the file that is to have this name: that of an own file that has it now, or the usual one. */
 static mode_t mode_of(const struct stat *st)
 {
@@ -221,7 +233,7 @@ int sink_options__check_place(const struct sink_options *options, struct error *
 	}
 	st = look_at(path);
 	if (is_special(&st))
-		return access(path, W_OK) ? fail(path, error) : 0;
+		return !may_write(&st) || access(path, W_OK) ? fail(path, error) : 0;
 	path[folders_length(path)] = '\0';
 	return access(path[0] ? path : ".", W_OK | X_OK) ? fail(options->path, error) : 0;
 }
@@ -260,9 +272,11 @@ static int open_temporary(struct sink *sink, const struct stat *st, struct error
 }
 
 /* Nothing is created through a link that leads nowhere. */
-static int open_special(struct sink *sink, struct error *error)
+static int open_special(struct sink *sink, const struct stat *st, struct error *error)
 {
-	int fd = open(sink->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	/* What was no link a moment ago is none. */
+	int flags = O_WRONLY | O_TRUNC | O_CLOEXEC | (S_ISLNK(st->st_mode) ? 0 : O_NOFOLLOW);
+	int fd = may_write(st) ? open(sink->path, flags) : -1;
 
 	return fd < 0 ? fail(sink->path, error) : write_to(sink, fd, error);
 }
@@ -279,7 +293,7 @@ int sink__open(struct sink *sink, const char *path, struct error *error)
 	if (!sink->path)
 		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
 	st = look_at(path);
-	return is_special(&st) ? open_special(sink, error) : open_temporary(sink, &st, error);
+	return is_special(&st) ? open_special(sink, &st, error) : open_temporary(sink, &st, error);
 }
 
 int sink__open_report(struct sink *sink, const struct sink_options *options, uint64_t number,

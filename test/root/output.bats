@@ -227,6 +227,26 @@ places_in() {
 	nothing_left
 }
 
+@test "a link of somebody else is not followed" {
+	mkdir theirs
+	echo precious >file
+	ln -s ../file theirs/link.folded
+	ln -s file ours.folded
+	chown -h nobody theirs theirs/link.folded
+	try timeout 20 "$TRACEKIT" profile -o theirs/link.folded 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "profile: cannot write 'theirs/link.folded': Permission denied" err
+	echo 'main 1' >stacks
+	ln -s ../file theirs/link.svg
+	chown -h nobody theirs/link.svg
+	try "$TRACEKIT" flamegraph -o theirs/link.svg stacks 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "flamegraph: cannot write 'theirs/link.svg': Permission denied" err
+	grep -Fxq precious file
+	profile -F 99 -o ours.folded 0.1
+	refute grep -Fxq precious file
+}
+
 @test "a FIFO is written to as it is; who reads stdout does not matter" {
 	spin names
 	mkfifo fifo
