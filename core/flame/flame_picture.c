@@ -32,14 +32,18 @@ static const char classes[NR_FLAME_KINDS] = {
 	[FLAME_GENERATED] = 'g', [FLAME_UNKNOWN] = 'x', [FLAME_MARK] = 'm',
 };
 
-/* What is drawn: frames of a larger share than least, and the lowest of those that have it. */
-struct extent {
-	double least;		 /* in percent */
-	uint32_t floor;		 /* the depth up to which frames of that share are drawn */
-	uint32_t deepest, depth; /* of those, and of all */
+/* What is drawn of the tree. */
+struct drawing {
+	bool *drawn;		 /* by number; no frame without its caller */
+	uint32_t deepest, depth; /* of what is drawn, and of all */
 	size_t left_out;
 	double largest_left_out; /* in percent */
 };
+
+static void drawing__release(struct drawing *drawing)
+{
+	free(drawing->drawn);
+}
 
 static double before_of(const struct flame_picture *picture, const struct flame_node *node)
 {
@@ -70,15 +74,6 @@ static double share_of(const struct flame_tree *tree, const struct flame_node *n
 	return now > before ? now : before;
 }
 
-static bool is_drawn(const struct flame_tree *tree, const struct extent *extent, uint32_t number)
-{
-	const struct flame_node *node = &tree->nodes[number];
-	double share = share_of(tree, node);
-
-	return number == 0 || share > extent->least ||
-	       (share == extent->least && node->depth <= extent->floor);
-}
-
 static size_t digits(uint64_t number)
 {
 	size_t nr = 1;
@@ -86,118 +81,6 @@ static size_t digits(uint64_t number)
 	for (; number >= 10; number /= 10)
 		nr++;
 	return nr;
-}
-
-/* The longest that the SVG of a frame is, without its name and its module. */
-static size_t frame_bytes(const struct flame_picture *picture)
-{
-	static const char fixed[] = "<g class=\"u0\" data-d=\"\" data-n=\"\" data-m=\"\">"
-				    "<title>\n , 100.00 %</title><rect x=\"100.000000%\" y=\"\" "
-				    "width=\"100.0000%\" height=\"16\"/><text x=\"100.0000%\" "
-				    "dx=\"3\" y=\"\">..</text></g>\n";
-	static const char compared[] = " data-b=\"\"; before .0, 100.00 % (+.0 %)";
-	const struct flame_node *all = &picture->tree->nodes[0];
-	size_t now = digits(all->total), before = digits(all->total_before);
-	size_t places = 4 * digits(picture->tree->nr * ROW); /* depth, module, and two heights */
-	size_t bytes = strlen(fixed) + places + 2 * now +
-		       markup__length(picture->unit, strlen(picture->unit));
-
-	if (picture->scale > 0)
-		bytes += strlen(compared) + 2 * before + 2 * (now + 2);
-	return bytes;
-}
-
-static size_t node_bytes(const struct flame_node *node)
-{
-	size_t module = node->module ? markup__length(node->module, strlen(node->module)) : 0;
-
-	return 2 * markup__length(node->text, strlen(node->text)) + module;
-}
-
-/* Frames that are wide enough to be seen, in the order in which they are wanted. */
-struct candidate {
-	double share;
-	uint32_t depth;
-	uint32_t number;
-};
-
-static int compare_candidates(const void *left, const void *right)
-{
-	const struct candidate *a = left, *b = right;
-	int order = COMPARE(b->share, a->share);
-
-	return order ? order : COMPARE(a->depth, b->depth);
-}
-
-static bool are_alike(const struct candidate *a, const struct candidate *b)
-{
-	return a->share == b->share && a->depth == b->depth;
-}
-
-/* The last of those that fit, where those that are alike are drawn together, or none of them is. */
-static const struct candidate *last_that_fits(const struct flame_picture *picture,
-					      const struct candidate *items, size_t nr)
-{
-	const struct candidate *last = NULL;
-	size_t each = frame_bytes(picture), bytes = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		bytes += each + node_bytes(&picture->tree->nodes[items[i].number]);
-		if (bytes > FLAME_BYTES)
-			break;
-		if (i + 1 == nr || !are_alike(&items[i], &items[i + 1]))
-			last = &items[i];
-	}
-	return last;
-}
-
-static void count_left_out(const struct flame_tree *tree, struct extent *extent)
-{
-	for (uint32_t i = 0; i < tree->nr; i++) {
-		const struct flame_node *node = &tree->nodes[i];
-		double share = share_of(tree, node);
-
-		if (node->depth > extent->depth)
-			extent->depth = node->depth;
-		if (is_drawn(tree, extent, i)) {
-			if (node->depth > extent->deepest)
-				extent->deepest = node->depth;
-			continue;
-		}
-		/* Of no weight there is nothing to see. */
-		extent->left_out += share > 0;
-		if (share > extent->largest_left_out)
-			extent->largest_left_out = share;
-	}
-}
-
-/* Returns 0 or -ENOMEM. */
-static int choose(const struct flame_picture *picture, struct extent *extent)
-{
-	const struct flame_tree *tree = picture->tree;
-	CLEANUP_FREE struct candidate *items = calloc(tree->nr, sizeof(*items));
-	const struct candidate *last;
-	size_t nr = 0;
-
-	if (!items)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < tree->nr; i++) {
-		double share = share_of(tree, &tree->nodes[i]);
-
-		if (share >= LEAST)
-			items[nr++] = (struct candidate){share, tree->nodes[i].depth, i};
-	}
-	array__sort(items, nr, sizeof(*items), compare_candidates);
-	last = last_that_fits(picture, items, nr);
-	*extent =
-		(struct extent){.least = last ? last->share : 100, .floor = last ? last->depth : 0};
-	count_left_out(tree, extent);
-	return 0;
-}
-
-static void write_text(FILE *out, const char *text)
-{
-	markup__escape(out, text, strlen(text));
 }
 
 /* As much of a name as fits into a picture of the usual width; whole characters. */
@@ -213,6 +96,150 @@ static size_t fitting(const char *text, double width, bool *cut)
 	while (fits > 0 && (text[fits] & 0xC0) == 0x80)
 		fits--;
 	return fits;
+}
+
+/* The longest that the SVG of a frame is, without its name and its module. */
+static size_t frame_bytes(const struct flame_picture *picture)
+{
+	static const char fixed[] = "<g class=\"u0\" data-d=\"\" data-n=\"\" data-m=\"\">"
+				    "<title>\n , 100.00 %</title><rect x=\"100.000000%\" y=\"\" "
+				    "width=\"100.0000%\" height=\"16\"/><text x=\"100.0000%\" "
+				    "dx=\"3\" y=\"\">..</text></g>\n";
+	static const char compared[] = " data-b=\"\"; before 0.00e-00, 100.00 % (+00.0 %)";
+	const struct flame_node *all = &picture->tree->nodes[0];
+	size_t now = digits(all->total), before = digits(all->total_before);
+	size_t places = 4 * digits(picture->tree->nr * ROW); /* depth, module, and two heights */
+	size_t bytes = strlen(fixed) + places + 2 * now +
+		       markup__length(picture->unit, strlen(picture->unit));
+
+	if (picture->scale > 0)
+		bytes += strlen(compared) + before + 2 * (now > before ? now : before);
+	return bytes;
+}
+
+/* Of the name, in the title and as the label. */
+static size_t name_bytes(const struct flame_picture *picture, const struct flame_node *node)
+{
+	double width = flame_picture__percent(node->total, picture->tree->nodes[0].total);
+	bool cut;
+
+	return markup__length(node->text, strlen(node->text)) +
+	       markup__length(node->text, fitting(node->text, width, &cut));
+}
+
+/* Frames that are wide enough to be seen, in the order in which they are wanted. */
+struct candidate {
+	double share;
+	uint32_t depth;
+	uint32_t number;
+};
+
+/* Callers come before their callees. */
+static int compare_candidates(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+	int order = COMPARE(b->share, a->share);
+
+	if (order == 0)
+		order = COMPARE(a->depth, b->depth);
+	return order ? order : COMPARE(a->number, b->number);
+}
+
+/* What is left of FLAME_BYTES. The name of a module takes its bytes once. */
+struct room {
+	size_t bytes;
+	struct pointer_map modules; /* true: taken */
+};
+
+static void room__release(struct room *room)
+{
+	pointer_map__release(&room->modules);
+}
+
+/* Take room for a frame of that many bytes and its module. Returns 0, -ENOSPC or -ENOMEM. */
+static int take_room(struct room *room, const struct flame_node *node, size_t bytes)
+{
+	uintptr_t *is_there = NULL;
+
+	if (node->module) {
+		is_there = pointer_map__at(&room->modules, node->module);
+		if (!is_there)
+			return -ENOMEM;
+		if (!*is_there)
+			bytes += strlen("<m></m>") +
+				 markup__length(node->module, strlen(node->module));
+	}
+	if (bytes > room->bytes)
+		return -ENOSPC;
+	room->bytes -= bytes;
+	if (is_there)
+		*is_there = true;
+	return 0;
+}
+
+static void leave_out(struct drawing *drawing, double share)
+{
+	/* Of no weight there is nothing to see. */
+	drawing->left_out += share > 0;
+	if (share > drawing->largest_left_out)
+		drawing->largest_left_out = share;
+}
+
+/* Draw the root, and those of the candidates for which there is room. */
+static int take(const struct flame_picture *picture, struct drawing *drawing,
+		const struct candidate *items, size_t nr)
+{
+	CLEANUP(room__release) struct room room = {.bytes = FLAME_BYTES};
+	size_t each = frame_bytes(picture);
+
+	drawing->drawn[0] = true;
+	for (size_t i = 0; i < nr; i++) {
+		const struct flame_node *node = &picture->tree->nodes[items[i].number];
+		int err = -ENOSPC;
+
+		if (drawing->drawn[node->parent])
+			err = take_room(&room, node, each + name_bytes(picture, node));
+		if (err == -ENOMEM)
+			return err;
+		if (err) {
+			leave_out(drawing, items[i].share);
+			continue;
+		}
+		drawing->drawn[items[i].number] = true;
+		if (node->depth > drawing->deepest)
+			drawing->deepest = node->depth;
+	}
+	return 0;
+}
+
+/* Returns 0 or -ENOMEM; either way drawing__release() is due. */
+static int choose(const struct flame_picture *picture, struct drawing *drawing)
+{
+	const struct flame_tree *tree = picture->tree;
+	CLEANUP_FREE struct candidate *items = calloc(tree->nr, sizeof(*items));
+	size_t nr = 0;
+
+	drawing->drawn = calloc(tree->nr, sizeof(*drawing->drawn));
+	if (!items || !drawing->drawn)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < tree->nr; i++) {
+		uint32_t depth = tree->nodes[i].depth;
+		double share = share_of(tree, &tree->nodes[i]);
+
+		if (depth > drawing->depth)
+			drawing->depth = depth;
+		if (share >= LEAST)
+			items[nr++] = (struct candidate){share, depth, i};
+		else
+			leave_out(drawing, share);
+	}
+	array__sort(items, nr, sizeof(*items), compare_candidates);
+	return take(picture, drawing, items, nr);
+}
+
+static void write_text(FILE *out, const char *text)
+{
+	markup__escape(out, text, strlen(text));
 }
 
 static void write_label(FILE *out, const char *text, double x, double width, uint32_t y)
@@ -255,21 +282,27 @@ static void write_comparison(FILE *out, const struct flame_picture *picture,
 		fputs("; not before", out);
 		return;
 	}
-	fprintf(out, "; before %.*f, %.2f %%", picture->scale == 1 ? 0 : 1, before,
+	fputs("; before ", out);
+	if (before < 1)
+		fprintf(out, "%.2g", before); /* what was there is never shown as 0 */
+	else
+		fprintf(out, "%.*f", picture->scale == 1 ? 0 : 1, before);
+	fprintf(out, ", %.2f %%",
 		flame_picture__percent(node->total_before, picture->tree->nodes[0].total_before));
 	fprintf(out, node->total ? " (%+.1f %%)" : " (gone)",
 		((double)node->total - before) * 100 / before);
 }
 
 /* left: the weight that is beside it, before it. */
-static void write_frame(FILE *out, const struct flame_picture *picture, const struct extent *extent,
-			uint32_t number, uint64_t left, unsigned int module)
+static void write_frame(FILE *out, const struct flame_picture *picture,
+			const struct drawing *drawing, uint32_t number, uint64_t left,
+			unsigned int module)
 {
 	const struct flame_node *all = &picture->tree->nodes[0];
 	const struct flame_node *node = &picture->tree->nodes[number];
 	double x = flame_picture__percent(left, all->total);
 	double width = flame_picture__percent(node->total, all->total);
-	uint32_t y = (extent->deepest - node->depth) * ROW;
+	uint32_t y = (drawing->deepest - node->depth) * ROW;
 
 	fputs("<g class=\"", out);
 	if (picture->scale > 0)
@@ -296,7 +329,7 @@ static void write_frame(FILE *out, const struct flame_picture *picture, const st
 }
 
 /* Each module that is drawn, by its number from 1 on. */
-static int number_modules(const struct flame_picture *picture, const struct extent *extent,
+static int number_modules(const struct flame_picture *picture, const struct drawing *drawing,
 			  struct pointer_map *numbers, FILE *out)
 {
 	const struct flame_tree *tree = picture->tree;
@@ -306,7 +339,7 @@ static int number_modules(const struct flame_picture *picture, const struct exte
 		const struct flame_node *node = &tree->nodes[i];
 		uintptr_t *number;
 
-		if (!node->module || !is_drawn(tree, extent, i))
+		if (!node->module || !drawing->drawn[i])
 			continue;
 		number = pointer_map__at(numbers, node->module);
 		if (!number)
@@ -322,27 +355,28 @@ static int number_modules(const struct flame_picture *picture, const struct exte
 	return 0;
 }
 
-static int write_frames(FILE *out, const struct flame_picture *picture, const struct extent *extent)
+static int write_frames(FILE *out, const struct flame_picture *picture,
+			const struct drawing *drawing)
 {
 	const struct flame_tree *tree = picture->tree;
 	CLEANUP(pointer_map__release) struct pointer_map modules = {0};
 	/* By depth: the weight that is beside the next frame, before it. */
-	CLEANUP_FREE uint64_t *left = calloc(extent->depth + 2, sizeof(*left));
+	CLEANUP_FREE uint64_t *left = calloc(drawing->depth + 2, sizeof(*left));
 	uint32_t number = 0;
-	int err = left ? number_modules(picture, extent, &modules, out) : -ENOMEM;
+	int err = left ? number_modules(picture, drawing, &modules, out) : -ENOMEM;
 
 	if (err)
 		return err;
 	fprintf(out, "<g class=\"frames\"%s transform=\"translate(0,%d)\">\n",
-		extent->left_out ? " data-left-out=\"\"" : "", ABOVE);
+		drawing->left_out ? " data-left-out=\"\"" : "", ABOVE);
 	do {
 		const struct flame_node *node = &tree->nodes[number];
 		const uintptr_t *module =
 			node->module ? pointer_map__at(&modules, node->module) : NULL;
-		bool drawn = is_drawn(tree, extent, number);
+		bool drawn = drawing->drawn[number];
 
 		if (drawn)
-			write_frame(out, picture, extent, number, left[node->depth],
+			write_frame(out, picture, drawing, number, left[node->depth],
 				    module ? (unsigned int)*module : 0);
 		left[node->depth + 1] = left[node->depth];
 		left[node->depth] += node->total;
@@ -352,18 +386,28 @@ static int write_frames(FILE *out, const struct flame_picture *picture, const st
 	return 0;
 }
 
-static void write_start(FILE *out, const struct flame_picture *picture, const struct extent *extent)
+static void write_start(FILE *out, const struct flame_picture *picture,
+			const struct drawing *drawing)
 {
 	if (!picture->in_page)
 		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
 	fprintf(out,
 		"<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
 		"width=\"100%%\" height=\"%" PRIu32 "\">\n<style>%s</style>\n",
-		ABOVE + (extent->deepest + 1) * ROW + BELOW, flame_css);
+		ABOVE + (drawing->deepest + 1) * ROW + BELOW, flame_css);
+}
+
+/* To 4 digits behind the point: "at most" stays true. */
+static double rounded_up(double percent)
+{
+	uint64_t parts = (uint64_t)(percent * 10000);
+
+	return (double)(parts + ((double)parts < percent * 10000)) / 10000;
 }
 
 /* Behind the frames, since it stays in sight above them when the picture is scrolled. */
-static void write_head(FILE *out, const struct flame_picture *picture, const struct extent *extent)
+static void write_head(FILE *out, const struct flame_picture *picture,
+		       const struct drawing *drawing)
 {
 	static const struct {
 		const char *name, *label;
@@ -378,9 +422,9 @@ static void write_head(FILE *out, const struct flame_picture *picture, const str
 	write_text(out, picture->title);
 	fputs("</text>\n<text class=\"about\" x=\"6\" y=\"36\">", out);
 	write_text(out, picture->about);
-	if (extent->left_out)
-		fprintf(out, "; %zu frames of at most %.3g %% left out", extent->left_out,
-			extent->largest_left_out);
+	if (drawing->left_out)
+		fprintf(out, "; %zu frames of at most %.7g %% left out", drawing->left_out,
+			rounded_up(drawing->largest_left_out));
 	fputs("</text>\n<text x=\"6\" y=\"54\">", out);
 	for (size_t i = 0; i < ARRAY_SIZE(buttons) - (picture->scale > 0 ? 0 : 1); i++)
 		fprintf(out, "<tspan class=\"button %s\" dx=\"%d\">%s</tspan>", buttons[i].name,
@@ -392,14 +436,14 @@ static void write_head(FILE *out, const struct flame_picture *picture, const str
 
 int flame_picture__write(FILE *out, const struct flame_picture *picture)
 {
-	struct extent extent;
-	int err = choose(picture, &extent);
+	CLEANUP(drawing__release) struct drawing drawing = {0};
+	int err = choose(picture, &drawing);
 
 	if (err)
 		return err;
-	write_start(out, picture, &extent);
-	err = write_frames(out, picture, &extent);
-	write_head(out, picture, &extent);
+	write_start(out, picture, &drawing);
+	err = write_frames(out, picture, &drawing);
+	write_head(out, picture, &drawing);
 	if (picture->in_page)
 		fprintf(out, "</svg>\n<script>%s</script>\n", flame_js);
 	else

@@ -26,8 +26,8 @@ struct flame_picture {
 };
 
 /*
- * Frames that are too narrow to be seen are left out, and the narrowest and then the deepest of
- * those that would together take more than FLAME_BYTES; the picture says how many these are.
+ * Frames that are too narrow to be seen are left out, and those for which FLAME_BYTES have no room:
+ * the widest come first, and of equal ones the outermost. The picture says how many are left out.
  * Returns 0 or -ENOMEM; errors of writing stay in the FILE.
  */
 #define FLAME_BYTES ((size_t)4500 * 1000)

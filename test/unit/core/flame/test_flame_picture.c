@@ -77,25 +77,64 @@ static void hostile(void)
 	CHECK(strstr(text, "host &amp; &lt;kernel&gt;"));
 }
 
-/* However many frames there are, and however long their names. */
-static void bounded(void)
+static size_t count(const char *text, const char *part)
+{
+	size_t nr = 0;
+
+	for (; (text = strstr(text, part)); text += strlen(part))
+		nr++;
+	return nr;
+}
+
+/* However many frames there are, and however long their names; what is drawn fills the room. */
+static void bounded(size_t name_length)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
-	CLEANUP_FREE char *text = NULL;
-	char name[4000];
-	size_t size;
+	CLEANUP_FREE char *text = NULL, *name = malloc(name_length + 1);
+	char left_out[100];
+	size_t size, nr = 10 * 1000;
 
-	for (int i = 0; i < 5000; i++) {
-		memset(name, '<', sizeof(name));
-		snprintf(name + sizeof(name) - 16, 16, "%d", i);
-		add(&tree, name, "f", i < 10 ? 100 : 1);
+	for (size_t i = 0; i < nr; i++) {
+		memset(name, '<', name_length);
+		snprintf(name + name_length - 5, 6, "%05zu", i);
+		add(&tree, name, "f", i < 10 ? 10 : 9);
 	}
 	text = draw(&tree, false, &size);
-	CHECK(size < 5000000);
-	CHECK(strstr(text, "; 9980 frames of at most 0.0167 % left out"));
+	CHECK(size > 4000000 && size < 5000000);
+	CHECK_INT(count(text, "data-n=\"10\""), 20);
+	CHECK(strstr(text, "data-n=\"9\""));
+	snprintf(left_out, sizeof(left_out), "; %zu frames of at most 0.01 %% left out",
+		 2 * nr + 1 - count(text, "<title>"));
+	CHECK(strstr(text, left_out));
 	CHECK(strstr(text, " data-left-out=\"\""));
-	CHECK(!strstr(text, "data-n=\"1\""));
-	CHECK(strstr(text, "data-n=\"100\""));
+}
+
+static void many(void)
+{
+	bounded(150);
+}
+
+static void long_names(void)
+{
+	bounded(4000);
+}
+
+/* A frame for which there is no room leaves it to those that are narrower. */
+static void too_long(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	size_t length = 900 * 1000, size;
+	CLEANUP_FREE char *text = NULL, *name = calloc(length + 1, 1);
+
+	memset(name, '&', length);
+	add(&tree, "main", name, 95);
+	name[length / 2] = '\0';
+	add(&tree, "main", name, 3);
+	add(&tree, "main", "work", 2);
+	text = draw(&tree, false, &size);
+	CHECK(strstr(text, "<title>work\n2 samples"));
+	CHECK(strstr(text, "&amp;\n3 samples"));
+	CHECK(strstr(text, "; 1 frames of at most 95 % left out"));
 }
 
 /* Frames that are as wide as each other: the deepest are left out. */
@@ -167,7 +206,9 @@ static void scaled(void)
 static const struct tap_test tests[] = {
 	{"frames stand above their callers, in the order of names, as wide as they weigh", places},
 	{"no name becomes markup", hostile},
-	{"a picture stays below 5 MB, and says what is left out", bounded},
+	{"a picture of many frames stays below 5 MB, and says what is left out", many},
+	{"a picture of long names does", long_names},
+	{"a name that is longer than the picture", too_long},
 	{"30,000 frames on each other", deep},
 	{"two runs of very different weights", unlike},
 	{"weights of before that are scaled to less than one", scaled},
