@@ -83,10 +83,11 @@ static int check(const void *argument, struct error *error)
 				  "-o: the end of '%.200s' is neither .svg nor .html; see "
 				  "'flamegraph --help'",
 				  output);
-	if (output && !strcmp(output, "-") && settings->top)
+	if (output && sink__is_stdout(output) && settings->top)
 		return error__set(error, -EINVAL,
-				  "-t and -o - exclude each other: both are for stdout; see "
-				  "'flamegraph --help'");
+				  "-t and -o %.200s exclude each other: both are for stdout; see "
+				  "'flamegraph --help'",
+				  output);
 	if (settings->normalize && !settings->before)
 		return error__set(error, -EINVAL,
 				  "-n is for --diff alone; see 'flamegraph --help'");

@@ -30,6 +30,12 @@ static void line__release(struct line *line)
 	free(line->frames);
 }
 
+/* Not strchr(), which finds the byte of zero as well. */
+static bool is_space(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\r';
+}
+
 /* Returns false at the end of the file. */
 static bool read_line(struct line *line, FILE *in)
 {
@@ -44,7 +50,7 @@ static bool read_line(struct line *line, FILE *in)
 		if (!line->cut)
 			line->text[line->length++] = (char)byte;
 	}
-	while (line->length > 0 && strchr(" \t\r", line->text[line->length - 1]))
+	while (line->length > 0 && is_space(line->text[line->length - 1]))
 		line->length--;
 	line->text[line->length] = '\0';
 	return true;

@@ -268,7 +268,7 @@ static void emit_sample(struct pprof *pprof, const struct counted_stack *item)
 		pid.num = item->key.tgid;
 		labels[sample.n_label++] = &pid;
 	}
-	if (item->key.comm[0]) {
+	if (pprof->shown->comms) {
 		counted_stack__comm(item, false, name);
 		comm.key = string_number(pprof, "comm");
 		comm.str = string_number(pprof, name);

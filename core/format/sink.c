@@ -13,16 +13,42 @@
 #include "core/report/output.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
-#include "sym/util/number.h"
 
-static bool is_stdout(const char *path)
+/* The name itself, not what a link leads to. All zero: nothing is there, or nothing is known of it.
+ */
+static struct stat look_at(const char *path)
 {
-	return !path || !strcmp(path, "-");
+	struct stat st;
+
+	return lstat(path, &st) ? (struct stat){0} : st;
+}
+
+/*
+ * A pipe, a device or a link, which stays what it is: to put a file in place of /dev/stdout would
+ * break the machine.
+ */
+static bool is_special(const struct stat *st)
+{
+	return st->st_mode && !S_ISREG(st->st_mode);
+}
+
+/* A link or a device like /dev/stdout: to open it anew would write over what stdout has. */
+static bool leads_to_stdout(const char *path)
+{
+	struct stat st = look_at(path), out;
+
+	return is_special(&st) && !stat(path, &st) && !fstat(STDOUT_FILENO, &out) &&
+	       st.st_dev == out.st_dev && st.st_ino == out.st_ino;
+}
+
+bool sink__is_stdout(const char *path)
+{
+	return !path || !strcmp(path, "-") || leads_to_stdout(path);
 }
 
 bool sink_options__is_stdout(const struct sink_options *options)
 {
-	return is_stdout(options->path);
+	return sink__is_stdout(options->path);
 }
 
 /* NR_FORMATS: nothing says which. */
@@ -56,50 +82,34 @@ static int unknown_suffix(const char *path, const char *program, struct error *e
 			  path, list, program);
 }
 
-/* What a name has in it. */
-struct pattern {
-	bool number; /* %n */
-	bool time;   /* %t */
-};
-
 /* Each '%' begins %n, %t or %%. */
-static bool is_pattern(const char *path, struct pattern *pattern)
+static bool is_pattern(const char *path, bool *has_number)
 {
-	*pattern = (struct pattern){0};
+	*has_number = false;
 	for (const char *at = path; (at = strchr(at, '%')); at += 2) {
 		if (!at[1] || !strchr("nt%", at[1]))
 			return false;
-		pattern->number |= at[1] == 'n';
-		pattern->time |= at[1] == 't';
+		*has_number |= at[1] == 'n';
 	}
 	return true;
 }
 
-/* Reports of two seconds, which are never of the same one, have names of their own by %t. */
-#define DISTINCT_TIMES (2 * NANOSECONDS)
-
-/* interval: in nanoseconds; 0: there is one report. */
-static int check_path(const char *path, uint64_t interval, const char *program, struct error *error)
+static int check_path(const char *path, bool has_intervals, const char *program,
+		      struct error *error)
 {
-	struct pattern pattern;
+	bool has_number;
 
-	if (!is_pattern(path, &pattern))
+	if (!is_pattern(path, &has_number))
 		return error__set(error, -EINVAL,
 				  "-o: '%.200s': behind %% only n (number), t (time) and %% have a "
 				  "meaning; see '%s --help'",
 				  path, program);
-	if (interval && !pattern.number && !pattern.time)
-		return error__set(
-			error, -EINVAL,
-			"-o: '%.200s': with -i each interval is a file of its own, so the "
-			"name needs %%n (number) or %%t (time); see '%s --help'",
-			path, program);
-	if (interval && interval < DISTINCT_TIMES && !pattern.number)
-		return error__set(
-			error, -EINVAL,
-			"-o: '%.200s': %%t has whole seconds, so with intervals below 2 s "
-			"the name needs %%n (number); see '%s --help'",
-			path, program);
+	/* Times repeat: the last report can be of the second of the one before. */
+	if (has_intervals && !has_number)
+		return error__set(error, -EINVAL,
+				  "-o: '%.200s': with -i each interval is a file of its own, so "
+				  "the name needs %%n (number); see '%s --help'",
+				  path, program);
 	return 0;
 }
 
@@ -121,7 +131,7 @@ int sink_options__check(const struct sink_options *options, const struct trace_o
 	if (sink_options__is_stdout(options) && trace->interval && formats[format]->whole)
 		return error__set(error, -EINVAL,
 				  "-i and --format %s: each interval is a file of its own; give -o "
-				  "FILE, with %%n or %%t in its name; see '%s --help'",
+				  "FILE, with %%n in its name; see '%s --help'",
 				  format_names[format], program);
 	if (sink_options__is_stdout(options) && formats[format]->binary && isatty(STDOUT_FILENO))
 		return error__set(error, -EINVAL,
@@ -167,24 +177,6 @@ static int fail(const char *path, struct error *error)
 	return error__set(error, code, "cannot write '%.200s': %s", path, strerror(-code));
 }
 
-/* The name itself, not what a link leads to. All zero: nothing is there, or nothing is known of it.
- */
-static struct stat look_at(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) ? (struct stat){0} : st;
-}
-
-/*
- * A pipe, a device or a link, which stays what it is: to put a file in place of /dev/stdout would
- * break the machine.
- */
-static bool is_special(const struct stat *st)
-{
-	return st->st_mode && !S_ISREG(st->st_mode);
-}
-
 /*
  * To follow a link of somebody else could write over any file of ours: refused, as the kernel does
  * in folders like /tmp (fs.protected_symlinks). errno is set then.
@@ -197,16 +189,20 @@ static bool may_write(const struct stat *st)
 	return false;
 }
 
-/* Of the file that is to have this name: that of an own file that has it now, or the usual one. */
-static mode_t mode_of(const struct stat *st)
+/*
+ * Let a file, new and of nobody but us, replace the one with st: it has the mode and the group of
+ * an own one, and of somebody else's no bit that it had not. Returns 0, or -1 with errno set.
+ */
+static int take_mode(int fd, const struct stat *st)
 {
-	mode_t mask;
+	mode_t mask = umask(0), mode = 0666 & ~mask;
 
-	if (S_ISREG(st->st_mode) && st->st_uid == geteuid())
-		return st->st_mode & 0777;
-	mask = umask(0);
 	umask(mask);
-	return 0666 & ~mask;
+	if (S_ISREG(st->st_mode) && st->st_uid == geteuid())
+		mode = st->st_mode & (fchown(fd, (uid_t)-1, st->st_gid) ? 0707 : 0777);
+	else if (S_ISREG(st->st_mode))
+		mode &= st->st_mode;
+	return fchmod(fd, mode);
 }
 
 /* The length of the folders in a path, with the last slash. */
@@ -266,7 +262,7 @@ static int open_temporary(struct sink *sink, const struct stat *st, struct error
 	if (fd < 0)
 		return fail(sink->path, error);
 	sink->temporary = TAKE_POINTER(name);
-	if (fchmod(fd, mode_of(st)))
+	if (take_mode(fd, st))
 		return fail(sink->path, error);
 	return write_to(sink, TAKE_FD(fd), error);
 }
@@ -285,7 +281,7 @@ int sink__open(struct sink *sink, const char *path, struct error *error)
 {
 	struct stat st;
 
-	if (is_stdout(path)) {
+	if (sink__is_stdout(path)) {
 		sink->out = stdout;
 		return 0;
 	}

@@ -2,7 +2,7 @@
 /*
  * Where reports go: stdout, or files. A file appears under its name when all of it is on
  * the disk, or not at all; each report of an interval has a file of its own. What is no file (a
- * pipe, a device, a symbolic link) is written as it is.
+ * pipe, a device, a symbolic link) stays, and is written to from the first byte on.
  */
 #ifndef TRACEKIT_CORE_FORMAT_SINK_H
 #define TRACEKIT_CORE_FORMAT_SINK_H
@@ -20,7 +20,7 @@ struct error;
 struct trace_options;
 
 struct sink_options {
-	const char *path; /* with %t and %n in it; NULL or "-": stdout */
+	const char *path; /* with %t and %n in it, or sink__is_stdout() */
 	bool merge;	  /* all processes in one profile */
 	size_t format;	  /* enum format_number, or FORMAT_NOT_GIVEN */
 };
@@ -61,6 +61,9 @@ enum format_number sink_options__format(const struct sink_options *options,
 					const struct trace_options *trace);
 bool sink_options__is_stdout(const struct sink_options *options);
 
+/* NULL, "-", or a link or a device that leads to what stdout is. */
+bool sink__is_stdout(const char *path);
+
 /*
  * Before the trace: files can be made where they are to be. Returns 0, or a negative errno with
  * error filled.
@@ -75,7 +78,7 @@ struct sink {
 };
 
 /*
- * Begin what is to be in that file; NULL or "-": in stdout. Returns 0, or a negative errno with
+ * Begin what is to be in that file, or stdout. Returns 0, or a negative errno with
  * error filled; either way sink__release() is due, which removes a file that is not complete.
  */
 int sink__open(struct sink *sink, const char *path, struct error *error);

@@ -21,6 +21,9 @@ stacks() {
 		tracekit flamegraph --diff - -
 	usage_error "flamegraph: --diff: only one of two runs can come from stdin; see 'flamegraph --help'" \
 		tracekit flamegraph --diff -
+	ln -s /dev/stdout stdout.svg
+	usage_error "flamegraph: -t and -o stdout.svg exclude each other: both are for stdout; see 'flamegraph --help'" \
+		tracekit flamegraph -t 1 -o stdout.svg a
 	[ ! -e a.pdf ]
 }
 
@@ -60,9 +63,10 @@ stacks() {
 	tracekit flamegraph a | cmp - target.svg
 	[ "$(stat -c %a target.svg)" = 600 ]
 	ln -s /dev/stdout stdout.svg
-	tracekit flamegraph -o stdout.svg a >out
+	echo before >out
+	tracekit flamegraph -o stdout.svg a >>out
 	[ -L stdout.svg ]
-	cmp out target.svg
+	(echo before; cat target.svg) | cmp - out
 	tracekit flamegraph -o stdout.svg a | cmp - target.svg
 	ln -s nowhere nowhere.svg
 	says 1 err "flamegraph: cannot write 'nowhere.svg': No such file or directory" \

@@ -41,6 +41,21 @@ files() {
 	folded out
 }
 
+@test "a file that is replaced: an own one keeps mode and group, of no other more can be read" {
+	echo 'main 1' >stacks
+	touch own.svg foreign.svg
+	chgrp nogroup own.svg
+	chmod 660 own.svg
+	chown nobody foreign.svg
+	chmod 604 foreign.svg
+	(umask 027; "$TRACEKIT" flamegraph -o own.svg stacks; "$TRACEKIT" flamegraph -o foreign.svg stacks)
+	[ "$(stat -c '%a %U %G' own.svg)" = '660 root nogroup' ]
+	[ "$(stat -c '%a %U %G' foreign.svg)" = '600 root root' ]
+	# The group cannot be kept: its bits are not for another one.
+	setpriv --clear-groups --bounding-set=-chown "$TRACEKIT" flamegraph -o own.svg stacks
+	[ "$(stat -c '%a %U %G' own.svg)" = '600 root root' ]
+}
+
 @test "-i: each interval has a file of its own, and all events are in them" {
 	calls fast 1
 	start_stackcount --stats -f -p "$pid" -i 0.1 -o '%n-%t-%%.txt' "$CALLS:counted"
@@ -195,6 +210,9 @@ places_in() {
 	[ "$(sort -u said)" = true ]
 	profile -p "$pid" -F 499 -o none.speedscope.json 0.3
 	jq -e --arg name "? ($pid)" '[.profiles[].name] == [$name]' none.speedscope.json
+	command -v protoc >/dev/null || skip "protoc is not installed"
+	profile -p "$pid" -F 499 -o none.pb.gz 0.3
+	pprof_text none.pb.gz | grep -q '^string_table: "?"$'
 }
 
 @test "pprof: nothing for a terminal" {

@@ -136,11 +136,12 @@ static void hostile(void)
 static void zero_in_count(void)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
-	static const char text[] = "a 5\0junk\nb 1\n";
+	static const char text[] = "a 5\0junk\na 6\0\nb 1\n";
 	struct folded_lines lines = read_bytes(&tree, text, sizeof(text) - 1);
 
-	CHECK_INT(lines.bad, 1);
+	CHECK_INT(lines.bad, 2);
 	CHECK_STR(lines.first_bad[0].reason, "no count at its end");
+	CHECK_STR(lines.first_bad[1].reason, "no count at its end");
 	CHECK_STR(in_order(&tree), "1 b u 1");
 }
 
