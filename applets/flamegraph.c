@@ -29,6 +29,9 @@ struct flamegraph_settings {
 	bool normalize;
 };
 
+/* Bytes, so that files stay as small as promised. */
+#define TITLE_MAX 1000
+
 static const struct flamegraph_settings defaults = {.unit = "samples"};
 
 #define OFFSET(field) offsetof(struct flamegraph_settings, field)
@@ -49,10 +52,10 @@ static const struct option_spec options[] = {
 	 .help = "print a table of N functions instead, or besides with -o: those in which most "
 		 "stacks end; of two runs those whose self count has changed most"},
 	{.name = "title", .value = "TITLE", .type = OPTION_TEXT,
-	 .offset = OFFSET(title),
+	 .offset = OFFSET(title), .max = TITLE_MAX,
 	 .help = "what stands above the picture (default: the name of FILE)"},
 	{.name = "unit", .value = "UNIT", .type = OPTION_TEXT,
-	 .offset = OFFSET(unit),
+	 .offset = OFFSET(unit), .max = TITLE_MAX,
 	 .help = "what is counted (default samples)"},
 	{.value = "FILE", .type = OPTION_PATH,
 	 .offset = OFFSET(file),
@@ -83,7 +86,7 @@ static int check(const void *argument, struct error *error)
 				  "-o: the end of '%.200s' is neither .svg nor .html; see "
 				  "'flamegraph --help'",
 				  output);
-	if (output && sink__is_stdout(output) && settings->top)
+	if (output && sink__shares_stdout(output) && settings->top)
 		return error__set(error, -EINVAL,
 				  "-t and -o %.200s exclude each other: both are for stdout; see "
 				  "'flamegraph --help'",

@@ -68,17 +68,20 @@ static int write_table(FILE *out, const struct flame_picture *picture)
 		beside, beside);
 	markup__escape(out, picture->unit, strlen(picture->unit));
 	fputs(")</th></tr></thead><tbody>\n", out);
-	for (; rows < functions.nr && rows < ROWS_MAX; rows++) {
-		const struct flame_function *function = &functions.items[rows];
+	for (size_t i = 0; i < functions.nr && rows < ROWS_MAX; i++) {
+		const struct flame_function *function = &functions.items[i];
+		size_t length = markup__length(function->text, strlen(function->text));
 
-		names += markup__length(function->text, strlen(function->text));
-		if (names > NAMES_MAX)
-			break;
+		if (length > NAMES_MAX - names)
+			continue;
+		names += length;
+		rows++;
 		write_row(out, function, picture);
 	}
 	fputs("</tbody></table>\n", out);
 	if (rows < functions.nr)
-		fprintf(out, "<p>%zu functions with smaller %s are left out</p>\n",
+		fprintf(out,
+			"<p>%zu functions with smaller %s or very long names are left out</p>\n",
 			functions.nr - rows, picture->scale > 0 ? "changes" : "totals");
 	return 0;
 }

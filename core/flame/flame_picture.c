@@ -400,9 +400,8 @@ static void write_start(FILE *out, const struct flame_picture *picture,
 /* To 4 digits behind the point: "at most" stays true. */
 static double rounded_up(double percent)
 {
-	uint64_t parts = (uint64_t)(percent * 10000);
-
-	return (double)(parts + ((double)parts < percent * 10000)) / 10000;
+	/* What is exact but for the last bits of a double is left as it is. */
+	return (double)(uint64_t)(percent * 10000 + (1 - 1e-9)) / 10000;
 }
 
 /* Behind the frames, since it stays in sight above them when the picture is scrolled. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "core/options/trace_options.h"
@@ -14,41 +15,14 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 
-/* The name itself, not what a link leads to. All zero: nothing is there, or nothing is known of it.
- */
-static struct stat look_at(const char *path)
+static bool is_stdout(const char *path)
 {
-	struct stat st;
-
-	return lstat(path, &st) ? (struct stat){0} : st;
-}
-
-/*
- * A pipe, a device or a link, which stays what it is: to put a file in place of /dev/stdout would
- * break the machine.
- */
-static bool is_special(const struct stat *st)
-{
-	return st->st_mode && !S_ISREG(st->st_mode);
-}
-
-/* A link or a device like /dev/stdout: to open it anew would write over what stdout has. */
-static bool leads_to_stdout(const char *path)
-{
-	struct stat st = look_at(path), out;
-
-	return is_special(&st) && !stat(path, &st) && !fstat(STDOUT_FILENO, &out) &&
-	       st.st_dev == out.st_dev && st.st_ino == out.st_ino;
-}
-
-bool sink__is_stdout(const char *path)
-{
-	return !path || !strcmp(path, "-") || leads_to_stdout(path);
+	return !path || !strcmp(path, "-");
 }
 
 bool sink_options__is_stdout(const struct sink_options *options)
 {
-	return sink__is_stdout(options->path);
+	return is_stdout(options->path);
 }
 
 /* NR_FORMATS: nothing says which. */
@@ -177,6 +151,24 @@ static int fail(const char *path, struct error *error)
 	return error__set(error, code, "cannot write '%.200s': %s", path, strerror(-code));
 }
 
+/* The name itself, not what a link leads to. All zero: nothing is there, or nothing is known of it.
+ */
+static struct stat look_at(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) ? (struct stat){0} : st;
+}
+
+/*
+ * A pipe, a device or a link, which stays what it is: to put a file in place of /dev/stdout would
+ * break the machine.
+ */
+static bool is_special(const struct stat *st)
+{
+	return st->st_mode && !S_ISREG(st->st_mode);
+}
+
 /*
  * To follow a link of somebody else could write over any file of ours: refused, as the kernel does
  * in folders like /tmp (fs.protected_symlinks). errno is set then.
@@ -189,11 +181,28 @@ static bool may_write(const struct stat *st)
 	return false;
 }
 
+bool sink__shares_stdout(const char *path)
+{
+	struct stat st, out;
+
+	if (is_stdout(path))
+		return true;
+	return !stat(path, &st) && !fstat(STDOUT_FILENO, &out) && st.st_dev == out.st_dev &&
+	       st.st_ino == out.st_ino;
+}
+
+/* The bits of the group are then the most that anybody whom the list names may do. */
+static bool has_access_list(const char *path)
+{
+	return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
+}
+
 /*
- * Let a file, new and of nobody but us, replace the one with st: it has the mode and the group of
- * an own one, and of somebody else's no bit that it had not. Returns 0, or -1 with errno set.
+ * Let a file, new and of nobody but us, replace the one at path, of st: it has the mode and the
+ * group of an own one, but no access list, and of somebody else's no bit that it had not. Returns
+ * 0, or -1 with errno set.
  */
-static int take_mode(int fd, const struct stat *st)
+static int take_mode(int fd, const char *path, const struct stat *st)
 {
 	mode_t mask = umask(0), mode = 0666 & ~mask;
 
@@ -202,6 +211,8 @@ static int take_mode(int fd, const struct stat *st)
 		mode = st->st_mode & (fchown(fd, (uid_t)-1, st->st_gid) ? 0707 : 0777);
 	else if (S_ISREG(st->st_mode))
 		mode &= st->st_mode;
+	if (has_access_list(path))
+		mode &= (mode_t)~0070;
 	return fchmod(fd, mode);
 }
 
@@ -213,25 +224,60 @@ static int folders_length(const char *path)
 	return slash ? (int)(slash + 1 - path) : 0;
 }
 
+/*
+ * A new file beside path, so that rename() can put it in its place. Its name, of any length that
+ * path may have, is allocated. Returns a descriptor or -1 with errno set.
+ */
+static int make_temporary(const char *path, char **name)
+{
+	int fd;
+
+	if (asprintf(name, "%.*s.tracekit-XXXXXX", folders_length(path), path) < 0) {
+		*name = NULL;
+		errno = ENOMEM;
+		return -1;
+	}
+	fd = mkstemp(*name);
+	if (fd < 0) {
+		free(*name);
+		*name = NULL;
+	}
+	return fd;
+}
+
+/* Try it: a folder can be full of reasons why no file can be made in it. */
+static int check_folder(const char *path, struct error *error)
+{
+	CLEANUP_FREE char *name = NULL;
+	CLEANUP_CLOSE int fd = make_temporary(path, &name);
+
+	if (fd < 0)
+		return fail(path, error);
+	unlink(name);
+	return 0;
+}
+
 int sink_options__check_place(const struct sink_options *options, struct error *error)
 {
 	CLEANUP_FREE char *path = NULL;
-	struct stat st;
+	struct stat st, led_to;
 
 	if (sink_options__is_stdout(options))
 		return 0;
 	path = expand(options->path, 1, time(NULL));
 	if (!path)
 		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+	if (stat(path, &led_to) == 0 && S_ISDIR(led_to.st_mode)) {
 		errno = EISDIR;
 		return fail(path, error);
 	}
+	/* Its name can be too long, or its folder missing. */
+	if (lstat(path, &st) && errno != ENOENT)
+		return fail(path, error);
 	st = look_at(path);
 	if (is_special(&st))
 		return !may_write(&st) || access(path, W_OK) ? fail(path, error) : 0;
-	path[folders_length(path)] = '\0';
-	return access(path[0] ? path : ".", W_OK | X_OK) ? fail(options->path, error) : 0;
+	return check_folder(path, error);
 }
 
 /* fd is the stream's to close, or closed. */
@@ -247,22 +293,11 @@ static int write_to(struct sink *sink, int fd, struct error *error)
 	return err;
 }
 
-/* Beside the file, so that rename() can put it in its place. */
 static int open_temporary(struct sink *sink, const struct stat *st, struct error *error)
 {
-	int folder = folders_length(sink->path);
-	CLEANUP_FREE char *name = NULL;
-	CLEANUP_CLOSE int fd = -1;
+	CLEANUP_CLOSE int fd = make_temporary(sink->path, &sink->temporary);
 
-	if (asprintf(&name, "%.*s.%s.XXXXXX", folder, sink->path, sink->path + folder) < 0) {
-		name = NULL;
-		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
-	}
-	fd = mkstemp(name);
-	if (fd < 0)
-		return fail(sink->path, error);
-	sink->temporary = TAKE_POINTER(name);
-	if (take_mode(fd, st))
+	if (fd < 0 || take_mode(fd, sink->path, st))
 		return fail(sink->path, error);
 	return write_to(sink, TAKE_FD(fd), error);
 }
@@ -281,7 +316,7 @@ int sink__open(struct sink *sink, const char *path, struct error *error)
 {
 	struct stat st;
 
-	if (sink__is_stdout(path)) {
+	if (is_stdout(path)) {
 		sink->out = stdout;
 		return 0;
 	}
@@ -289,7 +324,14 @@ int sink__open(struct sink *sink, const char *path, struct error *error)
 	if (!sink->path)
 		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
 	st = look_at(path);
-	return is_special(&st) ? open_special(sink, &st, error) : open_temporary(sink, &st, error);
+	if (!is_special(&st))
+		return open_temporary(sink, &st, error);
+	/* To open it anew would write over what stdout has. */
+	if (may_write(&st) && sink__shares_stdout(path)) {
+		sink->out = stdout;
+		return 0;
+	}
+	return open_special(sink, &st, error);
 }
 
 int sink__open_report(struct sink *sink, const struct sink_options *options, uint64_t number,
@@ -319,6 +361,17 @@ static int complete(struct sink *sink, struct error *error)
 	return err ? fail(sink->path, error) : 0;
 }
 
+/* A mount point, or somebody else's file in a folder like /tmp: the result is not lost for that. */
+static int keep_temporary(struct sink *sink, struct error *error)
+{
+	CLEANUP_FREE char *name = sink->temporary;
+	int code = -errno;
+
+	sink->temporary = NULL;
+	return error__set(error, code, "cannot write '%.200s': %s; the result is in '%.200s'",
+			  sink->path, strerror(-code), name);
+}
+
 int sink__finish(struct sink *sink, struct error *error)
 {
 	int err;
@@ -329,7 +382,7 @@ int sink__finish(struct sink *sink, struct error *error)
 	if (err || !sink->temporary)
 		return err;
 	if (rename(sink->temporary, sink->path))
-		return fail(sink->path, error);
+		return keep_temporary(sink, error);
 	free(sink->temporary);
 	sink->temporary = NULL;
 	return 0;

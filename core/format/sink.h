@@ -20,7 +20,7 @@ struct error;
 struct trace_options;
 
 struct sink_options {
-	const char *path; /* with %t and %n in it, or sink__is_stdout() */
+	const char *path; /* with %t and %n in it; NULL or "-": stdout */
 	bool merge;	  /* all processes in one profile */
 	size_t format;	  /* enum format_number, or FORMAT_NOT_GIVEN */
 };
@@ -61,8 +61,8 @@ enum format_number sink_options__format(const struct sink_options *options,
 					const struct trace_options *trace);
 bool sink_options__is_stdout(const struct sink_options *options);
 
-/* NULL, "-", or a link or a device that leads to what stdout is. */
-bool sink__is_stdout(const char *path);
+/* stdout itself, or what it has been led to now. */
+bool sink__shares_stdout(const char *path);
 
 /*
  * Before the trace: files can be made where they are to be. Returns 0, or a negative errno with
@@ -74,11 +74,12 @@ int sink_options__check_place(const struct sink_options *options, struct error *
 struct sink {
 	FILE *out;
 	char *path;	 /* its name; NULL: out is stdout */
-	char *temporary; /* its name until it is complete */
+	char *temporary; /* its name until it is complete; NULL: it is written in place */
 };
 
 /*
- * Begin what is to be in that file, or stdout. Returns 0, or a negative errno with
+ * Begin what is to be in that file; in stdout if path is NULL, "-", or a link or a device that
+ * leads to what stdout has. Returns 0, or a negative errno with
  * error filled; either way sink__release() is due, which removes a file that is not complete.
  */
 int sink__open(struct sink *sink, const char *path, struct error *error);

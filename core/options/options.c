@@ -112,6 +112,10 @@ static int bad_value(const struct command *command, const struct option_spec *sp
 	case OPTION_PATH:
 		snprintf(what, sizeof(what), "%s: '' is not a path", label);
 		break;
+	case OPTION_TEXT:
+		snprintf(what, sizeof(what), "%s: has more than %ju bytes", label,
+			 (uintmax_t)spec->max);
+		break;
 	case OPTION_CHOICE:
 		snprintf(what, sizeof(what), "%s: '%.200s' is none of: ", label, text);
 		list_choices(spec, what + strlen(what), sizeof(what) - strlen(what));
@@ -192,6 +196,7 @@ static int store_value(const struct command *command, const struct option_spec *
 		break;
 	case OPTION_TEXT:
 		*(const char **)field = text;
+		err = spec->max && strlen(text) > spec->max ? -EINVAL : 0;
 		break;
 	case OPTION_PATH:
 		*(const char **)field = text;

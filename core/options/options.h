@@ -23,7 +23,7 @@ enum option_type {
 	OPTION_SECONDS, /* uint64_t, nanoseconds */
 	OPTION_PIDS,	/* struct pid_list, comma-separated */
 	OPTION_PATH,	/* const char *, the word itself, which argv keeps */
-	OPTION_TEXT,	/* likewise */
+	OPTION_TEXT,	/* likewise, of max bytes at most if that is not 0 */
 	OPTION_CHOICE,	/* size_t, index into choices */
 };
 

@@ -81,7 +81,7 @@ static void print_above(const struct counting *counting, FILE *out)
 {
 	bool text = format_of(counting) == FORMAT_text;
 
-	if (text && out != stdout)
+	if (text && !counting__talks(counting))
 		counting->print_header(out, counting);
 	if (text || (out == stdout && counting->reports > 1))
 		fputc('\n', out);

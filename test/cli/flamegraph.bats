@@ -24,7 +24,17 @@ stacks() {
 	ln -s /dev/stdout stdout.svg
 	usage_error "flamegraph: -t and -o stdout.svg exclude each other: both are for stdout; see 'flamegraph --help'" \
 		tracekit flamegraph -t 1 -o stdout.svg a
+	usage_error "flamegraph: --unit: has more than 1000 bytes; see 'flamegraph --help'" \
+		tracekit flamegraph --unit "$(printf '&%.0s' {1..1001})" a
 	[ ! -e a.pdf ]
+}
+
+@test "a table and a picture are not for the same file" {
+	stacks a 'main 1'
+	status=0
+	"$TRACEKIT" flamegraph -t 1 -o same.svg a >same.svg 2>err || status=$?
+	[ "$status" -eq 2 ]
+	grep -q 'exclude each other' err
 }
 
 @test "no FILE and a terminal: nobody waits for what is typed" {
@@ -90,7 +100,10 @@ stacks() {
 	done >long
 	tracekit flamegraph -o out.html long
 	[ "$(stat -c %s out.html)" -lt 5000000 ]
-	grep -q '<p>5 functions with smaller totals are left out</p>' out.html
+	printf 'longest_%s;work 5\nmain 4\n' "$(head -c 400000 /dev/zero | tr '\0' q)" >long
+	tracekit flamegraph -o page.html long
+	grep -q 'data-name>main<' page.html
+	grep -q '<p>5 functions with smaller totals or very long names are left out</p>' out.html
 }
 
 @test "a table of functions" {

@@ -28,14 +28,22 @@ needs() {
 
 # ---- speedscope ----
 
-# The text of speedscope's list of functions for FILE, in a browser.
+# in_speedscope FILE WORD: the text of speedscope's list of functions for FILE, in a browser, has WORD. A busy machine
+# lets the browser's own time pass before it has drawn anything: then once more.
 in_speedscope() {
+	for _ in {1..5}; do
+		dump_speedscope "$1"
+		! grep -q "$2" "$1.dom" || return 0
+	done
+	return 1
+}
+
+dump_speedscope() {
 	local page=$modules/node_modules/speedscope/dist/release/index.html
 	printf 'speedscope.loadFileFromBase64("%s", "%s")\n' "$1" "$(base64 -w 0 "$1")" >"$1.js"
 	nice -n 19 timeout $((60 * TRACEKIT_SLOWNESS)) chromium --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
 		--user-data-dir="$PWD/browser" --virtual-time-budget=20000 --dump-dom \
 		"file://$page#localProfilePath=$PWD/$1.js&view=sandwich" 2>browser.err 3>&- >"$1.dom"
-	grep -q 'Total' "$1.dom"
 }
 
 @test "speedscope shows its own files, profiles of pprof and folded lines" {
@@ -43,8 +51,7 @@ in_speedscope() {
 	spin names
 	for suffix in speedscope.json pb.gz folded; do
 		profile -p "$pid" -F 499 -o "p.$suffix" 0.3
-		in_speedscope "p.$suffix"
-		grep -q '>spin_leaf<' "p.$suffix.dom"
+		in_speedscope "p.$suffix" '>spin_leaf<'
 	done
 	grep -q "spin ($pid)" p.speedscope.json.dom
 }
@@ -56,8 +63,7 @@ in_speedscope() {
 	go "$pid"
 	stop_tracer
 	mv out calls.linux-perf.txt
-	in_speedscope calls.linux-perf.txt
-	grep -q '>counted' calls.linux-perf.txt.dom
+	in_speedscope calls.linux-perf.txt '>counted'
 	grep -q '>names' calls.linux-perf.txt.dom
 }
 

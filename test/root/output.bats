@@ -54,6 +54,50 @@ files() {
 	# The group cannot be kept: its bits are not for another one.
 	setpriv --clear-groups --bounding-set=-chown "$TRACEKIT" flamegraph -o own.svg stacks
 	[ "$(stat -c '%a %U %G' own.svg)" = '600 root root' ]
+	# Where there is a list, the bits of the group are those of its mask.
+	python3 -c 'import os, struct
+entry = struct.Struct("<HHI")
+text = struct.pack("<I", 2) + b"".join(entry.pack(*e) for e in (
+	(1, 6, 0xffffffff), (2, 4, 65534), (4, 0, 0xffffffff), (16, 4, 0xffffffff), (32, 0, 0xffffffff)))
+os.setxattr("own.svg", "system.posix_acl_access", text)' || skip "this file system has no access lists"
+	[ "$(stat -c %a own.svg)" = 640 ]
+	"$TRACEKIT" flamegraph -o own.svg stacks
+	[ "$(stat -c %a own.svg)" = 600 ]
+}
+
+@test "the name of a link to stdout says the format, whatever becomes of it" {
+	spin names
+	ln -s /dev/stdout link.folded
+	profile -p "$pid" -F 499 -o link.folded 0.3 >out
+	folded out
+	echo before >out
+	start_tracer profile -p "$pid" -F 499 -o link.folded
+	rm link.folded
+	spend "$pid" 20
+	stop_tracer
+	folded link.folded
+	[ ! -s out ]
+}
+
+@test "a name as long as names can be; what cannot be put in its place stays" {
+	unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
+	echo 'main 1' >stacks
+	long=$(printf 'x%.0s' {1..251}).svg
+	"$TRACEKIT" flamegraph -o "$long" stacks
+	[ -s "$long" ]
+	status=0
+	"$TRACEKIT" profile -o "x$long" 60 2>err || status=$?
+	[ "$status" -eq 1 ]
+	diff err <(echo "profile: cannot write '$(printf %.200s "x$long")': File name too long")
+	echo before >under.svg
+	touch over.svg
+	status=0
+	unshare --mount bash -c 'mount --bind under.svg over.svg && exec "$0" flamegraph -o over.svg stacks' "$TRACEKIT" 2>err ||
+		status=$?
+	[ "$status" -eq 1 ]
+	kept=$(sed -n "s/^flamegraph: cannot write 'over.svg': Device or resource busy; the result is in '\(.*\)'$/\1/p" err)
+	grep -q '<title>main' "$kept"
+	[ "$(<under.svg)" = before ]
 }
 
 @test "-i: each interval has a file of its own, and all events are in them" {

@@ -19,12 +19,12 @@ static void add(struct flame_tree *tree, const char *caller, const char *callee,
 }
 
 /* The picture, without its style and its script. */
-static char *draw(struct flame_tree *tree, bool in_page, size_t *size)
+static char *draw_in(struct flame_tree *tree, const char *unit, bool in_page, size_t *size)
 {
 	const struct flame_picture picture = {.tree = tree,
 					      .title = "profile </title><script>",
 					      .about = "host & <kernel>",
-					      .unit = "samples",
+					      .unit = unit,
 					      .in_page = in_page};
 	char *text = NULL;
 	FILE *out = open_memstream(&text, size);
@@ -40,6 +40,11 @@ static char *draw(struct flame_tree *tree, bool in_page, size_t *size)
 	*script = '\0';
 	memmove(text, style, strlen(style) + 1);
 	return text;
+}
+
+static char *draw(struct flame_tree *tree, bool in_page, size_t *size)
+{
+	return draw_in(tree, "samples", in_page, size);
 }
 
 static void places(void)
@@ -137,6 +142,50 @@ static void too_long(void)
 	CHECK(strstr(text, "; 1 frames of at most 95 % left out"));
 }
 
+/* A frame of a third that is left out: "at most" is not less. */
+static void left_out_third(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	size_t length = 900 * 1000, size;
+	CLEANUP_FREE char *text = NULL, *name = calloc(length + 1, 1);
+
+	memset(name, '&', length);
+	add(&tree, "main", name, 1);
+	add(&tree, "main", "work", 2);
+	text = draw(&tree, false, &size);
+	CHECK(strstr(text, "; 1 frames of at most 33.3334 % left out"));
+}
+
+static void left_out_exactly(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	size_t length = 900 * 1000, size;
+	CLEANUP_FREE char *text = NULL, *name = calloc(length + 1, 1);
+
+	memset(name, '&', length);
+	add(&tree, "main", name, 7);
+	add(&tree, "main", "work", 9993);
+	text = draw(&tree, false, &size);
+	CHECK(strstr(text, "; 1 frames of at most 0.07 % left out"));
+}
+
+/* Names that are labels, too, and the unit have their part of the room. */
+static void labels(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	struct flame_frame frames[10 * 1000];
+	CLEANUP_FREE char *text = NULL;
+	char name[150 + 1] = "";
+	size_t size;
+
+	memset(name, '&', sizeof(name) - 1);
+	for (size_t i = 0; i < ARRAY_SIZE(frames); i++)
+		frames[i] = (struct flame_frame){.text = name, .kind = FLAME_USER};
+	CHECK_INT(flame_tree__add(&tree, frames, ARRAY_SIZE(frames), 1), 0);
+	text = draw_in(&tree, name, false, &size);
+	CHECK(size > 4000000 && size < 4600000);
+}
+
 /* Frames that are as wide as each other: the deepest are left out. */
 static void deep(void)
 {
@@ -197,10 +246,10 @@ static void scaled(void)
 
 	add(&tree, "main", "work", 10);
 	CHECK_INT(flame_tree__add_before(&tree, rare, 2, 4), 0);
-	CHECK_INT(flame_tree__add_before(&tree, rare, 1, 96), 0);
-	text = compare(&tree, .1);
+	CHECK_INT(flame_tree__add_before(&tree, rare, 1, 996), 0);
+	text = compare(&tree, .01);
 	CHECK(strstr(text, "data-b=\"4\" data-m=\"1\"><title>work\n"
-			   "10 samples, 100.00 %; before 0.4, 4.00 % (+2400.0 %)</title>"));
+			   "10 samples, 100.00 %; before 0.04, 0.40 % (+24900.0 %)</title>"));
 }
 
 static const struct tap_test tests[] = {
@@ -209,6 +258,9 @@ static const struct tap_test tests[] = {
 	{"a picture of many frames stays below 5 MB, and says what is left out", many},
 	{"a picture of long names does", long_names},
 	{"a name that is longer than the picture", too_long},
+	{"a third is at most 33.3334 %", left_out_third},
+	{"0.07 % are at most 0.07 %", left_out_exactly},
+	{"labels and units of many bytes", labels},
 	{"30,000 frames on each other", deep},
 	{"two runs of very different weights", unlike},
 	{"weights of before that are scaled to less than one", scaled},

@@ -91,6 +91,7 @@ static struct shown_stacks shown_of(struct stack_counts *counts,
 	return (struct shown_stacks){
 		.counts = counts,
 		.names = &names,
+		.comms = true,
 		.accounting = accounting,
 		.unit = "samples",
 		.cost = "cpu",
