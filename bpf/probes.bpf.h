@@ -55,7 +55,7 @@ int probe_raw_tracepoint(void *ctx)
 
 /*
  * Tracepoints by perf: slow to detach, but needed where the kernel's code has no such tracepoint,
- * and on kernels that preempt raw tracepoints (core/probe/links.h).
+ * and on kernels that preempt raw tracepoints (core/kernel/links.h).
  */
 SEC("?tp")
 int probe_perf_tracepoint(void *ctx)

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/kernel/links.h"
 #include "core/options/pid_list.h"
 #include "core/probe/attachment.h"
-#include "core/probe/links.h"
 #include "core/probe/targets.h"
 #include "core/trace/session.h"
 #include "sym/util/array.h"

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "bpf/abi.h"
+#include "core/kernel/links.h"
 #include "core/kernel/types.h"
 #include "core/options/pid_list.h"
 #include "core/probe/attachment.h"
-#include "core/probe/links.h"
 #include "core/probe/syscall_numbers.h"
 #include "core/probe/targets.h"
 #include "sym/util/cleanup.h"

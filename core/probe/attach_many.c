@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/kernel/links.h"
 #include "core/probe/attachment.h"
-#include "core/probe/links.h"
 #include "core/probe/targets.h"
 #include "core/trace/session.h"
 #include "sym/util/cleanup.h"

@@ -5,8 +5,8 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 
+#include "core/kernel/links.h"
 #include "core/probe/attachment.h"
-#include "core/probe/links.h"
 #include "core/probe/targets.h"
 #include "core/trace/session.h"
 #include "sym/util/array.h"

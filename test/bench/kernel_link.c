@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/probe/links.h"
+#include "core/kernel/links.h"
 #include "sym/util/array.h"
 
 #define ADDRESSES_MAX 100000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/probe/links.h"
+#include "core/kernel/links.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

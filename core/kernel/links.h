@@ -3,8 +3,8 @@
  * Descriptors that keep a BPF program attached, and which of them the kernel can make: it is asked,
  * its version is not used to guess (but for raw tracepoints).
  */
-#ifndef TRACEKIT_CORE_PROBE_LINKS_H
-#define TRACEKIT_CORE_PROBE_LINKS_H
+#ifndef TRACEKIT_CORE_KERNEL_LINKS_H
+#define TRACEKIT_CORE_KERNEL_LINKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
