@@ -237,6 +237,15 @@ enum filter_by {
 	FILTER_BY_NOTHING,
 	FILTER_BY_TGID, /* -p */
 	FILTER_BY_TID,	/* -L */
+	FILTER_BY_FOLLOWED,
+};
+
+/* Whether the processes of these PIDs are followed: 4 MB for all PIDs that Linux can give. */
+#define FOLLOWED_CHUNK	4096 /* a page, for mmap() */
+#define FOLLOWED_CHUNKS 1024
+
+struct followed_chunk {
+	__u8 pids[FOLLOWED_CHUNK];
 };
 
 /* Offsets in bytes of what task.bpf.h follows; STRUCT_MEMBER of the kernel. */
@@ -252,7 +261,7 @@ struct task_layout {
 	__u32 upid_ns;
 	__u32 upid_size;   /* of a struct upid */
 	__u32 pid_ns_inum; /* of the ns_common in a struct pid_namespace */
-	__u32 reserved;
+	__u32 task_pid;
 };
 
 /* More than any architecture has native system calls (470 by Linux 7). */
@@ -290,7 +299,7 @@ struct trace_config {
 	__u8 kernel_stacks;
 	__u8 user_stacks;
 	__u8 skip_idle;		      /* filter the idle task */
-	__u8 filter_by;		      /* enum filter_by: filter what is not in the map targets */
+	__u8 filter_by;		      /* enum filter_by: filter what is not in its map */
 	__u8 filter_cgroup_ids;	      /* ... in the map cgroup_ids */
 	__u8 filter_cgroup;	      /* ... below the cgroup in the map cgroup */
 	__u8 filter_mount_namespaces; /* ... in the map mount_namespaces */

@@ -10,15 +10,8 @@
 
 #include "common.bpf.h"
 #include "config.bpf.h"
+#include "follow.bpf.h"
 #include "task.bpf.h"
-
-/* -p or -L; resized to the number of IDs between open and load. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u8);
-} targets SEC(".maps");
 
 /* --cgroupmap, --mntnsmap: the user's own maps come in place of these; only their keys matter. */
 struct {
@@ -79,28 +72,6 @@ static __always_inline bool has_wanted_name(void)
 	return states & config.comm.end;
 }
 
-/* The IDs of the running thread in the caller's PID namespace; false if it has none there. */
-static __always_inline bool current_ids(__u32 *tgid, __u32 *tid)
-{
-	struct bpf_pidns_info ns;
-
-	if (config.pidns_ino == 0) {
-		__u64 pid_tgid = bpf_get_current_pid_tgid();
-
-		*tgid = pid_tgid >> 32;
-		*tid = (__u32)pid_tgid;
-		return true;
-	}
-	if (config.has_task_layout)
-		return current_ids_by_walk(tgid, tid);
-	/* Without BTF: the helper finds only threads of that very namespace, none below it. */
-	if (bpf_get_ns_current_pid_tgid(config.pidns_dev, config.pidns_ino, &ns, sizeof(ns)))
-		return false;
-	*tgid = ns.tgid;
-	*tid = ns.pid;
-	return true;
-}
-
 /*
  * EVENTS_SEEN if the running thread is wanted; then *tgid is its process and *tid its own ID, in
  * the caller's PID namespace. Else the counter of the filter that refused it.
@@ -119,6 +90,8 @@ static __always_inline enum event_counter filter_current(__u32 *tgid, __u32 *tid
 		return EVENTS_FILTERED;
 	if (!idle && !current_ids(tgid, tid))
 		return config.filter_by ? EVENTS_FILTERED : EVENTS_FILTERED_PIDNS;
+	if (config.filter_by == FILTER_BY_FOLLOWED)
+		return is_followed(*tgid) ? EVENTS_SEEN : EVENTS_FILTERED;
 	if (config.filter_by) {
 		/* A copy on the stack: on 5.10 a map key may not be read from elsewhere. */
 		__u32 key = config.filter_by == FILTER_BY_TGID ? *tgid : *tid;

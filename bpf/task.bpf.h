@@ -69,4 +69,26 @@ static __always_inline bool current_ids_by_walk(__u32 *tgid, __u32 *tid)
 	return *tgid != 0;
 }
 
+/* The IDs of the running thread in the caller's PID namespace; false if it has none there. */
+static __always_inline bool current_ids(__u32 *tgid, __u32 *tid)
+{
+	struct bpf_pidns_info ns;
+
+	if (config.pidns_ino == 0) {
+		__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+		*tgid = pid_tgid >> 32;
+		*tid = (__u32)pid_tgid;
+		return true;
+	}
+	if (config.has_task_layout)
+		return current_ids_by_walk(tgid, tid);
+	/* Without BTF: the helper finds only threads of that very namespace, none below it. */
+	if (bpf_get_ns_current_pid_tgid(config.pidns_dev, config.pidns_ino, &ns, sizeof(ns)))
+		return false;
+	*tgid = ns.tgid;
+	*tid = ns.pid;
+	return true;
+}
+
 #endif

@@ -409,5 +409,5 @@ bool process_record__is_of(const struct process_record *record, const struct pid
 
 	while (i < pids->nr && pids->pids[i] != record->pid)
 		i++;
-	return i < pids->nr || !pids->nr || record->deed == PROCESS_UNKNOWN;
+	return i < pids->nr || !pids->nr || pids->children || record->deed == PROCESS_UNKNOWN;
 }

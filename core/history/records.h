@@ -38,7 +38,8 @@ struct process_record {
 	uint64_t number;     /* as they were read */
 };
 
-/* Whether it may be about one of these processes; where there are none, all are meant. */
+/* Whether it may be about one of these processes, or of their children; where there are none, all
+ * are meant. */
 bool process_record__is_of(const struct process_record *record, const struct pid_list *pids);
 
 /*

@@ -106,6 +106,7 @@ int task_layout__read(struct task_layout *layout)
 	CLEANUP(free_btf) struct btf *btf = read_btf();
 	struct task_layout found = {0};
 	const struct wanted_field fields[] = {
+		{"task_struct", "pid", NULL, &found.task_pid},
 		{"task_struct", "group_leader", NULL, &found.task_group_leader},
 		{"task_struct", "thread_pid", NULL, &found.task_thread_pid},
 		{"task_struct", "nsproxy", NULL, &found.task_nsproxy},

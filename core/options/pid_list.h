@@ -3,12 +3,14 @@
 #ifndef TRACEKIT_CORE_OPTIONS_PID_LIST_H
 #define TRACEKIT_CORE_OPTIONS_PID_LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 struct pid_list {
 	pid_t *pids; /* allocated, or NULL */
 	size_t nr;
+	bool children; /* what they fork is meant as well; the kernel alone knows who that is */
 };
 
 #endif

@@ -45,7 +45,7 @@ int trace_options__processes(const struct trace_options *options, struct pid_lis
 		return -ENOMEM;
 	for (size_t i = 0; i < ids->nr; i++)
 		found[i] = process_of(ids->pids[i]);
-	*pids = (struct pid_list){found, ids->nr};
+	*pids = (struct pid_list){.pids = found, .nr = ids->nr, .children = options->children};
 	return 0;
 }
 
@@ -81,6 +81,9 @@ int trace_options__check(const struct trace_options *options, const char *progra
 				  "-p and -L exclude each other: a thread belongs to one process; "
 				  "see '%s --help'",
 				  program);
+	if (options->children && !options->pids.nr)
+		return error__set(error, -EINVAL,
+				  "--children is for -p: it says whose; see '%s --help'", program);
 	if (options->cgroup && options->container)
 		return error__set(error, -EINVAL,
 				  "--cgroup and --container exclude each other: a container is a "

@@ -36,6 +36,7 @@ struct trace_options {
 	const char *cgroup;    /* path of a cgroup, or NULL */
 	const char *container; /* how the ID of a container begins, or NULL */
 	const char *comm;      /* glob for names of threads, or NULL */
+	bool children;	       /* of pids, too, as of the start of the trace */
 	bool kernel_stacks_only;
 	bool user_stacks_only;
 	bool delimited;
@@ -73,6 +74,9 @@ struct trace_options {
 	{.letter = 'p', .name = "pid", .value = "PID[,PID...]", .type = OPTION_PIDS,             \
 	 .offset = TRACE_OPTION_(settings, pids),                                                \
 	 .help = "only these processes; the trace ends when all of them have ended"},            \
+	{.name = "children", .type = OPTION_FLAG,                                                \
+	 .offset = TRACE_OPTION_(settings, children),                                            \
+	 .help = "with -p: also the processes that these start from now on, and theirs"},        \
 	{.name = "comm", .value = "NAME", .type = OPTION_TEXT,                                   \
 	 .offset = TRACE_OPTION_(settings, comm),                                                \
 	 .help = "only threads of this name, which may have * and ? in it"},                     \

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/kernel/links.h"
+#include "core/options/pid_list.h"
 #include "core/probe/attachment.h"
 #include "core/probe/targets.h"
 #include "core/trace/session.h"
@@ -48,6 +49,7 @@ static int attach_user_code(struct attachment *attachment, const struct target *
 {
 	struct perf_event_attr attr = {.type = (uint32_t)attachment->perf_type};
 	const struct target_file *file = &attachment->targets->files[target->file];
+	size_t pids = attachment->pids->nr ? file->nr_pids : 0;
 	bool counts = true;
 	char path[64];
 	int err = 0;
@@ -58,9 +60,9 @@ static int attach_user_code(struct attachment *attachment, const struct target *
 	attr.config = target->semaphore << SEMAPHORE_SHIFT;
 	attr.uprobe_path = (uintptr_t)path;
 	attr.probe_offset = target->address;
-	for (size_t i = 0; i < (file->nr_pids ? file->nr_pids : 1) && !err; i++) {
+	for (size_t i = 0; i < (pids ? pids : 1) && !err; i++) {
 		int fd = link__perf_event(attachment__program_fd(attachment, USER_CODE), &attr,
-					  file->nr_pids ? file->pids[i] : 0);
+					  pids ? file->pids[i] : 0);
 
 		if (fd == -ESRCH)
 			continue; /* the process has ended */

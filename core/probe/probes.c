@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/options/pid_list.h"
 #include "core/trace/session.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/message.h"
@@ -25,11 +26,15 @@ static int find(struct probes *probes, const struct probe_options *options,
 }
 
 int probes__find(struct probes *probes, const struct probe_options *options,
-		 const struct pid_list *pids, struct error *error)
+		 const struct pid_list *pids, bool children, struct error *error)
 {
+	/* The kernel attaches by process, and not to what that forks. */
+	static const struct pid_list all;
 	int err = find(probes, options, pids, error);
 
-	return err ? err : attachment__new(&probes->attachment, &probes->targets, pids, error);
+	return err ? err :
+		     attachment__new(&probes->attachment, &probes->targets, children ? &all : pids,
+				     error);
 }
 
 int probes__load(struct probes *probes, const struct probe_options *options,

@@ -54,11 +54,11 @@ struct probes {
 
 /*
  * Find what the pattern matches, in the files of pids if there are any, and choose how
- * to attach to it. options and pids are borrowed. Returns 0 or a negative errno with
- * error filled; either way probes__release() is due.
+ * to attach to it: in these processes, or also in others, their children. options and pids are
+ * borrowed. Returns 0 or a negative errno with error filled; either way probes__release() is due.
  */
 int probes__find(struct probes *probes, const struct probe_options *options,
-		 const struct pid_list *pids, struct error *error);
+		 const struct pid_list *pids, bool children, struct error *error);
 
 /*
  * Load the object with the programs that are needed, after session__configure(). Its settings must

@@ -26,7 +26,7 @@ int tracing__open(struct tracing *tracing, struct error *error)
 		session__ignore_stdout(tracing->session);
 	if (!err && tracing->probe)
 		err = probes__find(&tracing->probes, tracing->probe, &tracing->options->pids,
-				   error);
+				   tracing->options->children, error);
 	if (err)
 		return err;
 	tracing->skeleton = tracing->program->open(&tracing->object, &tracing->config);

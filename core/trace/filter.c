@@ -51,11 +51,11 @@ static int find_task_layout(const struct trace_options *options, struct trace_co
 {
 	int err;
 
-	if (!options->mntnsmap && !config->pidns_ino)
+	if (!options->mntnsmap && !options->children && !config->pidns_ino)
 		return 0;
 	err = task_layout__read(&config->task);
 	config->has_task_layout = err == 0;
-	/* In a PID namespace there is a helper to fall back to. */
+	/* In a PID namespace there is a helper to fall back to, for children a perf event. */
 	if (err && options->mntnsmap)
 		return error__set(error, err,
 				  "--mntnsmap: %s; it needs a kernel with CONFIG_DEBUG_INFO_BTF",
@@ -133,11 +133,17 @@ static int configure_map(struct bpf_map *map, bool wanted, struct error *error)
 		     0;
 }
 
+/* Where children are followed the numbers are the kernel's, but a PID namespace has its own. */
+static bool uses_targets(const struct trace_options *options, const struct trace_config *config)
+{
+	return trace_options__ids(options)->nr && (!options->children || config->pidns_ino);
+}
+
 static int configure_maps(const struct trace_options *options, const struct trace_maps *maps,
-			  struct error *error)
+			  const struct trace_config *config, struct error *error)
 {
 	const struct pid_list *ids = trace_options__ids(options);
-	int err = configure_map(maps->targets, ids->nr, error);
+	int err = configure_map(maps->targets, uses_targets(options, config), error);
 
 	if (!err)
 		err = configure_map(maps->cgroup_ids, options->cgroupmap, error);
@@ -163,12 +169,13 @@ int filter__configure(const struct trace_options *options, const struct trace_ma
 	if (!err)
 		err = find_task_layout(options, config, error);
 	if (!err)
-		err = configure_maps(options, maps, error);
+		err = configure_maps(options, maps, config, error);
 	if (err)
 		return err;
-	config->filter_by = options->tids.nr ? FILTER_BY_TID :
-			    options->pids.nr ? FILTER_BY_TGID :
-					       FILTER_BY_NOTHING;
+	config->filter_by = options->children ? FILTER_BY_FOLLOWED :
+			    options->tids.nr  ? FILTER_BY_TID :
+			    options->pids.nr  ? FILTER_BY_TGID :
+						FILTER_BY_NOTHING;
 	config->filter_cgroup_ids = options->cgroupmap != NULL;
 	config->filter_mount_namespaces = options->mntnsmap != NULL;
 	config->filter_cgroup = options->cgroup || options->container;
@@ -220,7 +227,10 @@ static int fill_container(const char *id, int map_fd, struct error *error)
 int filter__fill(const struct trace_options *options, const struct trace_maps *maps,
 		 struct error *error)
 {
-	int err = fill_targets(trace_options__ids(options), bpf_map__fd(maps->targets), error);
+	int err = bpf_map__autocreate(maps->targets) ?
+			  fill_targets(trace_options__ids(options), bpf_map__fd(maps->targets),
+				       error) :
+			  0;
 
 	if (!err && options->cgroup)
 		err = fill_cgroup(options->cgroup, bpf_map__fd(maps->cgroup), error);

@@ -21,6 +21,7 @@
 #include "core/kernel/verifier_log.h"
 #include "core/options/trace_options.h"
 #include "core/trace/filter.h"
+#include "core/trace/follow.h"
 #include "core/trace/maps.h"
 #include "core/unwind/unwinding.h"
 #include "sym/util/cleanup.h"
@@ -40,6 +41,7 @@ struct session {
 	size_t nr_polled;
 	void **pages; /* pages that watch_thread() mapped, for each target; or NULL */
 	struct trace_maps maps;
+	struct follow follow;
 	struct unwinding *unwinding; /* NULL until it is configured */
 };
 
@@ -220,6 +222,7 @@ void session__close(struct session *session)
 			end_watch(session, i - POLL_TARGETS);
 	}
 	unwinding__free(session->unwinding);
+	follow__release(&session->follow);
 	free(session->polled);
 	free(session->pages);
 	free(session);
@@ -271,6 +274,8 @@ int session__configure(struct session *session, struct bpf_object *object,
 		bpf_map__set_max_entries(session->maps.counts,
 					 (uint32_t)options->hash_storage_size * epochs);
 	err = filter__configure(options, &session->maps, config, error);
+	if (!err)
+		err = follow__configure(&session->follow, options, object, config, error);
 	return err ? err :
 		     unwinding__configure(&session->unwinding, options, object, config, error);
 }
@@ -290,6 +295,8 @@ int session__load(struct session *session, struct bpf_object *object, FILE *veri
 		return filter__explains(&session->maps, err, error) ? err :
 								      bpf_error__load(error, err);
 	err = filter__fill(session->options, &session->maps, error);
+	if (!err)
+		err = follow__start(&session->follow, &session->options->pids, error);
 	if (!err)
 		err = unwinding__start(session->unwinding, session->polled[POLL_STOP].fd, error);
 	return err;
@@ -332,7 +339,8 @@ static bool targets_gone(struct session *session)
 		if (target->revents && target->fd >= 0) {
 			uint32_t id = (uint32_t)ids->pids[i - POLL_TARGETS];
 
-			/* Cannot fail: the list has each ID once. */
+			/* Fails only where there is no such map, as PIDs are right by their births.
+			 */
 			bpf_map_delete_elem(bpf_map__fd(session->maps.targets), &id);
 			end_watch(session, i - POLL_TARGETS);
 		}

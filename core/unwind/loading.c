@@ -419,7 +419,7 @@ static void look_at_new_files(struct loading *loading)
 		if (process->unknown)
 			(void)read_process(loading, process);
 		process->unknown = false;
-		if (loading->pids->nr)
+		if (loading->pids->nr && !loading->pids->children)
 			want_files(loading, process);
 	}
 	unwind_files__seek(&loading->files, &loading->avoided, loading->watches);

@@ -170,6 +170,13 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	[ -z "$(ls | grep -v '^out$\|^err$')" ]
 }
 
+@test "--children says whose" {
+	usage_error "stackcount: --children is for -p: it says whose; see 'stackcount --help'" \
+		tracekit stackcount --children vfs_read
+	usage_error "stackcount: --children is for -p: it says whose; see 'stackcount --help'" \
+		tracekit stackcount --children --comm sh vfs_read
+}
+
 @test "-o with -i: each interval has a name, and -T is for text" {
 	# Two reports can be of the same second.
 	for name in out.txt out%%.txt out.%t.txt; do

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -99,6 +100,86 @@ static unsigned long children(void)
 		;
 	one();
 	return 0;
+}
+
+static void call_and_end(void)
+{
+	one();
+	_exit(0);
+}
+
+static void become_leaf(void)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", number);
+	execl("/proc/self/exe", "calls", "leaf", text, (char *)NULL);
+	_exit(1);
+}
+
+static void *leaf_thread(void *unused)
+{
+	become_leaf();
+	return unused;
+}
+
+static void *forking_thread(void *unused)
+{
+	if (!fork())
+		call_and_end();
+	return unused;
+}
+
+static void in_thread(void *(*body)(void *))
+{
+	pthread_t id;
+
+	pthread_create(&id, NULL, body, NULL);
+	pthread_join(id, NULL);
+}
+
+/* Descendants of eight kinds, with NUMBER calls from each; the number is that of their calls. */
+static unsigned long family(void)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe(ends))
+		return 0;
+	if (!fork())
+		call_and_end();
+	if (!fork())
+		become_leaf();
+	if (!vfork())
+		become_leaf();
+	if (!fork()) { /* whose parent ends before it */
+		if (!fork()) {
+			setsid();
+			usleep(1000);
+			call_and_end();
+		}
+		_exit(0);
+	}
+	if (!fork()) /* a thread takes the place of the first one */
+		in_thread(leaf_thread);
+	if (!fork()) { /* a thread forks, behind the end of the first one */
+		in_thread(forking_thread);
+		_exit(0);
+	}
+	if (!syscall(SYS_clone, SIGCHLD | CLONE_PARENT, NULL, NULL, NULL, NULL)) /* a sibling */
+		call_and_end();
+	if (!fork()) { /* a thread of a descendant */
+		in_thread(thread);
+		_exit(0);
+	}
+	/* Until the last of them has closed its end. */
+	close(ends[1]);
+	while (read(ends[0], &byte, 1) < 0)
+		;
+	close(ends[0]);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	return 8UL * (unsigned long)number;
 }
 
 /* library_function(), of the library that is linked. */
@@ -383,7 +464,7 @@ static const struct mode {
 	{"mangled", mangled},	{"aliases", aliases},	  {"ifunc", ifunc},
 	{"usdt", usdt},		{"getppids", getppids},	  {"fast", fast},
 	{"waits", waits},	{"exit", names},	  {"exec", names},
-	{"vector", vector},	{"chains", chains},
+	{"vector", vector},	{"chains", chains},	  {"family", family},
 };
 
 static const struct mode *find_mode(const char *name)
@@ -397,11 +478,14 @@ static const struct mode *find_mode(const char *name)
 
 int main(int argc, char **argv)
 {
-	const struct mode *mode = find_mode(argc > 1 ? argv[1] : "");
+	const struct mode *mode;
 	int got;
 	sigset_t set;
 
 	number = argc > 2 ? atoi(argv[2]) : 10;
+	if (argc > 1 && !strcmp(argv[1], "leaf"))
+		call_and_end();
+	mode = find_mode(argc > 1 ? argv[1] : "");
 	library = argc > 3 ? argv[3] : NULL;
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);

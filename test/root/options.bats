@@ -289,7 +289,7 @@ all_go() {
 	copy=./other_name calls names 50
 	copy=
 	for glob in 'other_name' 'o*_?ame' '[!a-n]*'; do
-		start_tracer stacksnoop -vU --stats --comm "$glob" t:syscalls:sys_enter_rt_sigtimedwait
+		start_tracer stacksnoop -vU --stats -p "$mine,$pid" --comm "$glob" t:syscalls:sys_enter_rt_sigtimedwait
 		all_go "$mine" "$pid"
 		stop_tracer
 		[ "$(total counted)" -gt 0 ]

@@ -79,6 +79,41 @@ load ../refute
 	refute grep -Fq "[$third]" out
 }
 
+# bats test_tags=between
+@test "--children: all that descend from a process, exactly, and nobody else" {
+	calls family 10
+	other=$pid
+	calls family 10
+	for _ in {1..20}; do
+		start_stackcount --stats -f --children -p "$pid" "$CALLS:counted"
+		go "$pid"
+		go "$other"
+		go "$pid"
+		stop_stackcount
+		balanced 240
+		[ "$(sum out)" -eq 160 ]
+	done
+}
+
+@test "--children in a PID namespace" {
+	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
+	cat >inside <<-END
+		"$CALLS" family 10 >said & pid=\$!
+		"$CALLS" family 10 >said.other & other=\$!
+		until grep -q ready said && grep -q ready said.other; do sleep 0.02; done
+		"$TRACEKIT" stackcount --stats -i 0.2 --children -p \$pid "$CALLS:counted" >out 2>err & tracer=\$!
+		until [ "\$(grep -c '^\$' out)" -ge 1 ]; do sleep 0.02; done
+		kill -USR1 \$pid \$other
+		until grep -q done said && grep -q done said.other; do sleep 0.02; done
+		kill -INT \$tracer
+		wait \$tracer
+		kill -KILL \$pid \$other
+	END
+	unshare --fork --pid --mount-proc bash inside
+	[ "$(stackcount_text out)" -eq 80 ]
+	[ "$(total filtered)" -ge 80 ]
+}
+
 @test "threads, and children without -p" {
 	calls threads 50
 	start_stackcount -f --stats -p "$pid" "$CALLS:counted"

@@ -97,7 +97,8 @@ static int verify(size_t which, size_t method, size_t number, struct error *erro
 					      .stack_storage_size = 1,
 					      .max_depth = MAX_FRAMES,
 					      .unwind_memory = UNWIND_MEMORY_MIN,
-					      .unwind = methods[method].method};
+					      .unwind = methods[method].method,
+					      .children = true};
 	CLEANUP(session__closep) struct session *session = NULL;
 	CLEANUP(bpf_object__closep) struct bpf_object *object = NULL;
 	struct trace_config *config;

@@ -30,6 +30,7 @@ static void offsets_are_plausible(void)
 	/* Behind thread_info or what is first in a task, on which much else depends. */
 	CHECK(layout.task_group_leader > 0 && layout.task_group_leader < 65536);
 	CHECK(layout.task_thread_pid > 0 && layout.task_thread_pid < 65536);
+	CHECK(layout.task_pid > 0 && layout.task_pid < 65536);
 	CHECK(layout.task_nsproxy > 0 && layout.task_nsproxy < 65536);
 	/* nsproxy begins with its count, pid with its own. */
 	CHECK(layout.nsproxy_mnt_ns > 0 && layout.nsproxy_mnt_ns < 1024);
@@ -39,7 +40,6 @@ static void offsets_are_plausible(void)
 	CHECK(layout.upid_nr < layout.upid_size && layout.upid_ns < layout.upid_size);
 	CHECK(layout.upid_size >= sizeof(int) + sizeof(void *) && layout.upid_size < 256);
 	CHECK(layout.pid_ns_inum < 4096);
-	CHECK_INT(layout.reserved, 0);
 }
 
 static void offsets_of_pointers_are_aligned(void)

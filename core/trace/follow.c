@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/trace/follow.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "core/kernel/links.h"
+#include "core/options/pid_list.h"
+#include "core/options/trace_options.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/kernel_fs.h"
+
+#define BYTES ((size_t)FOLLOWED_CHUNKS * FOLLOWED_CHUNK)
+
+/* The ways to hear of a new task, in the order in which they are tried. */
+static const char *const programs[] = {"follow_raw_newtask", "follow_perf_newtask"};
+
+enum { RAW, PERF };
+
+int follow__configure(struct follow *follow, const struct trace_options *options,
+		      struct bpf_object *object, const struct trace_config *config,
+		      struct error *error)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, "followed");
+	bool wanted = options->children;
+	int err = map ? bpf_map__set_autocreate(map, wanted) : -ENOENT;
+
+	if (err)
+		return error__set(error, err, "cannot set up the map of who is followed: %s",
+				  strerror(-err));
+	if (!wanted)
+		return 0;
+	follow->object = object;
+	follow->config = config;
+	for (size_t i = RAW; i <= PERF; i++)
+		bpf_program__set_autoload(bpf_object__find_program_by_name(object, programs[i]),
+					  i == PERF || config->has_task_layout);
+	return 0;
+}
+
+static int program_fd(const struct follow *follow, int way)
+{
+	return bpf_program__fd(bpf_object__find_program_by_name(follow->object, programs[way]));
+}
+
+/* Both return a descriptor or a negative errno. */
+static int attach_raw(const struct follow *follow)
+{
+	return follow->config->has_task_layout ?
+		       bpf_raw_tracepoint_open("task_newtask", program_fd(follow, RAW)) :
+		       -EOPNOTSUPP;
+}
+
+static int attach_perf(const struct follow *follow)
+{
+	CLEANUP_FCLOSE FILE *file =
+		kernel_fs__open_file(KERNEL_FS_TRACE, "events/task/task_newtask/id");
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT};
+	unsigned int id;
+
+	if (!file)
+		return -errno;
+	if (fscanf(file, "%u", &id) != 1)
+		return -EIO;
+	attr.config = id;
+	return link__perf_event(program_fd(follow, PERF), &attr, 0);
+}
+
+static int attach(struct follow *follow, struct error *error)
+{
+	int fd = attach_raw(follow);
+
+	if (fd >= 0)
+		follow->hooks[follow->nr_hooks++] = fd;
+	if (fd >= 0 && !link__raw_tracepoints_miss())
+		return 0;
+	fd = attach_perf(follow);
+	if (fd < 0)
+		return error__set(
+			error, fd,
+			"--children: cannot attach to the tracepoint task:task_newtask: %s",
+			strerror(-fd));
+	follow->hooks[follow->nr_hooks++] = fd;
+	return 0;
+}
+
+int follow__start(struct follow *follow, const struct pid_list *pids, struct error *error)
+{
+	void *bytes;
+	int err;
+
+	if (!follow->object)
+		return 0;
+	bytes = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+		     bpf_map__fd(bpf_object__find_map_by_name(follow->object, "followed")), 0);
+	if (bytes == MAP_FAILED)
+		return error__set(error, -errno, "--children: cannot map the map: %s",
+				  strerror(errno));
+	follow->bytes = bytes;
+	err = attach(follow, error);
+	/* In a PID namespace we do not know the numbers: the map targets has the caller's. */
+	for (size_t i = 0; i < pids->nr && !err && !follow->config->pidns_ino; i++)
+		if ((size_t)pids->pids[i] < BYTES)
+			follow->bytes[pids->pids[i]] = true;
+	return err;
+}
+
+void follow__release(struct follow *follow)
+{
+	for (int i = 0; i < follow->nr_hooks; i++)
+		close(follow->hooks[i]);
+	if (follow->bytes)
+		munmap(follow->bytes, BYTES);
+	*follow = (struct follow){0};
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Descendants of the processes that a trace is about: the user space side of bpf/follow.bpf.h. */
+#ifndef TRACEKIT_CORE_TRACE_FOLLOW_H
+#define TRACEKIT_CORE_TRACE_FOLLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bpf_object;
+struct error;
+struct pid_list;
+struct trace_config;
+struct trace_options;
+
+/* All zero follows nobody. */
+struct follow {
+	struct bpf_object *object;
+	const struct trace_config *config;
+	uint8_t *bytes; /* by PID; NULL: not mapped */
+	int hooks[2];
+	int nr_hooks;
+};
+
+/*
+ * Between open and load of object, which outlives it: have loaded what options need. Returns 0 or a
+ * negative errno with error filled.
+ */
+int follow__configure(struct follow *follow, const struct trace_options *options,
+		      struct bpf_object *object, const struct trace_config *config,
+		      struct error *error);
+
+/*
+ * Once it is loaded: from now on what these processes fork is followed, as they are themselves.
+ * Returns as above.
+ */
+int follow__start(struct follow *follow, const struct pid_list *pids, struct error *error);
+
+void follow__release(struct follow *follow);
+
+#endif
