@@ -29,6 +29,24 @@ static const char functions[] =
 	"\t[[ $cur == *,* ]] && before=${cur%,*},\n"
 	"\tmapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"${processes[*]##*/}\" -- "
 	"\"${cur##*,}\")\n"
+	"}\n"
+	"\n"
+	"# Behind -- there is a command to run. Fails if there is no -- yet.\n"
+	"__tracekit_run() {\n"
+	"\tlocal at\n"
+	"\n"
+	"\tfor ((at = 1; at < COMP_CWORD; at++)); do\n"
+	"\t\t[[ ${COMP_WORDS[at]} == -- ]] || continue\n"
+	"\t\tif declare -F _command_offset >/dev/null; then\n"
+	"\t\t\t_command_offset $((at + 1))\n"
+	"\t\telif ((COMP_CWORD == at + 1)); then\n"
+	"\t\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$cur\")\n"
+	"\t\telse\n"
+	"\t\t\tcompopt -o default\n"
+	"\t\tfi\n"
+	"\t\treturn 0\n"
+	"\tdone\n"
+	"\treturn 1\n"
 	"}\n";
 
 static const char dispatch[] =
@@ -86,6 +104,8 @@ static void print_unjoin(const struct script *script, const struct command *comm
 static void print_applet(const struct script *script, const struct command *command)
 {
 	fprintf(script->out, "\n_tracekit_%s() {\n", command->name);
+	if (command->run_offset)
+		fputs("\t__tracekit_run && return\n", script->out);
 	print_unjoin(script, command);
 	fputs("\tcase $prev in\n", script->out);
 	print_values(script, command);

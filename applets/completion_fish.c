@@ -12,6 +12,14 @@ static const char functions[] =
 	"\ttest \"$words[2]\" = \"$argv\"\n"
 	"end\n"
 	"\n"
+	"# What the command behind -- completes, or the names of commands.\n"
+	"function __tracekit_run\n"
+	"\tset -l words (commandline -opc)\n"
+	"\tset -l at (contains -i -- -- $words); or return 1\n"
+	"\tset -l rest (string escape -- $words[(math $at + 1)..-1])\n"
+	"\tcomplete -C \"$rest \"(commandline -ct)\n"
+	"end\n"
+	"\n"
 	"complete -c tracekit -f\n";
 
 #define AS_FIRST_WORD "complete -c tracekit -n __tracekit_behind"
@@ -76,6 +84,8 @@ static void print_rows(const struct script *script, const struct command *comman
 		}
 		print_text(script, spec->help);
 	}
+	if (command->run_offset)
+		fprintf(script->out, "%s -x -a '(__tracekit_run)'\n", start);
 }
 
 /* The applet behind tracekit, and behind a link. */

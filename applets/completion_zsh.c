@@ -15,6 +15,17 @@ static const char functions[] =
 	"\tlocal -a pids=(${${processes## #}%% *})\n"
 	"\n"
 	"\t_wanted processes expl process compadd \"$@\" -l -d processes -a pids\n"
+	"}\n"
+	"\n"
+	"# Behind -- there is a command to run. Fails if there is no -- yet.\n"
+	"__tracekit_run() {\n"
+	"\tlocal at=${words[(ie)--]}\n"
+	"\n"
+	"\t((at < CURRENT)) || return 1\n"
+	"\tshift $at words\n"
+	"\t((CURRENT -= at))\n"
+	"\t_normal\n"
+	"\treturn 0\n"
 	"}\n";
 
 static const char dispatch[] = "\n"
@@ -124,7 +135,10 @@ static void print_row(const struct script *script, const struct option_spec *spe
 
 static void print_applet(const struct script *script, const struct command *command)
 {
-	fprintf(script->out, "\n_tracekit_%s() {\n\t_arguments -s -S :", command->name);
+	fprintf(script->out, "\n_tracekit_%s() {\n", command->name);
+	if (command->run_offset)
+		fputs("\t__tracekit_run && return\n", script->out);
+	fputs("\t_arguments -s -S :", script->out);
 	options__for_each(spec, command)
 		print_row(script, spec);
 	fputs("\n}\n", script->out);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "applets/applet.h"
@@ -14,6 +16,7 @@
 #include "applets/list.h"
 #include "applets/version.h"
 #include "core/report/output.h"
+#include "core/trace/workload.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
@@ -41,6 +44,19 @@ static int print_help_of(const struct applet *applet)
 	return finish_stdout();
 }
 
+/* As a command has ended; a script then knows that Ctrl-C has ended it, and ends, too. */
+static int end_as(int status)
+{
+	const struct rlimit no_core = {0};
+
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(WTERMSIG(status), SIG_DFL);
+	raise(WTERMSIG(status));
+	return 128 + WTERMSIG(status); /* it was blocked when we were started */
+}
+
 /* From the command line to the exit status; settings hold the defaults. */
 static int run_with(const struct applet *applet, int argc, char **argv, void *settings)
 {
@@ -58,7 +74,7 @@ static int run_with(const struct applet *applet, int argc, char **argv, void *se
 	err = applet->run(settings, &error);
 	if (err && error.text[0])
 		message("%s", error.text);
-	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+	return err < 0 ? EXIT_FAILURE : end_as(err);
 }
 
 static int run_applet(const struct applet *applet, int argc, char **argv)
@@ -129,6 +145,7 @@ static void print_help(FILE *out)
 	options__print_options(&own_command, out);
 	fputs("\n"
 	      "examples:\n"
+	      "    tracekit profile -- make       # where does a command spend its time?\n"
 	      "    tracekit profile 5             # where do the CPUs spend the next 5 seconds?\n"
 	      "    tracekit help profile          # all options of profile\n"
 	      "    tracekit --install /usr/bin    # then just: profile 5\n",
@@ -247,6 +264,7 @@ int main(int argc, char **argv)
 	const struct applet *applet;
 
 	occupy_standard_descriptors();
+	workload__keep_signals();
 	signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of write */
 	/* Our parent can leave SIGCHLD ignored; then a child's PID would be free before we know. */
 	signal(SIGCHLD, SIG_DFL);

@@ -131,7 +131,9 @@ static void print_header(FILE *out, const struct counting *counting)
 		fprintf(out, "Sampling at %" PRIu64 " Hertz of ", sampler.frequency);
 	else
 		fprintf(out, "Sampling at every %" PRIu64 " events of ", sampler.period);
-	if (ids->nr == 0)
+	if (trace->command)
+		fprintf(out, "%s and what it starts", trace->command[0]);
+	else if (ids->nr == 0)
 		fprintf(out, "all threads");
 	for (size_t i = 0; i < ids->nr; i++)
 		fprintf(out, "%s%d", i ? ", " : trace->tids.nr ? "TID [" : "PID [", ids->pids[i]);
@@ -167,6 +169,7 @@ static int run(const void *argument, struct error *error)
 		.tracing.program = &profile_program,
 		.tracing.options = &settings->trace,
 		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),
+		.tracing.keeps_stdout = settings->sink.path,
 		.sink = &settings->sink,
 		.settings = settings,
 		.print_header = print_header,
@@ -193,7 +196,9 @@ static int run(const void *argument, struct error *error)
 				    tracing__program_fd(tracing, "profile_sample"), error);
 	if (!err)
 		err = counting__start(&counting, error);
-	return err ? err : counting__run(&counting, error);
+	if (!err)
+		err = counting__run(&counting, error);
+	return err ? err : tracing__status(tracing);
 }
 
 const struct applet applet_profile = {
@@ -203,12 +208,14 @@ const struct applet applet_profile = {
 			.summary =
 				"Sample the stacks of all CPUs at a timed interval and count them.",
 			.options = options,
+			.run_offset = OFFSET(trace.command),
 			.examples =
 				"    profile             # profile all threads at 49 Hertz until Ctrl-C\n"
 				"    profile -F 99       # profile at 99 Hertz\n"
 				"    profile -c 1000000  # a sample every millisecond of a CPU's time\n"
 				"    profile 5           # profile for 5 seconds only\n"
 				"    profile -f 5        # folded output, for flame graphs\n"
+				"    profile -- make     # run make, and profile it with all that it starts\n"
 				"    profile -p 185      # only the process with PID 185\n"
 				"    profile -L 186      # only the thread with TID 186\n"
 				"    profile -C 7 2      # only CPU 7, for 2 seconds\n"

@@ -77,7 +77,7 @@ static int check(const void *settings, struct error *error)
 		return error__set(error, -EINVAL,
 				  "-T and --format exclude each other: only text has a line for "
 				  "the time; see 'stackcount --help'");
-	return probe_options__check(&stackcount->probe, error);
+	return probe_options__check(&stackcount->probe, &stackcount->trace, "stackcount", error);
 }
 
 static bool keys_have_process(const struct stackcount_settings *settings)
@@ -157,6 +157,7 @@ static int run(const void *argument, struct error *error)
 		.tracing.options = trace,
 		.tracing.probe = &settings->probe,
 		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),
+		.tracing.keeps_stdout = settings->sink.path,
 		.shown.layout = &layout,
 		.shown.unit = "events",
 		.shown.comms = keys_have_process(settings),
@@ -174,7 +175,9 @@ static int run(const void *argument, struct error *error)
 	if (err)
 		return err;
 	err = counting__run(&counting, error);
-	return err ? err : detach(&counting, error);
+	if (!err)
+		err = detach(&counting, error);
+	return err ? err : tracing__status(&counting.tracing);
 }
 
 const struct applet applet_stackcount = {
@@ -183,6 +186,7 @@ const struct applet applet_stackcount = {
 			.name = "stackcount",
 			.summary = "Count events by the stacks that lead to them.",
 			.options = options,
+			.run_offset = OFFSET(trace.command),
 			.examples =
 				"    stackcount submit_bio            # stacks that lead to submit_bio()\n"
 				"    stackcount -d ip_output          # with a delimiter between kernel and user\n"
@@ -190,6 +194,7 @@ const struct applet applet_stackcount = {
 				"    stackcount 'tcp_send*'           # all functions that match\n"
 				"    stackcount -Ti 5 ip_output       # every 5 seconds, with the time\n"
 				"    stackcount -p 185 c:malloc       # malloc() of its libc\n"
+				"    stackcount -U c:malloc -- ls -l  # run ls, and count its calls\n"
 				"    stackcount 't:syscalls:sys_enter_*'   # all system calls\n"
 				"    stackcount -p 185 'u:node:*'     # all USDT probes of node\n"
 				"    stackcount -l 'c:str*'           # what is there to be traced?\n"

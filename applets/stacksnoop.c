@@ -85,7 +85,7 @@ static int check(const void *settings, struct error *error)
 				  stacksnoop->json ? "--json" : "-f", form_names[form]);
 	if (trace_options__check(&stacksnoop->trace, "stacksnoop", "write -d", error))
 		return -EINVAL;
-	return probe_options__check(&stacksnoop->probe, error);
+	return probe_options__check(&stacksnoop->probe, &stacksnoop->trace, "stacksnoop", error);
 }
 
 static uint64_t whole_pages(uint64_t wanted)
@@ -136,7 +136,7 @@ static int run(const void *argument, struct error *error)
 		err = streaming__run(&streaming, error);
 	if (!err)
 		detach(tracing);
-	return err;
+	return err ? err : tracing__status(tracing);
 }
 
 const struct applet applet_stacksnoop = {
@@ -146,12 +146,14 @@ const struct applet applet_stacksnoop = {
 			.summary =
 				"Print every event with the stack that led to it, as it happens.",
 			.options = options,
+			.run_offset = OFFSET(trace.command),
 			.examples =
 				"    stacksnoop ext4_sync_fs          # kernel stacks that lead to ext4_sync_fs()\n"
 				"    stacksnoop -s ext4_sync_fs       # with offsets\n"
 				"    stacksnoop -v ext4_sync_fs       # with the process and the CPU\n"
 				"    stacksnoop -p 185 ext4_sync_fs   # only while PID 185 is running\n"
 				"    stacksnoop -U -p 185 c:malloc    # user stacks that lead to its malloc()\n"
+				"    stacksnoop -U c:malloc -- ls     # run ls, and show each of its calls\n"
 				"    stacksnoop -d t:sched:sched_process_exec   # kernel and user stacks\n"
 				"    stacksnoop -n 10 'u:python3*:gc__*'        # ten events of USDT probes\n"
 				"    stacksnoop --json -D 5 t:block:block_rq_issue   # for other programs\n"

@@ -296,6 +296,7 @@ struct trace_config {
 	__u32 max_depth;      /* frames of a stack that are wanted: 1 to MAX_FRAMES */
 	__u32 max_user_depth; /* likewise, of a user stack */
 	__u32 cpu;	      /* filter all others; or ALL_CPUS */
+	__u32 workload;	      /* the process that is followed from its next exec() on, or 0 */
 	__u8 kernel_stacks;
 	__u8 user_stacks;
 	__u8 skip_idle;		      /* filter the idle task */
@@ -310,7 +311,7 @@ struct trace_config {
 	__u8 unwind_tables;	/* user stacks are walked by them, */
 	__u8 frame_pointers;	/* or by these, also where there are no tables */
 	__u8 filter_comm;	/* ... filter threads whose names do not match comm */
-	__u8 reserved[2];
+	__u8 reserved[6];
 	struct comm_glob comm;
 	struct system_call_set entered_calls; /* those whose entry is traced */
 	struct system_call_set left_calls;    /* ... whose return is */
@@ -324,7 +325,7 @@ _Static_assert(sizeof(struct stack_count) == 16, "no padding");
 _Static_assert(sizeof(struct event_record) == 88, "no padding");
 _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
-_Static_assert(sizeof(struct trace_config) == 112 + 1032 + 2 * SYSTEM_CALLS / 8, "no padding");
+_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 2 * SYSTEM_CALLS / 8, "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");
 

@@ -53,7 +53,7 @@ static __always_inline bool is_followed(__u32 tgid)
 
 	if (byte && *byte)
 		return true;
-	return config.pidns_ino && bpf_map_lookup_elem(&targets, &tgid);
+	return config.pidns_ino && !config.workload && bpf_map_lookup_elem(&targets, &tgid);
 }
 
 static __always_inline int follow(__u32 child)
@@ -79,6 +79,21 @@ SEC("?tp")
 int follow_perf_newtask(void *ctx)
 {
 	return follow(*(const __u32 *)(ctx + 8));
+}
+
+/*
+ * It fires when exec() has succeeded, before the first instruction: what the process has done until
+ * then, while it was held, is not counted.
+ */
+SEC("?raw_tp")
+int follow_raw_exec(void *ctx __attribute__((unused)))
+{
+	__u8 *byte = followed_byte(current_kernel_tgid());
+	__u32 tgid, tid;
+
+	if (byte && current_ids(&tgid, &tid) && tgid == config.workload)
+		*byte = true;
+	return 0;
 }
 
 #endif

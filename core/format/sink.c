@@ -107,7 +107,8 @@ int sink_options__check(const struct sink_options *options, const struct trace_o
 				  "-i and --format %s: each interval is a file of its own; give -o "
 				  "FILE, with %%n in its name; see '%s --help'",
 				  format_names[format], program);
-	if (sink_options__is_stdout(options) && formats[format]->binary && isatty(STDOUT_FILENO))
+	if (sink_options__is_stdout(options) && formats[format]->binary &&
+	    isatty(trace->command && !options->path ? STDERR_FILENO : STDOUT_FILENO))
 		return error__set(error, -EINVAL,
 				  "--format %s: it is not for a terminal; give -o FILE; see '%s "
 				  "--help'",

@@ -171,7 +171,7 @@ int trace_processes__new(struct trace_processes **out, struct symbolizer *symbol
 	}
 	for (size_t i = 0; i < pids->nr; i++)
 		remember(processes, pids->pids[i]);
-	if (!pids->nr)
+	if (!pids->nr && !pids->children)
 		remember_all(processes);
 	await_snapshots(processes);
 	*out = processes;

@@ -314,6 +314,26 @@ static int parse_positional(const struct command *command, const struct option_r
 	return usage_error(command, error, what);
 }
 
+/*
+ * Cut off what stands behind "--", to run. getopt would put words before it behind it. Returns 0 or
+ * -EINVAL with error filled.
+ */
+static int take_run(const struct command *command, int *argc, char **argv, void *settings,
+		    struct error *error)
+{
+	int at = 1;
+
+	while (at < *argc && strcmp(argv[at], "--"))
+		at++;
+	if (!command->run_offset || at >= *argc)
+		return 0;
+	if (at + 1 == *argc)
+		return usage_error(command, error, "--: needs a COMMAND behind it");
+	*(char *const **)((char *)settings + command->run_offset) = &argv[at + 1];
+	*argc = at;
+	return 0;
+}
+
 int options__parse(const struct command *command, int argc, char **argv, void *settings,
 		   struct error *error)
 {
@@ -321,8 +341,10 @@ int options__parse(const struct command *command, int argc, char **argv, void *s
 	struct option longs[MAX_OPTIONS + 1];
 	char letters[2 * MAX_OPTIONS + 2];
 	bool given[MAX_OPTIONS] = {false};
-	int value, err;
+	int value, err = take_run(command, &argc, argv, settings, error);
 
+	if (err)
+		return err;
 	fill_getopt(&all, letters, longs);
 	opterr = 0;
 	optind = 0; /* glibc: start anew */
@@ -407,8 +429,16 @@ static void print_usage(const struct command *command, const struct option_rows 
 			 all->positional->value);
 		print_wrapped(out, word, indent, &column);
 	}
+	if (command->run_offset)
+		print_wrapped(out, "[-- COMMAND [ARG...]]", indent, &column);
 	fputc('\n', out);
 }
+
+/* The row for what stands behind "--". */
+static const struct option_spec run_row = {
+	.value = "-- COMMAND [ARG...]",
+	.help = "run this, and trace it and all that it starts, from its first instruction to its end; "
+		"the report goes to stderr"};
 
 static void print_row(const struct option_spec *spec, FILE *out)
 {
@@ -453,6 +483,8 @@ void options__print_help(const struct command *command, FILE *out)
 	if (all.positional) {
 		fprintf(out, "arguments:\n");
 		print_row(all.positional, out);
+		if (command->run_offset)
+			print_row(&run_row, out);
 		fputc('\n', out);
 	}
 	options__print_options(command, out);

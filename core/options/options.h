@@ -44,6 +44,8 @@ struct command {
 	const char *summary;
 	const struct option_spec *options; /* ends with an all-zero row */
 	const char *examples;		   /* lines, each with its newline */
+	/* Of a char *const * for what stands behind "--": a command to run. 0: nothing may. */
+	size_t run_offset;
 };
 
 /* options__parse() also returns this, besides 0 (run) and -EINVAL (wrong usage). */

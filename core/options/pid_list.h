@@ -10,7 +10,8 @@
 struct pid_list {
 	pid_t *pids; /* allocated, or NULL */
 	size_t nr;
-	bool children; /* what they fork is meant as well; the kernel alone knows who that is */
+	bool children; /* what they, or a command, fork is meant as well: the kernel knows who that
+			  is */
 };
 
 #endif

@@ -40,12 +40,13 @@ int trace_options__processes(const struct trace_options *options, struct pid_lis
 {
 	const struct pid_list *ids = trace_options__ids(options);
 	pid_t *found = calloc(ids->nr + 1, sizeof(*found));
+	bool children = options->children || options->command;
 
 	if (!found)
 		return -ENOMEM;
 	for (size_t i = 0; i < ids->nr; i++)
 		found[i] = process_of(ids->pids[i]);
-	*pids = (struct pid_list){.pids = found, .nr = ids->nr, .children = options->children};
+	*pids = (struct pid_list){.pids = found, .nr = ids->nr, .children = children};
 	return 0;
 }
 
@@ -80,6 +81,15 @@ int trace_options__check(const struct trace_options *options, const char *progra
 		return error__set(error, -EINVAL,
 				  "-p and -L exclude each other: a thread belongs to one process; "
 				  "see '%s --help'",
+				  program);
+	if (options->command && (options->pids.nr || options->tids.nr))
+		return error__set(
+			error, -EINVAL,
+			"-%c and a COMMAND exclude each other: it is traced with all that "
+			"it starts; see '%s --help'",
+			options->pids.nr ? 'p' : 'L', program);
+	if (options->as_root && !options->command)
+		return error__set(error, -EINVAL, "--as-root is for a COMMAND; see '%s --help'",
 				  program);
 	if (options->children && !options->pids.nr)
 		return error__set(error, -EINVAL,

@@ -36,6 +36,8 @@ struct trace_options {
 	const char *cgroup;    /* path of a cgroup, or NULL */
 	const char *container; /* how the ID of a container begins, or NULL */
 	const char *comm;      /* glob for names of threads, or NULL */
+	char *const *command;  /* to run and to trace, ends with NULL; or NULL */
+	bool as_root;	       /* also where sudo(8) has been called by another user */
 	bool children;	       /* of pids, too, as of the start of the trace */
 	bool kernel_stacks_only;
 	bool user_stacks_only;
@@ -77,6 +79,9 @@ struct trace_options {
 	{.name = "children", .type = OPTION_FLAG,                                                \
 	 .offset = TRACE_OPTION_(settings, children),                                            \
 	 .help = "with -p: also the processes that these start from now on, and theirs"},        \
+	{.name = "as-root", .type = OPTION_FLAG,                                                 \
+	 .offset = TRACE_OPTION_(settings, as_root),                                             \
+	 .help = "run COMMAND as root, not as the user who has called sudo"},                    \
 	{.name = "comm", .value = "NAME", .type = OPTION_TEXT,                                   \
 	 .offset = TRACE_OPTION_(settings, comm),                                                \
 	 .help = "only threads of this name, which may have * and ? in it"},                     \

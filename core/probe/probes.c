@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/probe/probes.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/options/pid_list.h"
+#include "core/options/trace_options.h"
 #include "core/trace/session.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/error.h"
 #include "sym/util/message.h"
 #include "sym/util/text.h"
 
-int probe_options__check(const struct probe_options *options, struct error *error)
+int probe_options__check(const struct probe_options *options, const struct trace_options *trace,
+			 const char *program, struct error *error)
 {
 	CLEANUP(probespec__release) struct probespec spec = {0};
 
+	if (options->list && trace->command)
+		return error__set(error, -EINVAL, "-l runs no COMMAND; see '%s --help'", program);
 	return probespec__parse(&spec, options->pattern, options->regexp, error);
 }
 

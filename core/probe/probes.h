@@ -13,6 +13,7 @@
 
 struct bpf_object;
 struct error;
+struct trace_options;
 struct session;
 struct trace_config;
 
@@ -42,8 +43,10 @@ struct probe_options {
 	 .help = "print what the kernel's verifier says about the BPF programs on stderr"}
 /* clang-format on */
 
-/* Check the pattern. Returns 0, or -EINVAL or -ENOMEM with error filled. */
-int probe_options__check(const struct probe_options *options, struct error *error);
+/* Check the pattern, and that -l runs no command. Returns 0, or -EINVAL or -ENOMEM with error
+ * filled. */
+int probe_options__check(const struct probe_options *options, const struct trace_options *trace,
+			 const char *program, struct error *error);
 
 /* All zero is nothing. */
 struct probes {

@@ -185,8 +185,11 @@ int counting__run(struct counting *counting, struct error *error)
 	}
 	if (tracing->probe)
 		probes__say_what_is_left_out(&tracing->probes, tracing->options->verbose);
-	status__begin(&counting->status, !tracing->options->quiet, schedule.start,
-		      schedule.duration, counting->shown.unit);
+	/* Where a command is run the terminal is its own. */
+	status__begin(&counting->status, !tracing->options->quiet && !tracing->options->command,
+		      schedule.start, schedule.duration, counting->shown.unit);
+	if (!err)
+		err = tracing__let_go(&counting->tracing, error);
 	while (!last && !err) {
 		enum session_end end = wait_for_report(counting, &schedule);
 

@@ -119,7 +119,9 @@ int streaming__run(struct streaming *streaming, struct error *error)
 		.duration = tracing->options->duration,
 		.buffer_size = streaming->buffer_size,
 	};
-	err = stream_run__go(&streaming->run, error);
+	err = tracing__let_go(&streaming->tracing, error);
+	if (!err)
+		err = stream_run__go(&streaming->run, error);
 	if (!err)
 		say_what_is_missing(streaming);
 	return err;

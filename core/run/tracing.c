@@ -3,6 +3,7 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <unistd.h>
 
 #include "core/kernel/bpf_error.h"
 #include "core/options/trace_options.h"
@@ -15,13 +16,29 @@ int tracing__list(const struct tracing *tracing, struct error *error)
 	return err ? err : output__finish(stdout, error);
 }
 
+/* Its stdout is its own: what we say goes to stderr. */
+static int hold_workload(struct tracing *tracing, struct error *error)
+{
+	const struct trace_options *options = tracing->options;
+	int err = workload__hold(&tracing->workload, options->command, options->as_root, error);
+
+	if (err || tracing->leaves_stdout || tracing->keeps_stdout)
+		return err;
+	return dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ? output__failed(-errno, error) : 0;
+}
+
 int tracing__open(struct tracing *tracing, struct error *error)
 {
-	int err = tracing->leaves_stdout ? 0 : output__check(stdout);
+	int err = tracing->options->command ? hold_workload(tracing, error) : 0;
 
+	if (err)
+		return err;
+	err = tracing->leaves_stdout ? 0 : output__check(stdout);
 	if (err)
 		return output__failed(err, error);
 	err = session__open(&tracing->session, tracing->options, error);
+	if (!err && tracing->workload.pid)
+		err = session__set_workload(tracing->session, tracing->workload.pid, error);
 	if (!err && tracing->leaves_stdout)
 		session__ignore_stdout(tracing->session);
 	if (!err && tracing->probe)
@@ -60,8 +77,28 @@ size_t tracing__attached(const struct tracing *tracing)
 	return attachment__attached(tracing->probes.attachment);
 }
 
+int tracing__let_go(struct tracing *tracing, struct error *error)
+{
+	int err;
+
+	if (!tracing->workload.pid || session__stopping(tracing->session))
+		return 0;
+	session__pass_signals(tracing->session);
+	err = workload__let_go(&tracing->workload, error);
+	if (!err)
+		session__workload_runs(tracing->session);
+	return err;
+}
+
+int tracing__status(struct tracing *tracing)
+{
+	return workload__end(&tracing->workload);
+}
+
 void tracing__release(struct tracing *tracing)
 {
+	/* While signals are still passed on to it. */
+	workload__end(&tracing->workload);
 	probes__release(&tracing->probes);
 	naming__free(tracing->naming);
 	if (tracing->skeleton)

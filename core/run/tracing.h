@@ -6,6 +6,7 @@
 #include "core/names/naming.h"
 #include "core/probe/probes.h"
 #include "core/trace/session.h"
+#include "core/trace/workload.h"
 
 struct bpf_object;
 struct error;
@@ -50,8 +51,10 @@ struct tracing {
 	const struct trace_options *options;
 	const struct probe_options *probe; /* NULL: no pattern says what to trace */
 	bool leaves_stdout;		   /* output goes elsewhere */
+	bool keeps_stdout;		   /* output goes there also where a command is run */
 	bool names_files;		   /* answers are to have paths and build IDs */
 
+	struct workload workload; /* none if options have no command */
 	struct session *session;
 	struct probes probes; /* nothing if probe is NULL */
 	void *skeleton;
@@ -61,8 +64,9 @@ struct tracing {
 };
 
 /*
- * All return 0 or a negative errno with error filled, or left empty as by output__failed();
- * tracing__release() is due in any case.
+ * All return 0 or a negative errno with error filled, or left empty as by output__failed(), or of
+ * a command that cannot be run a status as of waitpid(2) with error filled; tracing__release() is
+ * due in any case.
  */
 
 /* -l: print what the pattern matches. */
@@ -78,6 +82,15 @@ int tracing__program_fd(const struct tracing *tracing, const char *name);
 /* Attach to what the pattern matches. The first events come before this returns. */
 int tracing__attach(struct tracing *tracing, struct error *error);
 size_t tracing__attached(const struct tracing *tracing);
+
+/* When all is ready: let the command go, if there is one. */
+int tracing__let_go(struct tracing *tracing, struct error *error);
+
+/*
+ * When the trace is over: wait for the command, whose status as of waitpid(2) is returned; 0 if
+ * there is none.
+ */
+int tracing__status(struct tracing *tracing);
 
 void tracing__release(struct tracing *tracing);
 

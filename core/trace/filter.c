@@ -51,7 +51,7 @@ static int find_task_layout(const struct trace_options *options, struct trace_co
 {
 	int err;
 
-	if (!options->mntnsmap && !options->children && !config->pidns_ino)
+	if (!options->mntnsmap && !options->children && !options->command && !config->pidns_ino)
 		return 0;
 	err = task_layout__read(&config->task);
 	config->has_task_layout = err == 0;
@@ -172,10 +172,10 @@ int filter__configure(const struct trace_options *options, const struct trace_ma
 		err = configure_maps(options, maps, config, error);
 	if (err)
 		return err;
-	config->filter_by = options->children ? FILTER_BY_FOLLOWED :
-			    options->tids.nr  ? FILTER_BY_TID :
-			    options->pids.nr  ? FILTER_BY_TGID :
-						FILTER_BY_NOTHING;
+	config->filter_by = options->children || options->command ? FILTER_BY_FOLLOWED :
+			    options->tids.nr			  ? FILTER_BY_TID :
+			    options->pids.nr			  ? FILTER_BY_TGID :
+								    FILTER_BY_NOTHING;
 	config->filter_cgroup_ids = options->cgroupmap != NULL;
 	config->filter_mount_namespaces = options->mntnsmap != NULL;
 	config->filter_cgroup = options->cgroup || options->container;

@@ -25,12 +25,19 @@ static const char *const programs[] = {"follow_raw_newtask", "follow_perf_newtas
 
 enum { RAW, PERF };
 
+static const char at_exec[] = "follow_raw_exec";
+
+static void set_autoload(struct bpf_object *object, const char *program, bool wanted)
+{
+	bpf_program__set_autoload(bpf_object__find_program_by_name(object, program), wanted);
+}
+
 int follow__configure(struct follow *follow, const struct trace_options *options,
 		      struct bpf_object *object, const struct trace_config *config,
 		      struct error *error)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, "followed");
-	bool wanted = options->children;
+	bool wanted = options->children || options->command;
 	int err = map ? bpf_map__set_autocreate(map, wanted) : -ENOENT;
 
 	if (err)
@@ -40,22 +47,22 @@ int follow__configure(struct follow *follow, const struct trace_options *options
 		return 0;
 	follow->object = object;
 	follow->config = config;
-	for (size_t i = RAW; i <= PERF; i++)
-		bpf_program__set_autoload(bpf_object__find_program_by_name(object, programs[i]),
-					  i == PERF || config->has_task_layout);
+	set_autoload(object, programs[RAW], config->has_task_layout);
+	set_autoload(object, programs[PERF], true);
+	set_autoload(object, at_exec, options->command);
 	return 0;
 }
 
-static int program_fd(const struct follow *follow, int way)
+static int program_fd(const struct follow *follow, const char *program)
 {
-	return bpf_program__fd(bpf_object__find_program_by_name(follow->object, programs[way]));
+	return bpf_program__fd(bpf_object__find_program_by_name(follow->object, program));
 }
 
 /* Both return a descriptor or a negative errno. */
 static int attach_raw(const struct follow *follow)
 {
 	return follow->config->has_task_layout ?
-		       bpf_raw_tracepoint_open("task_newtask", program_fd(follow, RAW)) :
+		       bpf_raw_tracepoint_open("task_newtask", program_fd(follow, programs[RAW])) :
 		       -EOPNOTSUPP;
 }
 
@@ -71,7 +78,23 @@ static int attach_perf(const struct follow *follow)
 	if (fscanf(file, "%u", &id) != 1)
 		return -EIO;
 	attr.config = id;
-	return link__perf_event(program_fd(follow, PERF), &attr, 0);
+	return link__perf_event(program_fd(follow, programs[PERF]), &attr, 0);
+}
+
+static int cannot_attach(int code, const char *tracepoint, struct error *error)
+{
+	return error__set(error, code, "cannot follow what processes start: the tracepoint %s: %s",
+			  tracepoint, strerror(-code));
+}
+
+static int attach_at_exec(struct follow *follow, struct error *error)
+{
+	int fd = bpf_raw_tracepoint_open("sched_process_exec", program_fd(follow, at_exec));
+
+	if (fd < 0)
+		return cannot_attach(fd, "sched_process_exec", error);
+	follow->hooks[follow->nr_hooks++] = fd;
+	return 0;
 }
 
 static int attach(struct follow *follow, struct error *error)
@@ -84,10 +107,7 @@ static int attach(struct follow *follow, struct error *error)
 		return 0;
 	fd = attach_perf(follow);
 	if (fd < 0)
-		return error__set(
-			error, fd,
-			"--children: cannot attach to the tracepoint task:task_newtask: %s",
-			strerror(-fd));
+		return cannot_attach(fd, "task_newtask", error);
 	follow->hooks[follow->nr_hooks++] = fd;
 	return 0;
 }
@@ -102,15 +122,23 @@ int follow__start(struct follow *follow, const struct pid_list *pids, struct err
 	bytes = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
 		     bpf_map__fd(bpf_object__find_map_by_name(follow->object, "followed")), 0);
 	if (bytes == MAP_FAILED)
-		return error__set(error, -errno, "--children: cannot map the map: %s",
-				  strerror(errno));
+		return error__set(error, -errno, "cannot map who is followed: %s", strerror(errno));
 	follow->bytes = bytes;
 	err = attach(follow, error);
+	if (!err && follow->config->workload)
+		err = attach_at_exec(follow, error);
 	/* In a PID namespace we do not know the numbers: the map targets has the caller's. */
 	for (size_t i = 0; i < pids->nr && !err && !follow->config->pidns_ino; i++)
 		if ((size_t)pids->pids[i] < BYTES)
 			follow->bytes[pids->pids[i]] = true;
 	return err;
+}
+
+/* In a PID namespace it is left to the hook. */
+void follow__workload(const struct follow *follow)
+{
+	if (!follow->config->pidns_ino && follow->config->workload < BYTES)
+		follow->bytes[follow->config->workload] = true;
 }
 
 void follow__release(struct follow *follow)

@@ -17,7 +17,7 @@ struct follow {
 	struct bpf_object *object;
 	const struct trace_config *config;
 	uint8_t *bytes; /* by PID; NULL: not mapped */
-	int hooks[2];
+	int hooks[3];
 	int nr_hooks;
 };
 
@@ -30,10 +30,16 @@ int follow__configure(struct follow *follow, const struct trace_options *options
 		      struct error *error);
 
 /*
- * Once it is loaded: from now on what these processes fork is followed, as they are themselves.
- * Returns as above.
+ * Once it is loaded: from now on what these processes fork is followed, as they are themselves; and
+ * config->workload from its next exec() on. Returns as above.
  */
 int follow__start(struct follow *follow, const struct pid_list *pids, struct error *error);
+
+/*
+ * config->workload is followed in any case: a kernel that preempts the hook can have passed it
+ * over.
+ */
+void follow__workload(const struct follow *follow);
 
 void follow__release(struct follow *follow);
 

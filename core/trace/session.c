@@ -32,10 +32,11 @@
 
 struct session {
 	const struct trace_options *options;
-	struct sigaction old_int, old_term;
+	struct sigaction old_int, old_term, old_quit;
+	pid_t workload; /* or 0 */
 	/*
-	 * session__wait() polls the stop signal, stdout, the descriptors of session__watch(), then
-	 * one for each process or thread.
+	 * session__wait() polls the stop signal, stdout, the workload, the descriptors of
+	 * session__watch(), then one for each process or thread.
 	 */
 	struct pollfd *polled;
 	size_t nr_polled;
@@ -45,21 +46,51 @@ struct session {
 	struct unwinding *unwinding; /* NULL until it is configured */
 };
 
-enum { POLL_STOP, POLL_STDOUT, POLL_WATCHED, POLL_TARGETS = POLL_WATCHED + SESSION_WATCHED };
+enum {
+	POLL_STOP,
+	POLL_STDOUT,
+	POLL_WORKLOAD,
+	POLL_WATCHED,
+	POLL_TARGETS = POLL_WATCHED + SESSION_WATCHED
+};
 
 /* For the handler, of the only session: readable once a signal has come, or -1; when it came. */
 static volatile sig_atomic_t stop_fd = -1;
 static uint64_t stopped_at;
 
+/* The workload that signals are for in the first place; 0: none. */
+static volatile sig_atomic_t passed_to;
+static uint64_t passed_at;
+
 /* timeout(1) and some shells signal a program, and then its process group: that is one request. */
 #define SAME_REQUEST (NANOSECONDS / 10)
 
+/* True if it is not for us. */
+static bool pass_on(int signal_number, const siginfo_t *info, uint64_t now)
+{
+	pid_t pid = passed_to;
+
+	if (!pid)
+		return passed_at && now - passed_at < SAME_REQUEST;
+	/* The terminal sends it to all of the process group. */
+	if (info->si_code > 0)
+		return true;
+	passed_to = 0;
+	passed_at = now;
+	return kill(pid, signal_number) == 0;
+}
+
 /* The second signal kills. */
-static void on_stop_signal(int signal_number)
+static void on_stop_signal(int signal_number, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 	uint64_t one = 1, now = monotonic_now();
 
+	(void)context;
+	if (pass_on(signal_number, info, now)) {
+		errno = saved_errno;
+		return;
+	}
 	if (!stopped_at) {
 		stopped_at = now;
 		/* Fails only if the counter is full, and then it is readable already. */
@@ -74,7 +105,8 @@ static void on_stop_signal(int signal_number)
 
 static int catch_signals(struct session *session, struct error *error)
 {
-	struct sigaction action = {.sa_handler = on_stop_signal, .sa_flags = SA_RESTART};
+	struct sigaction action = {.sa_sigaction = on_stop_signal,
+				   .sa_flags = SA_RESTART | SA_SIGINFO};
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	if (fd < 0)
@@ -84,6 +116,8 @@ static int catch_signals(struct session *session, struct error *error)
 	session->polled[POLL_STOP] = (struct pollfd){.fd = fd, .events = POLLIN};
 	stop_fd = fd;
 	stopped_at = 0;
+	passed_to = 0;
+	passed_at = 0;
 	sigaction(SIGINT, &action, &session->old_int);
 	sigaction(SIGTERM, &action, &session->old_term);
 	return 0;
@@ -193,6 +227,7 @@ int session__open(struct session **out, const struct trace_options *options, str
 	session->polled[POLL_STOP].fd = -1;
 	/* No events asked for: POLLERR alone says that a pipe or socket has no reader. */
 	session->polled[POLL_STDOUT].fd = STDOUT_FILENO;
+	session->polled[POLL_WORKLOAD].fd = -1;
 	for (size_t i = 0; i < SESSION_WATCHED; i++)
 		session->polled[POLL_WATCHED + i].fd = -1;
 	session->nr_polled = POLL_TARGETS;
@@ -207,6 +242,31 @@ int session__open(struct session **out, const struct trace_options *options, str
 	return 0;
 }
 
+int session__set_workload(struct session *session, pid_t pid, struct error *error)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0)
+		return error__set(error, -errno, "cannot watch the command: %s", strerror(errno));
+	session->workload = pid;
+	session->polled[POLL_WORKLOAD] = (struct pollfd){.fd = fd, .events = POLLIN};
+	return 0;
+}
+
+void session__pass_signals(struct session *session)
+{
+	struct sigaction action;
+
+	sigaction(SIGINT, NULL, &action);
+	sigaction(SIGQUIT, &action, &session->old_quit);
+	passed_to = session->workload;
+}
+
+void session__workload_runs(struct session *session)
+{
+	follow__workload(&session->follow);
+}
+
 void session__close(struct session *session)
 {
 	if (!session)
@@ -215,9 +275,13 @@ void session__close(struct session *session)
 		if (session->polled[POLL_STOP].fd >= 0) {
 			sigaction(SIGINT, &session->old_int, NULL);
 			sigaction(SIGTERM, &session->old_term, NULL);
+			if (session->workload)
+				sigaction(SIGQUIT, &session->old_quit, NULL);
 			stop_fd = -1;
 			close(session->polled[POLL_STOP].fd);
 		}
+		if (session->polled[POLL_WORKLOAD].fd >= 0)
+			close(session->polled[POLL_WORKLOAD].fd);
 		for (size_t i = POLL_TARGETS; i < session->nr_polled; i++)
 			end_watch(session, i - POLL_TARGETS);
 	}
@@ -264,6 +328,7 @@ int session__configure(struct session *session, struct bpf_object *object,
 	config->max_depth = (uint32_t)options->max_depth;
 	config->max_user_depth = options->unwind == UNWIND_OFF ? 1 : config->max_depth;
 	config->cpu = ALL_CPUS;
+	config->workload = (uint32_t)session->workload;
 	config->key_by_process = true;
 	config->kernel_stacks = !options->user_stacks_only;
 	config->user_stacks = !options->kernel_stacks_only;
@@ -395,7 +460,7 @@ enum session_end session__wait(struct session *session, uint64_t timeout)
 		/* A socket whose other side has shut down: it stays so, look no more. */
 		if (session->polled[POLL_STDOUT].revents)
 			session->polled[POLL_STDOUT].fd = -1;
-		if (targets_gone(session))
+		if (session->polled[POLL_WORKLOAD].revents || targets_gone(session))
 			return SESSION_TARGETS_GONE;
 		if (is_ready(session))
 			return SESSION_READY;

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct bpf_object;
 struct error;
@@ -32,6 +33,23 @@ struct unwinding;
  */
 int session__open(struct session **session, const struct trace_options *options,
 		  struct error *error);
+
+/*
+ * Between open and configure: the trace ends with this child of ours, and follows it from its next
+ * exec() on. Returns 0 or a negative errno with error filled.
+ */
+int session__set_workload(struct session *session, pid_t pid, struct error *error);
+
+/*
+ * Before it is let go: until it has ended, a signal from the keyboard, which it gets as well, does
+ * not end the trace; one that is sent to us alone is passed on, and ends the trace only when it
+ * comes once more.
+ */
+void session__pass_signals(struct session *session);
+
+/* It has become what it is to be. */
+void session__workload_runs(struct session *session);
+
 void session__close(struct session *session);
 void session__closep(struct session **session);
 
@@ -63,7 +81,7 @@ bool session__stopping(const struct session *session);
 enum session_end {
 	SESSION_SIGNALLED,
 	SESSION_TIMEOUT,
-	SESSION_TARGETS_GONE,  /* all processes or threads of options have ended */
+	SESSION_TARGETS_GONE, /* all processes or threads of options, or the workload, have ended */
 	SESSION_OUTPUT_CLOSED, /* the reader of stdout has gone */
 	SESSION_READY,	       /* see session__watch() */
 };

@@ -144,6 +144,20 @@ offers_running_processes() {
 	shellcheck tracekit.bash
 }
 
+# Behind -- a command is completed.
+offers_commands() {
+	local line
+	mkdir bin
+	printf '#!/bin/sh\n' >bin/odd-command
+	chmod 755 bin/odd-command
+	PATH=$PWD/bin:$PATH
+	for line in 'profile -- odd-c' 'profile -F 9 5 -- odd-c' 'tracekit stackcount x -- odd-c'; do
+		words "$1" "$line" >out
+		cat out
+		grep -Fxq odd-command out
+	done
+}
+
 @test "bash: applets and the binary's own options" {
 	offers_applets_and_own_options bash
 }
@@ -160,6 +174,10 @@ offers_running_processes() {
 	offers_running_processes bash
 	words bash 'profile --pid=' | grep -Fx $$
 	words bash "profile -p 1,$$" | grep -Fx "1,$$"
+}
+
+@test "bash: commands behind --" {
+	offers_commands bash
 }
 
 @test "bash: paths by its own completion" {
@@ -217,6 +235,11 @@ offers_running_processes() {
 	words zsh "profile -p 1,$$" | grep -Fx $$
 }
 
+@test "zsh: commands behind --" {
+	need zsh
+	offers_commands zsh
+}
+
 @test "zsh: paths, and words and help with special characters" {
 	need zsh
 	touch some
@@ -262,6 +285,11 @@ offers_running_processes() {
 	offers_running_processes fish
 	words fish 'profile --pid=' | grep -Fx -e "--pid=$$"
 	words fish "profile -p 1,$$" | grep -Fx "1,$$"
+}
+
+@test "fish: commands behind --" {
+	need fish
+	offers_commands fish
 }
 
 @test "fish: paths, and words and help with special characters" {

@@ -58,7 +58,6 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	usage_error "stackcount: needs a pattern; $help" tracekit stackcount -K
 	usage_error "stackcount: needs a pattern; $help" tracekit stackcount -l
 	usage_error "stackcount: 'b': too many arguments; $help" tracekit stackcount a b
-	usage_error "stackcount: '-f': too many arguments; $help" tracekit stackcount -- a -f
 }
 
 @test "CPUs" {
@@ -168,6 +167,20 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	usage_error "stackcount: -o: 'a%': behind % only n (number), t (time) and % have a meaning; see 'stackcount --help'" \
 		tracekit stackcount vfs_read -o a% --format text
 	[ -z "$(ls | grep -v '^out$\|^err$')" ]
+}
+
+@test "-- needs a command, which excludes -p, -L and -l" {
+	usage_error "stackcount: --: needs a COMMAND behind it; see 'stackcount --help'" \
+		tracekit stackcount vfs_read --
+	usage_error "stackcount: needs a pattern; see 'stackcount --help'" \
+		tracekit stackcount -- vfs_read
+	usage_error "stackcount: -p and a COMMAND exclude each other: it is traced with all that it starts; see 'stackcount --help'" \
+		tracekit stackcount -p 1 vfs_read -- true
+	usage_error "stackcount: -l runs no COMMAND; see 'stackcount --help'" tracekit stackcount -l vfs_read -- true
+	usage_error "stackcount: --as-root is for a COMMAND; see 'stackcount --help'" \
+		tracekit stackcount --as-root vfs_read
+	usage_error "profile: -L and a COMMAND exclude each other: it is traced with all that it starts; see 'profile --help'" \
+		tracekit profile -L 1 -- true
 }
 
 @test "--children says whose" {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs whose calls are known, for the root tests: calls MODE NUMBER [LIBRARY].
+ * Programs whose calls are known, for the root tests: calls MODE NUMBER [LIBRARY], or
+ * calls run MODE NUMBER, which makes them at once and ends.
  *
  * Says "ready", then at each SIGUSR1 makes its calls and says "done", with a number that the
  * mode gives a meaning; counted() is called unless a mode says otherwise. Compiled with frame
@@ -482,6 +483,11 @@ int main(int argc, char **argv)
 	int got;
 	sigset_t set;
 
+	if (argc > 2 && !strcmp(argv[1], "run")) {
+		number = atoi(argc > 3 ? argv[3] : "10");
+		find_mode(argv[2])->make_calls();
+		return 0;
+	}
 	number = argc > 2 ? atoi(argv[2]) : 10;
 	if (argc > 1 && !strcmp(argv[1], "leaf"))
 		call_and_end();

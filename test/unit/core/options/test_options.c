@@ -251,7 +251,8 @@ static void ends_of_sizes(void)
 		 .help = "how much"},
 		{0},
 	};
-	const struct command as = {"odd", "Summary.", odd, ""};
+	const struct command as = {
+		.name = "odd", .summary = "Summary.", .options = odd, .examples = ""};
 
 	CHECK_INT(parse_as(&as, "--size 1K"), 0);
 	CHECK_INT(settings.buffer, 1024);
@@ -342,7 +343,8 @@ static void given_twice(void)
 static void too_many_arguments(void)
 {
 	static const struct option_spec no_options[] = {{0}};
-	const struct command plain = {"plain", "Summary.", no_options, ""};
+	const struct command plain = {
+		.name = "plain", .summary = "Summary.", .options = no_options, .examples = ""};
 
 	CHECK_REFUSED("1 2", "'2': too many arguments");
 	CHECK_REFUSED("1 -f 2 3", "'2': too many arguments");
@@ -474,7 +476,8 @@ static void help_names_all(void)
 static void rows_are_iterated(void)
 {
 	static const struct option_spec no_options[] = {{0}};
-	const struct command plain = {"plain", "Summary.", no_options, ""};
+	const struct command plain = {
+		.name = "plain", .summary = "Summary.", .options = no_options, .examples = ""};
 	const struct option_spec *next = options;
 	size_t nr = 0;
 

@@ -1,0 +1,173 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A command that is run and traced: APPLET ... -- COMMAND.
+
+load helpers
+load ../refute
+
+# bats test_tags=between
+@test "all calls of a command and of what it starts, and of nobody else" {
+	calls family 10
+	for _ in {1..10}; do
+		stackcount -f --stats "$CALLS:counted" -- "$CALLS" run family 10 2>report &
+		tracer=$!
+		go "$pid"
+		wait "$tracer"
+		grep -v '^stackcount: ' report >out
+		[ "$(sum out)" -eq 80 ]
+		grep -Eq "^stackcount: [0-9]+ seen = 80 counted \\+ [0-9]+ filtered \\+ 0 lost" report
+	done
+}
+
+# bats test_tags=between
+@test "from its first instruction: what was before exec() is not counted" {
+	stackcount -KfP -o calls t:raw_syscalls:sys_enter -- "$CALLS" run getppids 7
+	refute grep -qv '^calls;' calls
+	# The same number in each run, as the program alone makes it.
+	one=$(sum calls)
+	[ "$one" -gt 7 ]
+	stackcount -KfP -o calls t:raw_syscalls:sys_enter -- "$CALLS" run getppids 107
+	[ "$(sum calls)" -eq $((one + 100)) ]
+}
+
+@test "in a PID namespace" {
+	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
+	unshare --fork --pid --mount-proc "$TRACEKIT" stackcount -f "$CALLS:counted" -- "$CALLS" run family 10 2>out
+	[ "$(sum out)" -eq 80 ]
+}
+
+@test "the status is the command's, and nothing is left behind" {
+	profile -o out.folded -- true
+	try profile -o out.folded -- sh -c 'exit 7'
+	[ "$status" -eq 7 ]
+	try profile -o out.folded -- sh -c 'kill -9 $$' 2>err
+	[ "$status" -eq 137 ]
+	try "$TRACEKIT" stacksnoop -n 1 t:sched:sched_process_exec -- sh -c 'exit 3' 2>err
+	[ "$status" -eq 3 ]
+	for _ in {1..20}; do
+		profile -o out.folded -- true
+	done
+	nothing_left
+}
+
+@test "the command has its own stdin and stdout; the report goes to stderr, or to -o" {
+	echo text | profile -F 999 -- cat >out 2>err
+	[ "$(<out)" = text ]
+	grep -q '^Sampling at 999 Hertz of cat and what it starts by user + kernel stack' err
+	stackcount -f "$CALLS:counted" -- "$CALLS" run names 5 >out 2>err
+	[ ! -s out ]
+	[ "$(sum err)" -eq 15 ]
+	stackcount -f -o file.folded "$CALLS:counted" -- "$CALLS" run names 5 >out 2>err
+	[ ! -s out ]
+	refute grep -v 'not complete' err
+	[ "$(sum file.folded)" -eq 15 ]
+	stackcount -f -o - "$CALLS:counted" -- "$CALLS" run names 5 >out 2>err
+	[ "$(sum out)" -eq 15 ]
+	"$TRACEKIT" stacksnoop -U "$CALLS:counted" -- "$CALLS" run names 5 >out 2>err
+	[ ! -s out ]
+	[ "$(grep -c counted err)" -eq 15 ]
+}
+
+@test "signals, their mask and the limits are those that we were started with" {
+	show='grep -h "^Sig[BIC]\|open files" /proc/self/status /proc/self/limits; umask; ulimit -Hn'
+	for change in 'trap "" PIPE CHLD' 'trap "" USR1 INT' 'ulimit -Sn 100' 'exec 0<&-'; do
+		(eval "$change"; sh -c "$show") >before
+		(eval "$change"; "$TRACEKIT" profile -q -o out.folded -- sh -c "$show") >after
+		diff before after
+	done
+}
+
+@test "a duration ends the trace, and we wait for the command" {
+	profile -o out.folded 0.2 -- sh -c '[ -e out.folded ] && exit 1; until [ -e out.folded ]; do sleep 0.02; done' || status=$?
+	[ "${status:-0}" -eq 0 ]
+}
+
+@test "a signal to us alone goes to the command, the second one ends the trace" {
+	out=report start_tracer stackcount -f "$CALLS:counted" -- "$CALLS" names 10
+	wait_for eval '[ -n "$(pgrep -P "$tracer" calls)" ]'
+	kill -TERM "$tracer"
+	try wait "$tracer"
+	[ "$status" -eq 143 ]
+	out=report start_tracer profile -f -- sh -c 'trap "echo got it >said; exit 5" TERM; while :; do :; done'
+	sleep 0.3
+	kill -TERM "$tracer"
+	try wait "$tracer"
+	[ "$status" -eq 5 ]
+	[ "$(<said)" = 'got it' ]
+	grep -q '^sh;' err
+}
+
+@test "Ctrl-C is the command's, and ends us with it" {
+	command -v script >/dev/null || skip "script is not installed"
+	cat >traps <<-'END'
+		trap 'echo caught' INT
+		echo ready
+		read -r line
+		echo "read $line"
+		exit 4
+	END
+	(wait_for grep -q ready said; printf '\003'; wait_for grep -q caught said; echo again) |
+		TERM=xterm script -qefc "$TRACEKIT profile -f -- bash traps" said >/dev/null || status=$?
+	[ "$status" -eq 4 ]
+	grep -q 'read again' said
+	: >said
+	(wait_for grep -q ready said; printf '\003') |
+		TERM=xterm script -qefc "$TRACEKIT profile -o out.folded -- sh -c 'echo ready; exec sleep 60'" said >/dev/null || status=$?
+	[ "$status" -eq 130 ]
+	[ -e out.folded ]
+	# A script ends as well, since we die of the same signal.
+	: >said
+	(wait_for grep -q ready said; printf '\003') |
+		TERM=xterm script -qefc "bash -c '$TRACEKIT profile -o out.folded -- sh -c \"echo ready; exec sleep 60\"; echo went on'" said >/dev/null || status=$?
+	[ "$status" -eq 130 ]
+	refute grep -q '^went on' said
+}
+
+# as_user_by_sudo COMMAND...: as sudo runs it for nobody, who has the group daemon as well.
+as_user_by_sudo() {
+	setpriv --reuid nobody --regid nogroup --groups nogroup,daemon --inh-caps=+setuid,+setgid \
+		--ambient-caps=+setuid,+setgid sh -c 'setpriv --reuid 0 --regid 0 --clear-groups --inh-caps=-all \
+		env SUDO_UID=65534 SUDO_GID=65534 HOME=/root USER=root LOGNAME=root "$@"; exit $?' - "$@"
+}
+
+@test "under sudo the command is the user's, with all groups" {
+	chmod 777 .
+	try as_user_by_sudo "$TRACEKIT" profile -o out.folded -- sh -c 'id -u; id -G; echo "$USER $LOGNAME $HOME"; grep CapEff /proc/self/status' >out
+	[ "$status" -eq 0 ]
+	diff out - <<-END
+		65534
+		65534 1
+		nobody nobody $(getent passwd nobody | cut -d: -f6)
+		CapEff:	0000000000000000
+	END
+	try as_user_by_sudo "$TRACEKIT" profile -o out.folded --as-root -- id -u >out
+	[ "$(<out)" = 0 ]
+}
+
+@test "a program that cannot be run: found out before anything is loaded" {
+	try setpriv --reuid 65534 --clear-groups "$TRACEKIT" profile -- nowhere/at/all 2>err
+	[ "$status" -eq 127 ]
+	diff err <(echo "profile: cannot run 'nowhere/at/all': No such file or directory")
+	touch text
+	try setpriv --reuid 65534 --clear-groups "$TRACEKIT" profile -- ./text 2>err
+	[ "$status" -eq 126 ]
+	diff err <(echo "profile: cannot run './text': Permission denied")
+	printf '#!/nowhere\n' >script
+	chmod 755 script
+	try profile -o out.folded -- ./script 2>err
+	[ "$status" -eq 127 ]
+	# Without a first line that says so, a shell runs it, as elsewhere.
+	echo 'exit 6' >script
+	try profile -o out.folded -- ./script
+	[ "$status" -eq 6 ]
+}
+
+@test "a trace that cannot begin runs nothing" {
+	try stackcount "$CALLS:nothing" -- touch ran 2>err
+	[ "$status" -eq 1 ]
+	[ ! -e ran ]
+	try profile --unwind-memory 1M -o none/out.folded -- touch ran 2>err
+	[ "$status" -eq 1 ]
+	[ ! -e ran ]
+	nothing_left
+}
