@@ -248,6 +248,14 @@ struct followed_chunk {
 	__u8 pids[FOLLOWED_CHUNK];
 };
 
+/* PIDs of tracekit's own processes, by their last bits; 0: nobody. One page, for mmap(). */
+#define OWN_BUCKETS 128
+#define OWN_BUCKET  8
+
+struct own_bucket {
+	__u32 pids[OWN_BUCKET];
+};
+
 /* Offsets in bytes of what task.bpf.h follows; STRUCT_MEMBER of the kernel. */
 struct task_layout {
 	__u32 task_group_leader;
@@ -310,8 +318,9 @@ struct trace_config {
 	__u8 has_task_pt_regs;	/* the kernel has that helper (5.15), and BTF */
 	__u8 unwind_tables;	/* user stacks are walked by them, */
 	__u8 frame_pointers;	/* or by these, also where there are no tables */
+	__u8 skip_own;		/* filter tracekit's own processes */
 	__u8 filter_comm;	/* ... filter threads whose names do not match comm */
-	__u8 reserved[6];
+	__u8 reserved[5];
 	struct comm_glob comm;
 	struct system_call_set entered_calls; /* those whose entry is traced */
 	struct system_call_set left_calls;    /* ... whose return is */

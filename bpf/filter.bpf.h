@@ -11,6 +11,7 @@
 #include "common.bpf.h"
 #include "config.bpf.h"
 #include "follow.bpf.h"
+#include "own.bpf.h"
 #include "task.bpf.h"
 
 /* --cgroupmap, --mntnsmap: the user's own maps come in place of these; only their keys matter. */
@@ -90,6 +91,8 @@ static __always_inline enum event_counter filter_current(__u32 *tgid, __u32 *tid
 		return EVENTS_FILTERED;
 	if (!idle && !current_ids(tgid, tid))
 		return config.filter_by ? EVENTS_FILTERED : EVENTS_FILTERED_PIDNS;
+	if (config.skip_own && find_own(*tgid))
+		return EVENTS_FILTERED;
 	if (config.filter_by == FILTER_BY_FOLLOWED)
 		return is_followed(*tgid) ? EVENTS_SEEN : EVENTS_FILTERED;
 	if (config.filter_by) {

@@ -38,6 +38,7 @@ struct trace_options {
 	const char *comm;      /* glob for names of threads, or NULL */
 	char *const *command;  /* to run and to trace, ends with NULL; or NULL */
 	bool as_root;	       /* also where sudo(8) has been called by another user */
+	bool self;	       /* our own processes, too */
 	bool children;	       /* of pids, too, as of the start of the trace */
 	bool kernel_stacks_only;
 	bool user_stacks_only;
@@ -97,6 +98,9 @@ struct trace_options {
 	{.name = "mntnsmap", .value = "PATH", .type = OPTION_PATH,                               \
 	 .offset = TRACE_OPTION_(settings, mntnsmap),                                            \
 	 .help = "only the mount namespaces whose inodes are keys of the map pinned at PATH"},   \
+	{.name = "self", .type = OPTION_FLAG,                                                    \
+	 .offset = TRACE_OPTION_(settings, self),                                                \
+	 .help = "also what tracekit does itself for this trace"},                               \
 	{.letter = 'U', .name = "user-stacks-only", .type = OPTION_FLAG,                         \
 	 .offset = TRACE_OPTION_(settings, user_stacks_only),                                    \
 	 .help = "only user stacks, no kernel stacks"},                                          \

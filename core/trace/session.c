@@ -23,6 +23,7 @@
 #include "core/trace/filter.h"
 #include "core/trace/follow.h"
 #include "core/trace/maps.h"
+#include "core/trace/own.h"
 #include "core/unwind/unwinding.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
@@ -43,6 +44,7 @@ struct session {
 	void **pages; /* pages that watch_thread() mapped, for each target; or NULL */
 	struct trace_maps maps;
 	struct follow follow;
+	struct own own;
 	struct unwinding *unwinding; /* NULL until it is configured */
 };
 
@@ -286,6 +288,7 @@ void session__close(struct session *session)
 			end_watch(session, i - POLL_TARGETS);
 	}
 	unwinding__free(session->unwinding);
+	own__release(&session->own);
 	follow__release(&session->follow);
 	free(session->polled);
 	free(session->pages);
@@ -341,6 +344,8 @@ int session__configure(struct session *session, struct bpf_object *object,
 	err = filter__configure(options, &session->maps, config, error);
 	if (!err)
 		err = follow__configure(&session->follow, options, object, config, error);
+	if (!err)
+		err = own__configure(&session->own, options, object, config, error);
 	return err ? err :
 		     unwinding__configure(&session->unwinding, options, object, config, error);
 }
@@ -362,6 +367,8 @@ int session__load(struct session *session, struct bpf_object *object, FILE *veri
 	err = filter__fill(session->options, &session->maps, error);
 	if (!err)
 		err = follow__start(&session->follow, &session->options->pids, error);
+	if (!err)
+		err = own__start(&session->own, error);
 	if (!err)
 		err = unwinding__start(session->unwinding, session->polled[POLL_STOP].fd, error);
 	return err;

@@ -10,4 +10,7 @@
  */
 void child__begin(void);
 
+/* Have each child call that as well when it begins, and the children of children; NULL: nothing. */
+void child__on_begin(void (*function)(void));
+
 #endif

@@ -282,6 +282,50 @@ all_go() {
 	[ "$(total filtered)" -eq 150 ]
 }
 
+@test "what we do ourselves is left out, also by children without privileges; --self shows it" {
+	start_stackcount -Pf --stats t:raw_syscalls:sys_enter
+	for _ in {1..20}; do
+		"$LIVES" once
+	done
+	stop_stackcount
+	grep -q '^lives;' out
+	# But for the first two calls of each of our children, before it has said that it is one.
+	ours=$(awk '/^tracekit;/ { sum += $NF } END { print sum + 0 }' out)
+	[ "$(total filtered)" -gt $((20 * ours)) ]
+	start_stackcount -Pf --self --stats t:raw_syscalls:sys_enter
+	for _ in {1..20}; do
+		"$LIVES" once
+	done
+	stop_stackcount
+	grep -q '^tracekit;' out
+}
+
+@test "-p of a tracer shows it" {
+	start_tracer stackcount -q t:raw_syscalls:sys_enter
+	watched=$tracer
+	started+=("$watched")
+	out=watched start_tracer profile -F 999 -p "$watched"
+	"$LIVES" forks 200
+	kill -INT "$watched"
+	wait_for eval '! kill -0 "$watched" 2>/dev/null'
+	wait "$tracer"
+	grep -q "tracekit ($watched)" watched
+}
+
+@test "who gets the PID of a process of ours is not left out" {
+	start_stackcount -f --stats "$CALLS:counted"
+	own=($(pgrep -P "$tracer"))
+	[ "${#own[@]}" -ge 1 ]
+	# The one that names addresses; it is started anew.
+	kill -KILL "${own[-1]}"
+	wait_for eval '! kill -0 "${own[-1]}" 2>/dev/null'
+	try "$LIVES" as "${own[-1]}" "$CALLS" run names 10
+	[ "$status" -ne 77 ] || skip "this kernel gives no PID that is asked for"
+	[ "$status" -eq 0 ]
+	stop_stackcount
+	[ "$(sum out)" -eq 30 ]
+}
+
 @test "--comm: threads of that name, as they are called then" {
 	cp "$CALLS" ./other_name
 	calls names 50
