@@ -149,7 +149,7 @@ struct trace_options {
 	 .help = "show so many frames of a stack at most (default 575)"},                        \
 	{.name = "stats", .type = OPTION_FLAG,                                                   \
 	 .offset = TRACE_OPTION_(settings, stats),                                               \
-	 .help = "say on stderr what became of every event, also when none was lost"}
+	 .help = "say on stderr what became of every event, and what the trace cost"}
 
 /* The duration of the trace, for applets whose positional argument is a pattern. */
 #define DURATION_OPTION_ROW(settings)                                                            \

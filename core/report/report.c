@@ -10,11 +10,13 @@
 #include "core/names/trace_processes.h"
 #include "core/options/trace_options.h"
 #include "core/report/tracing_frames.h"
+#include "core/trace/cost.h"
 #include "core/trace/session.h"
 #include "core/unwind/unwinding.h"
 #include "sym/types.h"
 #include "sym/util/error.h"
 #include "sym/util/message.h"
+#include "sym/util/number.h"
 
 void report__watch_processes(struct naming *naming)
 {
@@ -92,6 +94,20 @@ static void say_user_errors(const struct frame_names *names, struct report_said 
 	said->incomplete_debug |= names->incomplete_debug;
 }
 
+void report__say_cost(const struct session *session)
+{
+	struct cost cost;
+	char bpf[48] = "unknown";
+
+	session__cost(session, &cost);
+	if (cost.bpf_time)
+		snprintf(bpf, sizeof(bpf), "%.3f s", (double)cost.bpf_time / NANOSECONDS);
+	message("cost: %.2f s of CPU time and %.1f MB in %" PRIu64
+		" processes, %s and %.1f MB in BPF programs and maps",
+		(double)cost.cpu_time / NANOSECONDS, (double)cost.resident / 1e6, cost.processes,
+		bpf, (double)cost.maps / 1e6);
+}
+
 void report__say_what_is_missing(const struct report *report, const struct session *session,
 				 struct report_said *said)
 {
@@ -126,5 +142,6 @@ void report__say_what_is_missing(const struct report *report, const struct sessi
 	if (session__options(session)->stats) {
 		accounting__format_stats(accounting, line, sizeof(line));
 		message("%s", line);
+		report__say_cost(session);
 	}
 }

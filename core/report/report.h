@@ -44,10 +44,13 @@ struct report_said {
 
 /*
  * Say on stderr what the report does not show and why: losses, missing names, incomplete stacks,
- * and with --stats what became of every event. Applets call it when stdout is done. session: NULL
- * if the report does not count all events.
+ * and with --stats what became of every event and what that cost. Applets call it when stdout is
+ * done. session: NULL if the report does not count all events.
  */
 void report__say_what_is_missing(const struct report *report, const struct session *session,
 				 struct report_said *said);
+
+/* What the trace has cost by now. */
+void report__say_cost(const struct session *session);
 
 #endif

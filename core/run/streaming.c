@@ -89,9 +89,11 @@ static void say_what_is_missing(struct streaming *streaming)
 		if (run->lost)
 			fprintf(stderr, "WARNING: %" PRIu64 " events are missing among these\n",
 				run->lost);
-		if (tracing->options->stats)
+		if (tracing->options->stats) {
 			message("%" PRIu64 " shown, %" PRIu64 " lost; then the trace ended",
 				run->printed, run->lost);
+			report__say_cost(tracing->session);
+		}
 		return;
 	}
 	report.accounting.events = *stream__counters(streaming->stream);

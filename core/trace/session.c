@@ -20,6 +20,7 @@
 #include "core/kernel/bpf_error.h"
 #include "core/kernel/verifier_log.h"
 #include "core/options/trace_options.h"
+#include "core/trace/cost.h"
 #include "core/trace/filter.h"
 #include "core/trace/follow.h"
 #include "core/trace/maps.h"
@@ -45,7 +46,9 @@ struct session {
 	struct trace_maps maps;
 	struct follow follow;
 	struct own own;
-	struct unwinding *unwinding; /* NULL until it is configured */
+	const struct bpf_object *object; /* once it is loaded */
+	int measuring;			 /* what it costs; or negative */
+	struct unwinding *unwinding;	 /* NULL until it is configured */
 };
 
 enum {
@@ -226,6 +229,7 @@ int session__open(struct session **out, const struct trace_options *options, str
 	if (!session || !session->pages || !session->polled)
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	session->options = options;
+	session->measuring = -1;
 	session->polled[POLL_STOP].fd = -1;
 	/* No events asked for: POLLERR alone says that a pipe or socket has no reader. */
 	session->polled[POLL_STDOUT].fd = STDOUT_FILENO;
@@ -288,6 +292,8 @@ void session__close(struct session *session)
 			end_watch(session, i - POLL_TARGETS);
 	}
 	unwinding__free(session->unwinding);
+	if (session->measuring >= 0)
+		close(session->measuring);
 	own__release(&session->own);
 	follow__release(&session->follow);
 	free(session->polled);
@@ -361,6 +367,9 @@ int session__load(struct session *session, struct bpf_object *object, FILE *veri
 	err = bpf_object__load(object);
 	if (log)
 		verifier_log__print(log, verifier_log);
+	session->object = object;
+	if (session->options->stats)
+		session->measuring = cost__measure();
 	if (err)
 		return filter__explains(&session->maps, err, error) ? err :
 								      bpf_error__load(error, err);
@@ -387,6 +396,11 @@ const struct trace_options *session__options(const struct session *session)
 const struct trace_maps *session__maps(const struct session *session)
 {
 	return &session->maps;
+}
+
+void session__cost(const struct session *session, struct cost *cost)
+{
+	cost__read(cost, session->object, session->workload);
 }
 
 bool session__stopping(const struct session *session)

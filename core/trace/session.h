@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 struct bpf_object;
+struct cost;
 struct error;
 
 struct session;
@@ -74,6 +75,9 @@ const struct trace_maps *session__maps(const struct session *session);
 const struct unwinding *session__unwinding(const struct session *session);
 
 const struct trace_options *session__options(const struct session *session);
+
+/* What the trace has cost by now, if options ask for statistics. */
+void session__cost(const struct session *session, struct cost *cost);
 
 /* True once a signal has asked for the end: long work looks here now and then. */
 bool session__stopping(const struct session *session);

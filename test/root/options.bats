@@ -300,6 +300,17 @@ all_go() {
 	grep -q '^tracekit;' out
 }
 
+@test "--stats says what the trace cost" {
+	spin names
+	profile -F 999 -p "$pid" --stats 0.5 >out 2>err
+	cost=$(sed -nE 's/^profile: cost: ([0-9.]+) s of CPU time and ([0-9.]+) MB in ([0-9]+) processes, ([0-9.]+) s and ([0-9.]+) MB in BPF programs and maps$/\1 \2 \3 \4 \5/p' err)
+	read -r cpu resident processes bpf maps <<<"$cost"
+	awk "BEGIN { exit !($cpu > 0 && $resident > 1 && $processes == 3 && $bpf > 0 && $bpf < 1 && $maps > 1) }"
+	# The command is none of ours.
+	"$TRACEKIT" stacksnoop --stats -n 1 t:sched:sched_process_exec -- sh -c 'exec true; :' 2>err
+	[ "$(sed -nE 's/.* in ([0-9]+) processes, .*/\1/p' err)" -le 3 ]
+}
+
 @test "-p of a tracer shows it" {
 	start_tracer stackcount -q t:raw_syscalls:sys_enter
 	watched=$tracer
