@@ -38,6 +38,7 @@ struct trace_options {
 	const char *comm;      /* glob for names of threads, or NULL */
 	char *const *command;  /* to run and to trace, ends with NULL; or NULL */
 	bool as_root;	       /* also where sudo(8) has been called by another user */
+	bool linger;	       /* until the last of their children has ended */
 	bool self;	       /* our own processes, too */
 	bool children;	       /* of pids, too, as of the start of the trace */
 	bool kernel_stacks_only;
@@ -83,6 +84,9 @@ struct trace_options {
 	{.name = "as-root", .type = OPTION_FLAG,                                                 \
 	 .offset = TRACE_OPTION_(settings, as_root),                                             \
 	 .help = "run COMMAND as root, not as the user who has called sudo"},                    \
+	{.name = "linger", .type = OPTION_FLAG,                                                  \
+	 .offset = TRACE_OPTION_(settings, linger),                                              \
+	 .help = "with COMMAND or --children: trace until the last of these has ended"},         \
 	{.name = "comm", .value = "NAME", .type = OPTION_TEXT,                                   \
 	 .offset = TRACE_OPTION_(settings, comm),                                                \
 	 .help = "only threads of this name, which may have * and ? in it"},                     \

@@ -3,9 +3,11 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -139,6 +141,21 @@ void follow__workload(const struct follow *follow)
 {
 	if (!follow->config->pidns_ino && follow->config->workload < BYTES)
 		follow->bytes[follow->config->workload] = true;
+}
+
+bool follow__anyone(const struct follow *follow)
+{
+	CLEANUP_CLOSEDIR DIR *directory = opendir("/proc");
+	const struct dirent *entry;
+
+	while (directory && follow->bytes && (entry = readdir(directory))) {
+		unsigned long pid = strtoul(entry->d_name, NULL, 10);
+
+		if (pid > 0 && pid < BYTES && pid != follow->config->workload &&
+		    follow->bytes[pid])
+			return true;
+	}
+	return false;
 }
 
 void follow__release(struct follow *follow)

@@ -36,6 +36,7 @@ struct session {
 	const struct trace_options *options;
 	struct sigaction old_int, old_term, old_quit;
 	pid_t workload; /* or 0 */
+	bool lingers;	/* the targets have gone, and we wait for their children */
 	/*
 	 * session__wait() polls the stop signal, stdout, the workload, the descriptors of
 	 * session__watch(), then one for each process or thread.
@@ -84,6 +85,9 @@ static bool pass_on(int signal_number, const siginfo_t *info, uint64_t now)
 	passed_at = now;
 	return kill(pid, signal_number) == 0;
 }
+
+/* Nobody tells of the end of a child of a child: they are looked for so often, in nanoseconds. */
+#define LINGER (NANOSECONDS / 10)
 
 /* The second signal kills. */
 static void on_stop_signal(int signal_number, siginfo_t *info, void *context)
@@ -435,6 +439,23 @@ static bool targets_gone(struct session *session)
 	return session->nr_polled > POLL_TARGETS && alive == 0;
 }
 
+/* The same for the workload, and for whom options ask to linger. */
+static bool all_gone(struct session *session)
+{
+	struct pollfd *workload = &session->polled[POLL_WORKLOAD];
+
+	if (!session->lingers) {
+		if (!(workload->fd >= 0 && workload->revents) && !targets_gone(session))
+			return false;
+		session->lingers = session->options->linger;
+		passed_to = 0;
+		if (workload->fd >= 0)
+			close(workload->fd);
+		workload->fd = -1;
+	}
+	return !session->lingers || !follow__anyone(&session->follow);
+}
+
 void session__watch(struct session *session, const struct pollfd watched[SESSION_WATCHED])
 {
 	memcpy(&session->polled[POLL_WATCHED], watched, SESSION_WATCHED * sizeof(*watched));
@@ -456,21 +477,16 @@ void session__ignore_stdout(struct session *session)
 
 enum session_end session__wait(struct session *session, uint64_t timeout)
 {
-	uint64_t deadline = timeout ? monotonic_now() + timeout : 0;
+	uint64_t deadline = timeout ? monotonic_now() + timeout : UINT64_MAX;
 
 	for (;;) {
-		struct timespec left = {0};
-		int ready;
+		uint64_t now = monotonic_now(), rest = now < deadline ? deadline - now : 0;
+		uint64_t wait = session->lingers && rest > LINGER ? LINGER : rest;
+		struct timespec left = {(time_t)(wait / NANOSECONDS), (long)(wait % NANOSECONDS)};
+		int ready = ppoll(session->polled, session->nr_polled,
+				  wait <= INT64_MAX ? &left : NULL, NULL);
 
-		if (deadline) {
-			uint64_t now = monotonic_now();
-			uint64_t rest = now < deadline ? deadline - now : 0;
-
-			left.tv_sec = (time_t)(rest / NANOSECONDS);
-			left.tv_nsec = (long)(rest % NANOSECONDS);
-		}
-		ready = ppoll(session->polled, session->nr_polled, deadline ? &left : NULL, NULL);
-		if (ready == 0)
+		if (ready == 0 && wait == rest)
 			return SESSION_TIMEOUT;
 		if (ready < 0)
 			continue; /* EINTR: the handler has made the eventfd readable */
@@ -481,7 +497,7 @@ enum session_end session__wait(struct session *session, uint64_t timeout)
 		/* A socket whose other side has shut down: it stays so, look no more. */
 		if (session->polled[POLL_STDOUT].revents)
 			session->polled[POLL_STDOUT].fd = -1;
-		if (session->polled[POLL_WORKLOAD].revents || targets_gone(session))
+		if (all_gone(session))
 			return SESSION_TARGETS_GONE;
 		if (is_ready(session))
 			return SESSION_READY;

@@ -183,7 +183,9 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 		tracekit profile -L 1 -- true
 }
 
-@test "--children says whose" {
+@test "--children says whose, --linger for whom" {
+	usage_error "stackcount: --linger is for a COMMAND or --children: it says for whom; see 'stackcount --help'" \
+		tracekit stackcount --linger -p 1 vfs_read
 	usage_error "stackcount: --children is for -p: it says whose; see 'stackcount --help'" \
 		tracekit stackcount --children vfs_read
 	usage_error "stackcount: --children is for -p: it says whose; see 'stackcount --help'" \

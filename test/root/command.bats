@@ -84,6 +84,23 @@ load ../refute
 	[ "${status:-0}" -eq 0 ]
 }
 
+@test "--linger: until the last of what a command has started has ended" {
+	# The status is still the command's.
+	daemon='(trap "" HUP; read -r line <go; exec "$0" run names 5) >/dev/null 2>&1 & exit 3'
+	mkfifo go
+	out=report start_tracer stackcount -f -o calls.folded --linger "$CALLS:counted" -- sh -c "$daemon" "$CALLS"
+	sleep 0.5
+	kill -0 "$tracer"
+	echo >go
+	try wait "$tracer"
+	[ "$status" -eq 3 ]
+	[ "$(sum calls.folded)" -eq 15 ]
+	try stackcount -f -o calls.folded "$CALLS:counted" -- sh -c "$daemon" "$CALLS"
+	[ "$status" -eq 3 ]
+	[ ! -s calls.folded ]
+	echo >go
+}
+
 @test "a signal to us alone goes to the command, the second one ends the trace" {
 	out=report start_tracer stackcount -f "$CALLS:counted" -- "$CALLS" names 10
 	wait_for eval '[ -n "$(pgrep -P "$tracer" calls)" ]'
