@@ -91,7 +91,8 @@ static __always_inline enum event_counter filter_current(__u32 *tgid, __u32 *tid
 		return EVENTS_FILTERED;
 	if (!idle && !current_ids(tgid, tid))
 		return config.filter_by ? EVENTS_FILTERED : EVENTS_FILTERED_PIDNS;
-	if (config.skip_own && find_own(*tgid))
+	/* Places that are free hold 0, as does the idle task. */
+	if (config.skip_own && !idle && find_own(*tgid))
 		return EVENTS_FILTERED;
 	if (config.filter_by == FILTER_BY_FOLLOWED)
 		return is_followed(*tgid) ? EVENTS_SEEN : EVENTS_FILTERED;

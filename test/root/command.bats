@@ -65,9 +65,9 @@ load ../refute
 	[ "$(sum file.folded)" -eq 15 ]
 	stackcount -f -o - "$CALLS:counted" -- "$CALLS" run names 5 >out 2>err
 	[ "$(sum out)" -eq 15 ]
-	"$TRACEKIT" stacksnoop -U "$CALLS:counted" -- "$CALLS" run names 5 >out 2>err
+	"$TRACEKIT" stacksnoop --json -U "$CALLS:counted" -- "$CALLS" run names 5 >out 2>err
 	[ ! -s out ]
-	[ "$(grep -c counted err)" -eq 15 ]
+	[ "$(grep -c '^{' err)" -eq 15 ]
 }
 
 @test "signals, their mask and the limits are those that we were started with" {
@@ -118,6 +118,7 @@ load ../refute
 
 @test "Ctrl-C is the command's, and ends us with it" {
 	command -v script >/dev/null || skip "script is not installed"
+	! in_guest || skip "it is the same under all kernels"
 	cat >traps <<-'END'
 		trap 'echo caught' INT
 		echo ready
