@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "applets/applet.h"
 #include "core/options/trace_options.h"
@@ -12,6 +13,7 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 #include "sym/util/number.h"
+#include "sym/util/text.h"
 
 TRACE_PROGRAM(profile);
 
@@ -126,15 +128,19 @@ static void print_header(FILE *out, const struct counting *counting)
 	const struct sampler_settings sampler = sampler_settings(settings);
 	const struct trace_options *trace = &settings->trace;
 	const struct pid_list *ids = trace_options__ids(trace);
+	char name[256];
 
 	if (sampler.frequency)
 		fprintf(out, "Sampling at %" PRIu64 " Hertz of ", sampler.frequency);
 	else
 		fprintf(out, "Sampling at every %" PRIu64 " events of ", sampler.period);
-	if (trace->command)
-		fprintf(out, "%s and what it starts", trace->command[0]);
-	else if (ids->nr == 0)
+	if (trace->command) {
+		text__clean(trace->command[0], strlen(trace->command[0]), false, name,
+			    sizeof(name));
+		fprintf(out, "%s and what it starts", name);
+	} else if (ids->nr == 0) {
 		fprintf(out, "all threads");
+	}
 	for (size_t i = 0; i < ids->nr; i++)
 		fprintf(out, "%s%d", i ? ", " : trace->tids.nr ? "TID [" : "PID [", ids->pids[i]);
 	fprintf(out, "%s by %s stack", ids->nr ? "]" : "",

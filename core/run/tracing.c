@@ -92,13 +92,16 @@ int tracing__let_go(struct tracing *tracing, struct error *error)
 
 int tracing__status(struct tracing *tracing)
 {
+	/* Signals are passed on meanwhile. */
+	workload__wait(&tracing->workload);
+	if (tracing->session)
+		session__workload_ended(tracing->session);
 	return workload__end(&tracing->workload);
 }
 
 void tracing__release(struct tracing *tracing)
 {
-	/* While signals are still passed on to it. */
-	workload__end(&tracing->workload);
+	tracing__status(tracing);
 	probes__release(&tracing->probes);
 	naming__free(tracing->naming);
 	if (tracing->skeleton)

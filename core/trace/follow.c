@@ -151,8 +151,7 @@ bool follow__anyone(const struct follow *follow)
 	while (directory && follow->bytes && (entry = readdir(directory))) {
 		unsigned long pid = strtoul(entry->d_name, NULL, 10);
 
-		if (pid > 0 && pid < BYTES && pid != follow->config->workload &&
-		    follow->bytes[pid])
+		if (pid > 0 && pid < BYTES && pid != follow->config->workload && follow->bytes[pid])
 			return true;
 	}
 	return false;

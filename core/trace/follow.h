@@ -42,8 +42,8 @@ int follow__start(struct follow *follow, const struct pid_list *pids, struct err
 void follow__workload(const struct follow *follow);
 
 /*
- * Whether a process that is followed is still there, besides the workload. In a PID namespace, where their PIDs are not
- * known, nobody is.
+ * Whether a process that is followed is still there, besides the workload. In a PID namespace,
+ * where their PIDs are not known, nobody is.
  */
 bool follow__anyone(const struct follow *follow);
 

@@ -277,6 +277,12 @@ void session__workload_runs(struct session *session)
 	follow__workload(&session->follow);
 }
 
+void session__workload_ended(struct session *session)
+{
+	if (session->workload)
+		passed_to = 0;
+}
+
 void session__close(struct session *session)
 {
 	if (!session)

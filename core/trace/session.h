@@ -51,6 +51,9 @@ void session__pass_signals(struct session *session);
 /* It has become what it is to be. */
 void session__workload_runs(struct session *session);
 
+/* It has ended, and its PID will be somebody else's. */
+void session__workload_ended(struct session *session);
+
 void session__close(struct session *session);
 void session__closep(struct session **session);
 

@@ -178,6 +178,16 @@ int workload__let_go(struct workload *workload, struct error *error)
 	return got == sizeof(code) ? refused(workload->name, code, error) : 0;
 }
 
+void workload__wait(const struct workload *workload)
+{
+	siginfo_t info;
+
+	if (workload->pid && workload->runs)
+		while (waitid(P_PID, (id_t)workload->pid, &info, WEXITED | WNOWAIT) &&
+		       errno == EINTR)
+			;
+}
+
 int workload__end(struct workload *workload)
 {
 	pid_t ended;
@@ -192,6 +202,8 @@ int workload__end(struct workload *workload)
 	do
 		ended = waitpid(workload->pid, &workload->status, 0);
 	while (ended < 0 && errno == EINTR);
+	if (!workload->runs && workload->status == SIGKILL)
+		workload->status = SIGTERM;
 	workload->pid = 0;
 	return workload->status;
 }

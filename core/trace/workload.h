@@ -41,9 +41,12 @@ int workload__hold(struct workload *workload, char *const command[], bool as_roo
 /* Let it go, and wait until it is the program. Returns as workload__hold(). */
 int workload__let_go(struct workload *workload, struct error *error);
 
+/* If it has been let go, wait for its end; its PID stays its own until workload__end(). */
+void workload__wait(const struct workload *workload);
+
 /*
- * Wait for its end, if it has been let go; else end it. Returns its status as of waitpid(2). May be
- * called again.
+ * The same, or end it; then its PID is free. Returns its status as of waitpid(2): one that has not
+ * been let go was ended by SIGTERM, or by what has come before. May be called again.
  */
 int workload__end(struct workload *workload);
 

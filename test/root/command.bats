@@ -182,6 +182,19 @@ as_user_by_sudo() {
 	[ "$status" -eq 6 ]
 }
 
+@test "a signal before the command begins: it does not run, and the status says so" {
+	for delay in 0.000 0.005 0.010 0.020; do
+		status=0
+		"$TRACEKIT" profile -o out.folded -- sh -c 'echo ran >>ran; sleep 60' 2>err &
+		tracer=$!
+		sleep "$delay"
+		kill -TERM "$tracer"
+		wait "$tracer" || status=$?
+		[ "$status" -eq 143 ]
+	done
+	nothing_left
+}
+
 @test "a trace that cannot begin runs nothing" {
 	try stackcount "$CALLS:nothing" -- touch ran 2>err
 	[ "$status" -eq 1 ]
