@@ -92,10 +92,11 @@ int trace_options__check(const struct trace_options *options, const char *progra
 		return error__set(error, -EINVAL, "--as-root is for a COMMAND; see '%s --help'",
 				  program);
 	if (options->linger && !options->command && !options->children)
-		return error__set(error, -EINVAL,
-				  "--linger is for a COMMAND or --children: it says for whom; see '%s "
-				  "--help'",
-				  program);
+		return error__set(
+			error, -EINVAL,
+			"--linger is for a COMMAND or --children: it says for whom; see '%s "
+			"--help'",
+			program);
 	if (options->children && !options->pids.nr)
 		return error__set(error, -EINVAL,
 				  "--children is for -p: it says whose; see '%s --help'", program);
