@@ -152,7 +152,9 @@ static int fail(const char *path, struct error *error)
 	return error__set(error, code, "cannot write '%.200s': %s", path, strerror(-code));
 }
 
-/* The name itself, not what a link leads to. All zero: nothing is there, or nothing is known of it.
+/*
+ * The name itself, not what a link leads to. All zero: nothing is there, or nothing is known of it;
+ * errno says which.
  */
 static struct stat look_at(const char *path)
 {
@@ -272,10 +274,10 @@ int sink_options__check_place(const struct sink_options *options, struct error *
 		errno = EISDIR;
 		return fail(path, error);
 	}
-	/* Its name can be too long, or its folder missing. */
-	if (lstat(path, &st) && errno != ENOENT)
-		return fail(path, error);
 	st = look_at(path);
+	/* Its name can be too long. */
+	if (!st.st_mode && errno != ENOENT)
+		return fail(path, error);
 	if (is_special(&st))
 		return !may_write(&st) || access(path, W_OK) ? fail(path, error) : 0;
 	return check_folder(path, error);

@@ -123,16 +123,6 @@ static int use_pinned_map(const char *option, const char *path, struct bpf_map *
 		     0;
 }
 
-/* A map that belongs to an option: not created without it. */
-static int configure_map(struct bpf_map *map, bool wanted, struct error *error)
-{
-	int err = bpf_map__set_autocreate(map, wanted);
-
-	return err ? error__set(error, err, "cannot set up the map %s: %s", bpf_map__name(map),
-				strerror(-err)) :
-		     0;
-}
-
 /* Where children are followed the numbers are the kernel's, but a PID namespace has its own. */
 static bool uses_targets(const struct trace_options *options, const struct trace_config *config)
 {
@@ -143,14 +133,15 @@ static int configure_maps(const struct trace_options *options, const struct trac
 			  const struct trace_config *config, struct error *error)
 {
 	const struct pid_list *ids = trace_options__ids(options);
-	int err = configure_map(maps->targets, uses_targets(options, config), error);
+	int err = trace_map__create_if(maps->targets, uses_targets(options, config), error);
 
 	if (!err)
-		err = configure_map(maps->cgroup_ids, options->cgroupmap, error);
+		err = trace_map__create_if(maps->cgroup_ids, options->cgroupmap, error);
 	if (!err)
-		err = configure_map(maps->mount_namespaces, options->mntnsmap, error);
+		err = trace_map__create_if(maps->mount_namespaces, options->mntnsmap, error);
 	if (!err)
-		err = configure_map(maps->cgroup, options->cgroup || options->container, error);
+		err = trace_map__create_if(maps->cgroup, options->cgroup || options->container,
+					   error);
 	if (!err && ids->nr)
 		bpf_map__set_max_entries(maps->targets, (uint32_t)ids->nr);
 	if (!err && options->cgroupmap)

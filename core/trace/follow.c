@@ -16,6 +16,7 @@
 #include "core/kernel/links.h"
 #include "core/options/pid_list.h"
 #include "core/options/trace_options.h"
+#include "core/trace/maps.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 #include "sym/util/kernel_fs.h"
@@ -35,19 +36,16 @@ static void set_autoload(struct bpf_object *object, const char *program, bool wa
 }
 
 int follow__configure(struct follow *follow, const struct trace_options *options,
-		      struct bpf_object *object, const struct trace_config *config,
-		      struct error *error)
+		      const struct trace_maps *maps, struct bpf_object *object,
+		      const struct trace_config *config, struct error *error)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(object, "followed");
 	bool wanted = options->children || options->command;
-	int err = map ? bpf_map__set_autocreate(map, wanted) : -ENOENT;
+	int err = trace_map__create_if(maps->followed, wanted, error);
 
-	if (err)
-		return error__set(error, err, "cannot set up the map of who is followed: %s",
-				  strerror(-err));
-	if (!wanted)
-		return 0;
+	if (err || !wanted)
+		return err;
 	follow->object = object;
+	follow->map = maps->followed;
 	follow->config = config;
 	set_autoload(object, programs[RAW], config->has_task_layout);
 	set_autoload(object, programs[PERF], true);
@@ -121,8 +119,7 @@ int follow__start(struct follow *follow, const struct pid_list *pids, struct err
 
 	if (!follow->object)
 		return 0;
-	bytes = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-		     bpf_map__fd(bpf_object__find_map_by_name(follow->object, "followed")), 0);
+	bytes = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(follow->map), 0);
 	if (bytes == MAP_FAILED)
 		return error__set(error, -errno, "cannot map who is followed: %s", strerror(errno));
 	follow->bytes = bytes;

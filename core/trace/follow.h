@@ -6,15 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct bpf_map;
 struct bpf_object;
 struct error;
 struct pid_list;
 struct trace_config;
+struct trace_maps;
 struct trace_options;
 
 /* All zero follows nobody. */
 struct follow {
 	struct bpf_object *object;
+	const struct bpf_map *map;
 	const struct trace_config *config;
 	uint8_t *bytes; /* by PID; NULL: not mapped */
 	int hooks[3];
@@ -26,8 +29,8 @@ struct follow {
  * negative errno with error filled.
  */
 int follow__configure(struct follow *follow, const struct trace_options *options,
-		      struct bpf_object *object, const struct trace_config *config,
-		      struct error *error);
+		      const struct trace_maps *maps, struct bpf_object *object,
+		      const struct trace_config *config, struct error *error);
 
 /*
  * Once it is loaded: from now on what these processes fork is followed, as they are themselves; and

@@ -3,9 +3,10 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdbool.h>
+#include <string.h>
 
 #include "sym/util/array.h"
+#include "sym/util/error.h"
 
 int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object)
 {
@@ -25,6 +26,8 @@ int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object)
 		{"cgroup_ids", &found.cgroup_ids, false},
 		{"mount_namespaces", &found.mount_namespaces, false},
 		{"cgroup", &found.cgroup, false},
+		{"followed", &found.followed, false},
+		{"own", &found.own, false},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
@@ -34,4 +37,13 @@ int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object)
 	}
 	*maps = found;
 	return 0;
+}
+
+int trace_map__create_if(struct bpf_map *map, bool wanted, struct error *error)
+{
+	int err = bpf_map__set_autocreate(map, wanted);
+
+	return err ? error__set(error, err, "cannot set up the map %s: %s", bpf_map__name(map),
+				strerror(-err)) :
+		     0;
 }

@@ -3,8 +3,11 @@
 #ifndef TRACEKIT_CORE_TRACE_MAPS_H
 #define TRACEKIT_CORE_TRACE_MAPS_H
 
+#include <stdbool.h>
+
 struct bpf_map;
 struct bpf_object;
+struct error;
 
 /* The maps of an opened object, named as in bpf/. */
 struct trace_maps {
@@ -18,6 +21,8 @@ struct trace_maps {
 	struct bpf_map *cgroup_ids;
 	struct bpf_map *mount_namespaces;
 	struct bpf_map *cgroup;
+	struct bpf_map *followed;
+	struct bpf_map *own;
 };
 
 /*
@@ -25,5 +30,11 @@ struct trace_maps {
  * own name along, which can be any. Returns 0, or -ENOENT with *maps untouched.
  */
 int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object);
+
+/*
+ * Between open and load: a map that belongs to an option is not created without it. Returns 0 or a
+ * negative errno with error filled.
+ */
+int trace_map__create_if(struct bpf_map *map, bool wanted, struct error *error);
 
 #endif

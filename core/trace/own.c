@@ -10,6 +10,7 @@
 
 #include "bpf/abi.h"
 #include "core/options/trace_options.h"
+#include "core/trace/maps.h"
 #include "sym/util/child.h"
 #include "sym/util/error.h"
 
@@ -35,36 +36,35 @@ static void add_self(void)
 	}
 }
 
-int own__configure(struct own *own, const struct trace_options *options, struct bpf_object *object,
+int own__configure(struct own *own, const struct trace_options *options,
+		   const struct trace_maps *maps, struct bpf_object *object,
 		   struct trace_config *config, struct error *error)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(object, "own");
 	bool wanted = !options->self && !options->command && !trace_options__ids(options)->nr;
-	int err = map ? bpf_map__set_autocreate(map, wanted) : -ENOENT;
+	int err = trace_map__create_if(maps->own, wanted, error);
 
 	if (err)
-		return error__set(error, err, "cannot set up the map of own processes: %s",
-				  strerror(-err));
+		return err;
 	config->skip_own = wanted;
 	bpf_program__set_autoload(bpf_object__find_program_by_name(object, at_exit), wanted);
 	own->object = wanted ? object : NULL;
+	own->map = maps->own;
 	return 0;
 }
 
 int own__start(struct own *own, struct error *error)
 {
-	int program, map;
+	int program;
 	void *buckets;
 
 	if (!own->object)
 		return 0;
 	program = bpf_program__fd(bpf_object__find_program_by_name(own->object, at_exit));
-	map = bpf_map__fd(bpf_object__find_map_by_name(own->object, "own"));
 	own->hook = bpf_raw_tracepoint_open("sched_process_exit", program);
 	if (own->hook < 0)
 		return error__set(error, own->hook, "cannot leave out what we do ourselves: %s",
 				  strerror(-own->hook));
-	buckets = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+	buckets = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(own->map), 0);
 	if (buckets == MAP_FAILED)
 		return error__set(error, -errno, "cannot leave out what we do ourselves: %s",
 				  strerror(errno));

@@ -359,9 +359,10 @@ int session__configure(struct session *session, struct bpf_object *object,
 					 (uint32_t)options->hash_storage_size * epochs);
 	err = filter__configure(options, &session->maps, config, error);
 	if (!err)
-		err = follow__configure(&session->follow, options, object, config, error);
+		err = follow__configure(&session->follow, options, &session->maps, object, config,
+					error);
 	if (!err)
-		err = own__configure(&session->own, options, object, config, error);
+		err = own__configure(&session->own, options, &session->maps, object, config, error);
 	return err ? err :
 		     unwinding__configure(&session->unwinding, options, object, config, error);
 }

@@ -142,31 +142,28 @@ static void too_long(void)
 	CHECK(strstr(text, "; 1 frames of at most 95 % left out"));
 }
 
-/* A frame of a third that is left out: "at most" is not less. */
-static void left_out_third(void)
+/* A frame without room, beside one of weight others: what is said of it. */
+static void left_out(uint64_t weight, uint64_t others, const char *said)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
 	size_t length = 900 * 1000, size;
 	CLEANUP_FREE char *text = NULL, *name = calloc(length + 1, 1);
 
 	memset(name, '&', length);
-	add(&tree, "main", name, 1);
-	add(&tree, "main", "work", 2);
+	add(&tree, "main", name, weight);
+	add(&tree, "main", "work", others);
 	text = draw(&tree, false, &size);
-	CHECK(strstr(text, "; 1 frames of at most 33.3334 % left out"));
+	CHECK(strstr(text, said));
+}
+
+static void left_out_third(void)
+{
+	left_out(1, 2, "; 1 frames of at most 33.3334 % left out");
 }
 
 static void left_out_exactly(void)
 {
-	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
-	size_t length = 900 * 1000, size;
-	CLEANUP_FREE char *text = NULL, *name = calloc(length + 1, 1);
-
-	memset(name, '&', length);
-	add(&tree, "main", name, 7);
-	add(&tree, "main", "work", 9993);
-	text = draw(&tree, false, &size);
-	CHECK(strstr(text, "; 1 frames of at most 0.07 % left out"));
+	left_out(7, 9993, "; 1 frames of at most 0.07 % left out");
 }
 
 /* Names that are labels, too, and the unit have their part of the room. */
