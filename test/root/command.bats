@@ -119,6 +119,7 @@ load ../refute
 @test "Ctrl-C is the command's, and ends us with it" {
 	command -v script >/dev/null || skip "script is not installed"
 	! in_guest || skip "it is the same under all kernels"
+	# exec: the shell that script starts, $SHELL, gets Ctrl-C as well, and dash then dies of it.
 	cat >traps <<-'END'
 		trap 'echo caught' INT
 		echo ready
@@ -127,18 +128,18 @@ load ../refute
 		exit 4
 	END
 	(wait_for grep -q ready said; printf '\003'; wait_for grep -q caught said; echo again) |
-		TERM=xterm script -qefc "$TRACEKIT profile -f -- bash traps" said >/dev/null || status=$?
+		TERM=xterm script -qefc "exec $TRACEKIT profile -f -- bash traps" said >/dev/null || status=$?
 	[ "$status" -eq 4 ]
 	grep -q 'read again' said
 	: >said
 	(wait_for grep -q ready said; printf '\003') |
-		TERM=xterm script -qefc "$TRACEKIT profile -o out.folded -- sh -c 'echo ready; exec sleep 60'" said >/dev/null || status=$?
+		TERM=xterm script -qefc "exec $TRACEKIT profile -o out.folded -- sh -c 'echo ready; exec sleep 60'" said >/dev/null || status=$?
 	[ "$status" -eq 130 ]
 	[ -e out.folded ]
 	# A script ends as well, since we die of the same signal.
 	: >said
 	(wait_for grep -q ready said; printf '\003') |
-		TERM=xterm script -qefc "bash -c '$TRACEKIT profile -o out.folded -- sh -c \"echo ready; exec sleep 60\"; echo went on'" said >/dev/null || status=$?
+		TERM=xterm script -qefc "exec bash -c '$TRACEKIT profile -o out.folded -- sh -c \"echo ready; exec sleep 60\"; echo went on'" said >/dev/null || status=$?
 	[ "$status" -eq 130 ]
 	refute grep -q '^went on' said
 }
