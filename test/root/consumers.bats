@@ -14,6 +14,7 @@ install_modules() {
 	cp "$SOURCE"/test/root/package*.json "$modules"
 	timeout $((100 * TRACEKIT_SLOWNESS)) npm --prefix "$modules" ci --no-audit --no-fund >"$modules/log" 2>&1 3>&- ||
 		rm -rf "$modules/node_modules"
+	touch "$BATS_FILE_TMPDIR/tried"
 }
 
 # needs PROGRAM...: and those modules.
@@ -22,7 +23,7 @@ needs() {
 	for tool in npm node "$@"; do
 		type -P "$tool" >/dev/null || skip "$tool is not installed"
 	done
-	[ -d "$modules/node_modules" ] || install_modules
+	[ -d "$modules/node_modules" ] || [ -e "$BATS_FILE_TMPDIR/tried" ] || install_modules
 	[ -d "$modules/node_modules" ] || skip "npm cannot install what package-lock.json has"
 }
 
