@@ -17,8 +17,8 @@ struct applet {
 	int (*check)(const void *settings, struct error *error);
 	/*
 	 * Returns 0, or a negative errno with error filled. An empty error text is not printed: for
-	 * a stdout that nobody reads any more. Or the status, as of waitpid(2), of a command that
-	 * was run, which becomes ours; with error filled if it could not be run.
+	 * a stdout that nobody reads any more. Or a status, as of waitpid(2), which becomes ours;
+	 * that of a command that was run, with error filled if it could not be run, say.
 	 */
 	int (*run)(const void *settings, struct error *error);
 };

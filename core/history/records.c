@@ -138,7 +138,8 @@ int process_records__open(struct process_records **out, uint32_t wakeup, struct 
 	}
 	if (err) {
 		process_records__close(records);
-		return error__set(error, err, "cannot watch what processes map: %s",
+		return error__set(error, err,
+				  "cannot watch what processes map: %s; see 'tracekit doctor'",
 				  strerror(-err));
 	}
 	*out = records;

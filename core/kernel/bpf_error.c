@@ -48,8 +48,8 @@ static bool first_line_has(const char *path, const char *text)
 	return file && fgets(line, sizeof(line), file) && strstr(line, text);
 }
 
-/* True if the kernel forbids programs to read memory. The second file is for no securityfs. */
-static bool is_locked_down(void)
+/* The second file is for where there is no securityfs. */
+bool bpf_error__is_locked_down(void)
 {
 	return first_line_has("/sys/kernel/security/lockdown", "[confidentiality]") ||
 	       first_line_has("/proc/cmdline", "lockdown=confidentiality");
@@ -57,7 +57,7 @@ static bool is_locked_down(void)
 
 int bpf_error__load(struct error *error, int code)
 {
-	if (is_locked_down())
+	if (bpf_error__is_locked_down())
 		return error__set(
 			error, code,
 			"cannot load BPF programs: %s; the kernel is in "
@@ -67,12 +67,10 @@ int bpf_error__load(struct error *error, int code)
 	switch (code) {
 	case -EPERM:
 	case -EACCES:
-		return error__set(
-			error, code,
-			"cannot load BPF programs: %s; run as root, or with CAP_BPF and "
-			"CAP_PERFMON, before Linux 5.11 'ulimit -l unlimited' as well (in "
-			"a container its seccomp profile must allow bpf)",
-			strerror(-code));
+		return error__set(error, code,
+				  "cannot load BPF programs: %s; run as root, or with CAP_BPF and "
+				  "CAP_PERFMON; see 'tracekit doctor'",
+				  strerror(-code));
 	case -ENOSYS:
 		return error__set(error, code,
 				  "cannot load BPF programs: this kernel has no bpf(); it needs "

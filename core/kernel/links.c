@@ -17,6 +17,7 @@
 
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/kernel_fs.h"
 
 /* BPF_LINK_CREATE as of 6.6 (89ae89f53d20); Debian 12 has the headers of 6.1. */
 struct uprobe_multi_attr {
@@ -72,6 +73,14 @@ int link__kernel_functions(int program_fd, const uint64_t *addresses, size_t nr)
 	return bpf_link_create(program_fd, 0, BPF_TRACE_KPROBE_MULTI, &options);
 }
 
+int link__kernel_names(int program_fd, const char *const *names, size_t nr)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .kprobe_multi.syms = (const char **)names,
+		    .kprobe_multi.cnt = (uint32_t)nr);
+
+	return bpf_link_create(program_fd, 0, BPF_TRACE_KPROBE_MULTI, &options);
+}
+
 static int link_user(int program_fd, const char *path, const uint64_t *offsets,
 		     const uint64_t *semaphores, size_t nr, pid_t pid)
 {
@@ -118,6 +127,36 @@ int link__perf_event(int program_fd, struct perf_event_attr *attr, pid_t pid)
 	    ioctl(event, PERF_EVENT_IOC_ENABLE, 0))
 		return -errno;
 	return TAKE_FD(event);
+}
+
+int link__perf_type(const char *kind)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char path[64];
+	int type;
+
+	snprintf(path, sizeof(path), "bus/event_source/devices/%s/type", kind);
+	file = kernel_fs__open_file(KERNEL_FS_SYS, path);
+	if (!file)
+		return -errno;
+	return fscanf(file, "%d", &type) == 1 ? type : -EIO;
+}
+
+int link__tracepoint(int program_fd, const char *path)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT};
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char id_path[256];
+	unsigned int id;
+
+	snprintf(id_path, sizeof(id_path), "events/%s/id", path);
+	file = kernel_fs__open_file(KERNEL_FS_TRACE, id_path);
+	if (!file)
+		return -errno;
+	if (fscanf(file, "%u", &id) != 1)
+		return -EIO;
+	attr.config = id;
+	return link__perf_event(program_fd, &attr, 0);
 }
 
 bool link__missed(int fd, uint64_t *missed)

@@ -23,6 +23,9 @@ struct perf_event_attr;
  */
 int link__kernel_functions(int program_fd, const uint64_t *addresses, size_t nr);
 
+/* The same by their names, which need not be known as addresses: each has to be the only one. */
+int link__kernel_names(int program_fd, const char *const *names, size_t nr);
+
 /*
  * Link to places in a file: its inode gets the breakpoints, whatever its name is by now.
  * semaphores: offsets in the file, or NULL; pid: only in the memory of this process; 0: of all. All
@@ -36,6 +39,16 @@ int link__user_code(int program_fd, int file_fd, const uint64_t *offsets,
  * attr->size. Returns a descriptor or a negative errno.
  */
 int link__perf_event(int program_fd, struct perf_event_attr *attr, pid_t pid);
+
+/* The type of perf events that probe, kind "kprobe" or "uprobe", or a negative errno: it has none.
+ */
+int link__perf_type(const char *kind);
+
+/*
+ * Attach to the event of tracefs that path names, as in "sched/sched_switch". Returns a descriptor
+ * or a negative errno.
+ */
+int link__tracepoint(int program_fd, const char *path);
 
 /*
  * Events that the kernel withheld from the program and that only the link counts; false if this

@@ -133,6 +133,16 @@ int task_layout__read(struct task_layout *layout)
 	return err;
 }
 
+bool kernel_types__have_tracepoint(const char *name)
+{
+	CLEANUP(free_btf) struct btf *btf = read_btf();
+	char type[128];
+
+	/* The type of the function that is called at a tracepoint (Linux 5.5). */
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return btf && btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+}
+
 bool task_registers__can_be_had(void)
 {
 	static enum { NOT_ASKED, YES, NO } answer;

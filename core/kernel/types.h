@@ -14,6 +14,12 @@ struct task_layout;
 bool task_registers__can_be_had(void);
 
 /*
+ * True if the kernel's BTF has this tracepoint: those of modules are not in it. Takes some MB for a
+ * moment.
+ */
+bool kernel_types__have_tracepoint(const char *name);
+
+/*
  * Read the layout from the kernel's BTF, which takes some MB for a moment. Returns 0, -ESRCH if the
  * kernel has no BTF, or -ENOENT if something is missing in it; *layout is untouched on failure.
  */

@@ -60,8 +60,7 @@ int attachment__refused(const struct attachment *attachment, int code, struct er
 	case -EACCES:
 		return error__set(error, code,
 				  "cannot attach: %s; run as root, or with CAP_BPF, CAP_PERFMON "
-				  "and, for programs, CAP_SYS_ADMIN (kernel.perf_event_paranoid, "
-				  "lockdown and seccomp can forbid it, too)",
+				  "and, for programs, CAP_SYS_ADMIN; see 'tracekit doctor'",
 				  strerror(-code));
 	case -EMFILE:
 	case -ENFILE:
@@ -162,6 +161,10 @@ const char *attach_failure__reason(const struct target_list *targets, int code)
 {
 	if (code == -ENOTSUPP)
 		return "the kernel cannot execute its first instruction with a breakpoint";
+	if (code == -EADDRNOTAVAIL)
+		return "several functions have this name, and the kernel hides their addresses";
+	if (code == -ESRCH && targets->kind == PROBE_KERNEL_FUNCTION)
+		return "the kernel does not find it by its name, and hides its address";
 	if (code == -E2BIG)
 		return "not tried: too many of the others cannot be probed";
 	if (code == -EINVAL && targets->kind == PROBE_KERNEL_FUNCTION)

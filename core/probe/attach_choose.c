@@ -2,7 +2,6 @@
 /* Choose how to attach to targets, and the programs for that. */
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bpf/abi.h"
@@ -12,10 +11,7 @@
 #include "core/probe/attachment.h"
 #include "core/probe/syscall_numbers.h"
 #include "core/probe/targets.h"
-#include "sym/util/cleanup.h"
 #include "sym/util/error.h"
-#include "sym/util/kernel_fs.h"
-#include "sym/util/text.h"
 
 /*
  * A program on every kernel function slows the machine down so much that it seems to have stopped
@@ -43,20 +39,6 @@ static const char *const program_names[NR_PROBE_PROGRAMS] = {
 	[PERF_SYS_EXIT] = "probe_perf_sys_exit",
 };
 
-/* The type of perf events that probe, or a negative errno if the kernel has none. */
-static int read_perf_type(const char *kind)
-{
-	CLEANUP_FCLOSE FILE *file = NULL;
-	char path[64];
-	int type;
-
-	snprintf(path, sizeof(path), "bus/event_source/devices/%s/type", kind);
-	file = kernel_fs__open_file(KERNEL_FS_SYS, path);
-	if (!file)
-		return -errno;
-	return fscanf(file, "%d", &type) == 1 ? type : -EIO;
-}
-
 static int too_many(const struct attachment *attachment, struct error *error)
 {
 	return error__set(error, -E2BIG,
@@ -71,11 +53,10 @@ static int choose_for_kernel_functions(struct attachment *attachment, struct err
 
 	if (multi < 0)
 		return attachment__refused(attachment, multi, error);
-	/* The kernel can hide addresses; then functions are known by name. */
-	attachment->multi = multi && attachment->targets->targets[0].address;
+	attachment->multi = multi;
 	if (attachment->multi)
 		return attachment->targets->nr > FUNCTIONS_MAX ? too_many(attachment, error) : 0;
-	attachment->perf_type = read_perf_type("kprobe");
+	attachment->perf_type = link__perf_type("kprobe");
 	if (attachment->perf_type < 0)
 		return error__set(error, -EOPNOTSUPP,
 				  "cannot probe kernel functions: this kernel is built without "
@@ -105,7 +86,7 @@ static int choose_for_user_code(struct attachment *attachment, struct error *err
 		attachment->multi_pid = attachment->pids->nr && link__has_user_pid();
 		return 0;
 	}
-	attachment->perf_type = read_perf_type("uprobe");
+	attachment->perf_type = link__perf_type("uprobe");
 	if (attachment->perf_type < 0)
 		return error__set(error, -EOPNOTSUPP,
 				  "cannot probe programs: this kernel is built without uprobes "
@@ -119,25 +100,15 @@ static int choose_for_user_code(struct attachment *attachment, struct error *err
 	return 0;
 }
 
-int target__system_call(const struct target *target, bool *entry)
-{
-	static const char enter[] = "syscalls:sys_enter_", leave[] = "syscalls:sys_exit_";
-
-	*entry = text__begins(target->name, enter);
-	if (*entry)
-		return syscall_number(target->name + strlen(enter));
-	if (text__begins(target->name, leave))
-		return syscall_number(target->name + strlen(leave));
-	return -1;
-}
-
 static void choose_for_tracepoints(struct attachment *attachment)
 {
-	bool perf = link__raw_tracepoints_miss(), entry;
+	/* Perf events need a number from tracefs. */
+	bool perf = link__raw_tracepoints_miss() && attachment->targets->tracepoints.events >= 0;
 	size_t others = 0;
+	bool entry;
 
 	for (size_t i = 0; i < attachment->targets->nr; i++)
-		others += target__system_call(&attachment->targets->targets[i], &entry) < 0;
+		others += syscall_of_tracepoint(attachment->targets->targets[i].name, &entry) < 0;
 	attachment->perf_calls = perf && attachment->task_pt_regs;
 	attachment->perf_tracepoints = perf && others <= PERF_TRACEPOINTS_MAX;
 }
@@ -172,7 +143,7 @@ static void configure_tracepoints(struct attachment *attachment, struct trace_co
 {
 	for (size_t i = 0; i < attachment->targets->nr; i++) {
 		bool entry;
-		int number = target__system_call(&attachment->targets->targets[i], &entry);
+		int number = syscall_of_tracepoint(attachment->targets->targets[i].name, &entry);
 		struct system_call_set *set = entry ? &config->entered_calls : &config->left_calls;
 
 		if (number >= 0) {

@@ -15,6 +15,7 @@
 /* A link for targets [first, end), whose places are in addresses and semaphores. */
 struct multi_request {
 	const uint64_t *addresses;
+	const char *const *names;   /* of kernel functions whose addresses are hidden; or NULL */
 	const uint64_t *semaphores; /* or NULL */
 	int file_fd;		    /* of user code; -1: kernel functions */
 	pid_t pid;		    /* or 0 */
@@ -25,9 +26,12 @@ struct multi_request {
 static int make_multi_link(const struct attachment *attachment, const struct multi_request *request,
 			   size_t first, size_t nr)
 {
+	int program = attachment__program_fd(attachment, KERNEL_FUNCTION);
+
+	if (request->names)
+		return link__kernel_names(program, request->names + first, nr);
 	if (request->file_fd < 0)
-		return link__kernel_functions(attachment__program_fd(attachment, KERNEL_FUNCTION),
-					      request->addresses + first, nr);
+		return link__kernel_functions(program, request->addresses + first, nr);
 	return link__user_code(attachment__program_fd(attachment, USER_CODE), request->file_fd,
 			       request->addresses + first,
 			       request->semaphores ? request->semaphores + first : NULL, nr,
@@ -94,12 +98,33 @@ static int places__read(struct places *places, const struct target_list *list)
 	return 0;
 }
 
+/* The kernel can hide addresses; then functions are known by name, if that is theirs alone. */
+static int attach_by_name(struct attachment *attachment, const struct session *session)
+{
+	const struct target_list *list = attachment->targets;
+	CLEANUP_FREE const char **names = calloc(list->nr, sizeof(*names));
+	struct multi_request request = {.names = names, .file_fd = -1, .counts = true};
+	size_t nr = 0;
+	int err = 0;
+
+	if (!names)
+		return -ENOMEM;
+	for (; nr < list->nr && !list->targets[nr].ambiguous; nr++)
+		names[nr] = list->targets[nr].name;
+	for (size_t i = nr; i < list->nr && !err; i++)
+		err = attachment__fail(attachment, &list->targets[i], -EADDRNOTAVAIL);
+	return err ? err : attach_many(attachment, &request, session, 0, nr);
+}
+
 int attachment__attach_kernel_many(struct attachment *attachment, const struct session *session)
 {
 	CLEANUP(places__release) struct places places = {0};
 	struct multi_request request = {.file_fd = -1, .counts = true};
-	int err = places__read(&places, attachment->targets);
+	int err;
 
+	if (!attachment->targets->targets[0].address)
+		return attach_by_name(attachment, session);
+	err = places__read(&places, attachment->targets);
 	request.addresses = places.addresses;
 	return err ? err : attach_many(attachment, &request, session, 0, attachment->targets->nr);
 }

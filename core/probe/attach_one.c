@@ -8,6 +8,7 @@
 #include "core/kernel/links.h"
 #include "core/options/pid_list.h"
 #include "core/probe/attachment.h"
+#include "core/probe/syscall_numbers.h"
 #include "core/probe/targets.h"
 #include "core/trace/session.h"
 #include "sym/util/array.h"
@@ -95,7 +96,7 @@ static int attach_tracepoint(struct attachment *attachment, const struct target 
 	int fd = -ENOENT;
 	bool entry;
 
-	if (target__system_call(target, &entry) >= 0) {
+	if (syscall_of_tracepoint(target->name, &entry) >= 0) {
 		attachment->attached++; /* by attach_system_calls() */
 		return 0;
 	}
@@ -106,6 +107,8 @@ static int attach_tracepoint(struct attachment *attachment, const struct target 
 		return attachment__keep(attachment, fd, (struct hook){0}, 1);
 	if (attach_error__is_ours(fd))
 		return fd;
+	if (list->tracepoints.events < 0)
+		return attachment__fail(attachment, target, fd);
 	fd = open_perf_tracepoint(attachment, tracepoint, PERF_TRACEPOINT);
 	if (fd == -EINVAL && tracepoint->dynamic)
 		/* Dynamic events that are kprobes or uprobes run programs of that type. */

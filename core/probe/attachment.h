@@ -60,9 +60,6 @@ struct attachment {
 /* In attach_choose.c: choose the way. Returns 0 or a negative errno with error filled. */
 int attachment__choose(struct attachment *attachment, struct error *error);
 
-/* The number of the call if target is "syscalls:sys_enter_read" or the like, else -1. */
-int target__system_call(const struct target *target, bool *entry);
-
 /* The program for entries into system calls, or for their returns. */
 enum probe_program attachment__call_program(const struct attachment *attachment, bool entry);
 

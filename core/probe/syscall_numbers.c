@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sym/util/array.h"
+#include "sym/util/text.h"
 
 struct syscall_row {
 	const char *name;
@@ -69,4 +70,16 @@ int syscall_number(const char *name)
 		if (!strcmp(name, later[i].name))
 			row = &later[i];
 	return row ? row->number : -1;
+}
+
+int syscall_of_tracepoint(const char *tracepoint, bool *entry)
+{
+	static const char enter[] = "syscalls:sys_enter_", leave[] = "syscalls:sys_exit_";
+
+	*entry = text__begins(tracepoint, enter);
+	if (*entry)
+		return syscall_number(tracepoint + strlen(enter));
+	if (text__begins(tracepoint, leave))
+		return syscall_number(tracepoint + strlen(leave));
+	return -1;
 }

@@ -2,6 +2,7 @@
 #include "core/probe/targets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -9,9 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/kernel/types.h"
 #include "core/options/pid_list.h"
 #include "core/probe/near_names.h"
 #include "core/probe/pattern.h"
+#include "core/probe/syscall_numbers.h"
 #include "core/probe/tracepoints.h"
 #include "sym/find/binary.h"
 #include "sym/find/probe_sites.h"
@@ -93,6 +96,23 @@ static bool kernel_function_is_wanted(void *context, const char *name)
 	return is_wanted(context, name);
 }
 
+static int add_kernel_functions(struct target_list *list, const struct kernel_function_list *found,
+				bool ambiguous)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < found->nr && !err; i++) {
+		const struct kernel_function *function = &found->functions[i];
+
+		if (function->ambiguous == ambiguous)
+			err = add(list,
+				  (struct target){.address = function->address,
+						  .ambiguous = ambiguous},
+				  "%s", function->name);
+	}
+	return err;
+}
+
 static int find_kernel_functions(struct target_list *list, const struct probespec *spec,
 				 struct error *error)
 {
@@ -109,23 +129,43 @@ static int find_kernel_functions(struct target_list *list, const struct probespe
 				"functions of the kernel that can be traced (write FILE:FUNCTION "
 				"for a program's)",
 				error);
-	for (size_t i = 0; i < found.nr; i++)
-		if (add(list, (struct target){.address = found.functions[i].address}, "%s",
-			found.functions[i].name))
-			return out_of_memory(error);
+	if (add_kernel_functions(list, &found, false) || add_kernel_functions(list, &found, true))
+		return out_of_memory(error);
 	list->probes = list->nr;
 	return 0;
 }
 
 /* ---- tracepoints ---- */
 
+/*
+ * True if spec names one tracepoint, which the kernel has by its types. These know no categories,
+ * nor the tracepoints of modules.
+ */
+static bool is_among_types(const struct probespec *spec)
+{
+	const char *name = pattern__text(spec->name);
+	bool entry;
+
+	if (!pattern__is_literal(spec->group) || !pattern__is_literal(spec->name))
+		return false;
+	if (syscall_of_tracepoint(spec->text + strlen("t:"), &entry) >= 0)
+		name = entry ? "sys_enter" : "sys_exit";
+	return kernel_types__have_tracepoint(name);
+}
+
 static int find_tracepoints(struct target_list *list, const struct probespec *spec,
 			    struct error *error)
 {
 	CLEANUP_CLOSE int tracefs = kernel_fs__open(KERNEL_FS_TRACE);
+	CLEANUP_CLOSE int events =
+		tracefs < 0 ? -1 : openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct tracepoint_list *found = &list->tracepoints;
-	int err = tracepoint_list__find(&list->tracepoints, spec, tracefs, error);
+	int err;
 
+	if (events < 0 && is_among_types(spec))
+		err = tracepoint_list__name(&list->tracepoints, spec, error);
+	else
+		err = tracepoint_list__find(&list->tracepoints, spec, tracefs, error);
 	if (err)
 		return err;
 	for (size_t i = 0; i < found->nr; i++)

@@ -22,6 +22,7 @@ struct target {
 	uint64_t semaphore; /* of a USDT probe: offset in the file; 0: has none */
 	uint32_t file;	    /* of user code: index into the list's files */
 	bool misread;	    /* a breakpoint there would break the program: not to be attached */
+	bool ambiguous;	    /* a kernel function of several with its name, and without address */
 };
 
 /* A program or library whose code is probed. */
@@ -35,7 +36,8 @@ struct target_file {
 /* All zero is an empty list. */
 struct target_list {
 	enum probe_kind kind;
-	struct target *targets; /* user code: file by file, misread ones last */
+	struct target
+		*targets; /* user code: file by file, misread ones last; ambiguous ones last */
 	size_t nr, capacity;
 	size_t probes; /* how many there are for the user: the sites of one USDT probe are one */
 	struct target_file *files;

@@ -238,6 +238,21 @@ int tracepoint_list__find(struct tracepoint_list *list, const struct probespec *
 	return 0;
 }
 
+int tracepoint_list__name(struct tracepoint_list *list, const struct probespec *spec,
+			  struct error *error)
+{
+	CLEANUP(tracepoint_list__release) struct tracepoint_list found = {.events = -1};
+	const char *category = pattern__text(spec->group);
+	struct search search = {.spec = spec, .list = &found};
+
+	search.category = arena__copy_string(&found.names, category, strlen(category));
+	if (!search.category || add_tracepoint(&search, pattern__text(spec->name)))
+		return error__set(error, -ENOMEM, "cannot list tracepoints: out of memory");
+	*list = found;
+	found = (struct tracepoint_list){.events = -1};
+	return 0;
+}
+
 void tracepoint_list__release(struct tracepoint_list *list)
 {
 	free(list->tracepoints);

@@ -24,7 +24,7 @@ struct tracepoint_list {
 	struct tracepoint *tracepoints; /* by category, then by name */
 	size_t nr, capacity;
 	struct arena names;
-	int events; /* descriptor of the folder that they are in */
+	int events; /* descriptor of the folder that they are in; negative: it is closed to us */
 };
 
 /*
@@ -35,6 +35,13 @@ struct tracepoint_list {
  * no tracefs), -EACCES, -ENOMEM or another negative errno.
  */
 int tracepoint_list__find(struct tracepoint_list *list, const struct probespec *spec, int tracefs,
+			  struct error *error);
+
+/*
+ * A list of the one tracepoint that spec, which has no wildcards, names, where tracefs cannot be
+ * read: nothing is looked up, and events is negative. Returns 0, or -ENOMEM with error filled.
+ */
+int tracepoint_list__name(struct tracepoint_list *list, const struct probespec *spec,
 			  struct error *error);
 void tracepoint_list__release(struct tracepoint_list *list);
 

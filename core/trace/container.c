@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <mntent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/kernel/cgroups.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
@@ -149,27 +149,9 @@ int container__open_below(const char *folder, const char *id, struct error *erro
 			fd;
 }
 
-/*
- * Where cgroups of version 2 are mounted, allocated; NULL: nowhere. Not mounted for ourselves
- * alone: in the first cgroup namespace a mount sets options for the whole machine.
- */
-static char *find_mount(void)
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	struct mntent *mount;
-	char *place = NULL;
-
-	while (mounts && !place && (mount = getmntent(mounts)))
-		if (!strcmp(mount->mnt_type, "cgroup2"))
-			place = strdup(mount->mnt_dir);
-	if (mounts)
-		endmntent(mounts);
-	return place;
-}
-
 int container__open(const char *id, struct error *error)
 {
-	CLEANUP_FREE char *place = find_mount();
+	CLEANUP_FREE char *place = cgroups__find_mount();
 
 	if (!place)
 		return error__set(error, -ENOENT,

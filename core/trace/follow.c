@@ -5,8 +5,6 @@
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,7 +17,6 @@
 #include "core/trace/maps.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
-#include "sym/util/kernel_fs.h"
 
 #define BYTES ((size_t)FOLLOWED_CHUNKS * FOLLOWED_CHUNK)
 
@@ -58,7 +55,7 @@ static int program_fd(const struct follow *follow, const char *program)
 	return bpf_program__fd(bpf_object__find_program_by_name(follow->object, program));
 }
 
-/* Both return a descriptor or a negative errno. */
+/* A descriptor or a negative errno. */
 static int attach_raw(const struct follow *follow)
 {
 	return follow->config->has_task_layout ?
@@ -66,25 +63,12 @@ static int attach_raw(const struct follow *follow)
 		       -EOPNOTSUPP;
 }
 
-static int attach_perf(const struct follow *follow)
-{
-	CLEANUP_FCLOSE FILE *file =
-		kernel_fs__open_file(KERNEL_FS_TRACE, "events/task/task_newtask/id");
-	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT};
-	unsigned int id;
-
-	if (!file)
-		return -errno;
-	if (fscanf(file, "%u", &id) != 1)
-		return -EIO;
-	attr.config = id;
-	return link__perf_event(program_fd(follow, programs[PERF]), &attr, 0);
-}
-
 static int cannot_attach(int code, const char *tracepoint, struct error *error)
 {
-	return error__set(error, code, "cannot follow what processes start: the tracepoint %s: %s",
-			  tracepoint, strerror(-code));
+	return error__set(
+		error, code,
+		"cannot follow what processes start: the tracepoint %s: %s; see 'tracekit doctor'",
+		tracepoint, strerror(-code));
 }
 
 static int attach_at_exec(struct follow *follow, struct error *error)
@@ -105,7 +89,7 @@ static int attach(struct follow *follow, struct error *error)
 		follow->hooks[follow->nr_hooks++] = fd;
 	if (fd >= 0 && !link__raw_tracepoints_miss())
 		return 0;
-	fd = attach_perf(follow);
+	fd = link__tracepoint(program_fd(follow, programs[PERF]), "task/task_newtask");
 	if (fd < 0)
 		return cannot_attach(fd, "task_newtask", error);
 	follow->hooks[follow->nr_hooks++] = fd;

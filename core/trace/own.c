@@ -62,8 +62,10 @@ int own__start(struct own *own, struct error *error)
 	program = bpf_program__fd(bpf_object__find_program_by_name(own->object, at_exit));
 	own->hook = bpf_raw_tracepoint_open("sched_process_exit", program);
 	if (own->hook < 0)
-		return error__set(error, own->hook, "cannot leave out what we do ourselves: %s",
-				  strerror(-own->hook));
+		return error__set(
+			error, own->hook,
+			"cannot leave out what we do ourselves: %s; see 'tracekit doctor'",
+			strerror(-own->hook));
 	buckets = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(own->map), 0);
 	if (buckets == MAP_FAILED)
 		return error__set(error, -errno, "cannot leave out what we do ourselves: %s",

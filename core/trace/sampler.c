@@ -32,7 +32,7 @@ static int refused(struct error *error, int code, const struct sampler_settings 
 	case -EPERM:
 		return error__set(error, code,
 				  "cannot sample CPU %u: %s; run as root, or with CAP_PERFMON and "
-				  "kernel.perf_event_paranoid at most 2",
+				  "kernel.perf_event_paranoid at most 2; see 'tracekit doctor'",
 				  cpu, strerror(-code));
 	case -ENOENT:
 	case -EOPNOTSUPP:

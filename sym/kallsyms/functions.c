@@ -57,12 +57,14 @@ static void sort(struct kernel_function_list *list)
 
 	array__sort(list->functions, list->nr, sizeof(*list->functions), compare_addresses);
 	for (size_t i = 0; i < list->nr; i++) {
-		const struct kernel_function *last = &list->functions[kept - (kept > 0)];
+		struct kernel_function *last = &list->functions[kept - (kept > 0)];
 		const struct kernel_function *next = &list->functions[i];
 
 		if (kept && last->address == next->address &&
-		    (next->address || !strcmp(last->name, next->name)))
+		    (next->address || !strcmp(last->name, next->name))) {
+			last->ambiguous = !next->address;
 			continue;
+		}
 		list->functions[kept++] = *next;
 	}
 	list->nr = kept;

@@ -12,6 +12,7 @@
 struct kernel_function {
 	uint64_t address; /* 0: the kernel hides its addresses */
 	const char *name; /* in the list's arena */
+	bool ambiguous;	  /* without addresses: several functions have this name */
 };
 
 /* All zero is an empty list. */

@@ -8,7 +8,8 @@ load ../refute
 applets='stackcount   Count events by the stacks that lead to them.
 stacksnoop   Print every event with the stack that led to it, as it happens.
 profile      Sample the stacks of all CPUs at a timed interval and count them.
-flamegraph   Draw folded stacks of any tool, or the difference of two runs.'
+flamegraph   Draw folded stacks of any tool, or the difference of two runs.
+doctor       Try what the other applets need here, and say what would help.'
 
 @test "--list: the applets and what they do" {
 	says 0 out "$applets" tracekit --list

@@ -79,14 +79,14 @@ one_line() {
 	chmod 755 . ./tracekit
 	nobody +bpf "$PWD/tracekit" --version >/dev/null || skip "cannot drop to these capabilities here"
 	try nobody +bpf "$PWD/tracekit" profile 1 >out 2>err
-	one_line 1 '^profile: cannot load BPF programs: .*; run as root, or with CAP_BPF and CAP_PERFMON, '
+	one_line 1 '^profile: cannot load BPF programs: .*; run as root, or with CAP_BPF and CAP_PERFMON; see .tracekit doctor.$'
 	spin names
 	try nobody +bpf,+perfmon "$PWD/tracekit" profile -f -F 499 0.2 >out 2>err
 	if [ "$status" -eq 0 ]; then
 		grep -q '^spin' out
 	else
 		# Debian's kernels know a value above 2, and before 5.11 maps are locked memory.
-		one_line 1 '^profile: cannot (sample CPU [0-9]+: .*; run as root, or with CAP_PERFMON and kernel.perf_event_paranoid at most 2|load BPF programs: .*; run as root, or .* before Linux 5.11 .ulimit -l unlimited.)'
+		one_line 1 '^profile: cannot (sample CPU [0-9]+: .*; run as root, or with CAP_PERFMON and kernel.perf_event_paranoid at most 2|load BPF programs: .*; run as root, or .*); see .tracekit doctor.$'
 	fi
 }
 

@@ -81,11 +81,24 @@ static void twice_the_same(void)
 		CHECK(!memcmp(&once, &twice, sizeof(once)));
 }
 
+static void tracepoints_have_types(void)
+{
+	if (access(BTF, R_OK)) {
+		tap_skip("no " BTF);
+		return;
+	}
+	CHECK(kernel_types__have_tracepoint("sched_switch"));
+	CHECK(kernel_types__have_tracepoint("sys_enter"));
+	CHECK(!kernel_types__have_tracepoint("sys_enter_read"));
+	CHECK(!kernel_types__have_tracepoint(""));
+}
+
 static const struct tap_test tests[] = {
 	{"offsets in kernel structs are plausible", offsets_are_plausible},
 	{"pointers and numbers lie where they can", offsets_of_pointers_are_aligned},
 	{"members of one struct lie apart", members_of_one_struct_differ},
 	{"they are the same when read again", twice_the_same},
+	{"tracepoints are found by their types", tracepoints_have_types},
 };
 
 int main(void)

@@ -84,11 +84,25 @@ static void names_of_this_kernel(void)
 	CHECK(nr > 250);
 }
 
+static void names_of_tracepoints(void)
+{
+	bool entry = false;
+
+	CHECK_INT(syscall_of_tracepoint("syscalls:sys_enter_read", &entry), SYS_read);
+	CHECK(entry);
+	CHECK_INT(syscall_of_tracepoint("syscalls:sys_exit_newuname", &entry), SYS_uname);
+	CHECK(!entry);
+	CHECK_INT(syscall_of_tracepoint("syscalls:sys_enter_nothing", &entry), -1);
+	CHECK_INT(syscall_of_tracepoint("other:sys_enter_read", &entry), -1);
+	CHECK_INT(syscall_of_tracepoint("sys_enter_read", &entry), -1);
+}
+
 static const struct tap_test tests[] = {
 	{"system calls have their numbers", known_names},
 	{"also those whose function has another name", renamed},
 	{"and those later than the headers", later_names},
 	{"other names have none", unknown_names},
+	{"tracepoints of either side", names_of_tracepoints},
 	{"all that this kernel traces have numbers of their own", names_of_this_kernel},
 };
 

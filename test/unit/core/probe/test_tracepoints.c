@@ -221,6 +221,22 @@ static void not_mounted(void)
 		  "cannot list tracepoints: this kernel has no tracefs (CONFIG_TRACING)");
 }
 
+static void by_name_alone(void)
+{
+	CLEANUP(tracepoint_list__release) struct tracepoint_list list = {.events = -1};
+	CLEANUP(probespec__release) struct probespec spec = {0};
+	struct error error;
+
+	CHECK_INT(probespec__parse(&spec, "t:sched:nothing_such", false, &error), 0);
+	CHECK_INT(tracepoint_list__name(&list, &spec, &error), 0);
+	CHECK(list.events < 0);
+	if (!CHECK_INT(list.nr, 1))
+		return;
+	CHECK_STR(list.tracepoints[0].category, "sched");
+	CHECK_STR(list.tracepoints[0].name, "nothing_such");
+	CHECK(!list.tracepoints[0].dynamic);
+}
+
 static void not_permitted(void)
 {
 	static const char expected[] = "cannot list tracepoints: not permitted; run as root, or "
@@ -302,6 +318,7 @@ static const struct tap_test tests[] = {
 	{"names that no file can have", long_names},
 	{"IDs are read", ids},
 	{"there is no tracefs", not_mounted},
+	{"one is taken by its name", by_name_alone},
 	{"tracefs may not be read", not_permitted},
 	{"the tracepoints of this kernel", this_kernel},
 };

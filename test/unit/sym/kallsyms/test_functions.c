@@ -175,6 +175,8 @@ static void broken_blacklist(void)
 
 static void hidden_addresses(void)
 {
+	CLEANUP(kernel_function_list__release) struct kernel_function_list list = {0};
+
 	/* If the kernel shows no addresses, a name is one function. */
 	write_source(SYMBOLS, "0000000000000000 T vfs_read\n"
 			      "0000000000000000 t init\n"
@@ -183,6 +185,13 @@ static void hidden_addresses(void)
 	write_source(TRACEABLE, "init\n");
 	write_source(SYMBOLS, "0000000000000000 T vfs_read\n0000000000000000 t init\n");
 	CHECK_STR(found(""), "init@0");
+	write_source(SYMBOLS, "0000000000000000 T vfs_read\n0000000000000000 t init\n"
+			      "0000000000000000 t init\n");
+	CHECK_INT(find(&list, ""), 0);
+	if (CHECK_INT(list.nr, 2)) {
+		CHECK(list.functions[0].ambiguous);
+		CHECK(!list.functions[1].ambiguous);
+	}
 }
 
 static void no_source_at_all(void)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/doctor/privileges.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+
+/* The inode of the first user namespace, from include/linux/proc_ns.h. */
+#define FIRST_USER_NAMESPACE 0xEFFFFFFDu
+
+static uint64_t read_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	if (syscall(SYS_capget, &header, data))
+		return 0;
+	return (uint64_t)data[1].effective << 32 | data[0].effective;
+}
+
+static bool is_in_user_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/user", &st) == 0 && st.st_ino != FIRST_USER_NAMESPACE;
+}
+
+/*
+ * The kernel looks at arguments that cannot be right before it looks at privileges; a filter of
+ * system calls does not. Linux 5.10 always refuses bpf() without CAP_BPF.
+ */
+static bool is_filter(int error, int right_error)
+{
+	return error != right_error && (error == EPERM || error == EACCES || error == ENOSYS);
+}
+
+/* A size above that of any structure. */
+static bool bpf_is_filtered(void)
+{
+	return syscall(SYS_bpf, 9999, NULL, 1 << 20) < 0 && is_filter(errno, E2BIG);
+}
+
+/* All flags, also those that there are not. */
+static bool perf_is_filtered(void)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+
+	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, ~0UL) < 0 && is_filter(errno, EINVAL);
+}
+
+void privileges__read(struct privileges *privileges)
+{
+	privileges->capabilities = read_capabilities();
+	privileges->in_user_namespace = is_in_user_namespace();
+	privileges->perf_is_filtered = perf_is_filtered();
+	privileges->bpf_is_filtered =
+		bpf_is_filtered() && (privileges__have(privileges, CAP_BPF) ||
+				      privileges__have(privileges, CAP_SYS_ADMIN));
+}
+
+bool privileges__have(const struct privileges *privileges, unsigned int capability)
+{
+	return !privileges->in_user_namespace && privileges->capabilities & CAPABILITY(capability);
+}
+
+static const struct {
+	unsigned int number;
+	const char *name;
+} names[] = {
+	{CAP_BPF, "CAP_BPF"},
+	{CAP_PERFMON, "CAP_PERFMON"},
+	{CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
+	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
+	{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"},
+	{CAP_SYSLOG, "CAP_SYSLOG"},
+	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE"},
+};
+
+void capabilities__names(uint64_t set, char *text, size_t size)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(names) && length < size; i++) {
+		if (!(set & CAPABILITY(names[i].number)))
+			continue;
+		set &= ~CAPABILITY(names[i].number);
+		length += (size_t)snprintf(text + length, size - length, "%s%s",
+					   !length ? "" :
+					   set	   ? ", " :
+						     " and ",
+					   names[i].name);
+	}
+}
+
+bool sysctl__read(const char *name, long *value)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char path[128];
+
+	snprintf(path, sizeof(path), "/proc/sys/%s", name);
+	file = fopen(path, "re");
+	return file && fscanf(file, "%ld", value) == 1;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What we may do, as far as it counts for the kernel that traces. */
+#ifndef TRACEKIT_CORE_DOCTOR_PRIVILEGES_H
+#define TRACEKIT_CORE_DOCTOR_PRIVILEGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A capability as a set of one. */
+#define CAPABILITY(number) (1ULL << (number))
+
+struct privileges {
+	uint64_t capabilities;	/* the set of those that are effective */
+	bool in_user_namespace; /* not the first: then none of them counts */
+	bool bpf_is_filtered;	/* bpf() is refused whatever it is asked: by seccomp */
+	bool perf_is_filtered;	/* likewise perf_event_open() */
+};
+
+void privileges__read(struct privileges *privileges);
+
+bool privileges__have(const struct privileges *privileges, unsigned int capability);
+
+/* Write the names of a set, as in "CAP_BPF and CAP_PERFMON": only those that tracing needs. */
+void capabilities__names(uint64_t set, char *text, size_t size);
+
+/* Read a number in a file below /proc/sys; false if it cannot be read. */
+bool sysctl__read(const char *name, long *value);
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <bpf/bpf.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "core/doctor/trials.h"
+#include "core/kernel/bpf_error.h"
+#include "core/kernel/cgroups.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/kernel_fs.h"
+
+/* The oldest kernel that the programs are made for. */
+enum { OLDEST_MAJOR = 5, OLDEST_MINOR = 10 };
+
+/* The inode of the first PID namespace, from include/linux/proc_ns.h. */
+#define FIRST_PID_NAMESPACE 0xEFFFFFFCu
+
+/* About as much as the maps of a trace take that asks for nothing special. */
+#define MAPS_KIB ((uint64_t)64 * 1024)
+
+/* More than any limit of locked memory lets an ordinary user have. */
+#define LARGE_MAP (16u << 20)
+
+/* Frames that the kernel hands out of a stack, if nobody has changed it. */
+#define KERNEL_FRAMES 127
+
+void try_release(struct trials *trials, struct finding *finding)
+{
+	struct utsname name;
+	unsigned int major, minor;
+
+	(void)trials;
+	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
+		finding__untried(finding, "the kernel does not say");
+	else if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR))
+		finding__no(finding, "this is Linux %.100s", name.release);
+	else
+		finding__yes(finding);
+}
+
+void try_user_namespace(struct trials *trials, struct finding *finding)
+{
+	if (trials->privileges.in_user_namespace)
+		finding__no(finding, "/proc/self/ns/user is another one");
+	else
+		finding__yes(finding);
+}
+
+void try_pid_namespace(struct trials *trials, struct finding *finding)
+{
+	struct stat st;
+
+	(void)trials;
+	if (stat("/proc/self/ns/pid", &st))
+		finding__no(finding, "/proc/self/ns/pid: %s", strerror(errno));
+	else if (st.st_ino != FIRST_PID_NAMESPACE)
+		finding__no(finding, "/proc/self/ns/pid is another one");
+	else
+		finding__yes(finding);
+}
+
+void try_bpf(struct trials *trials, struct finding *finding)
+{
+	if (trials->privileges.bpf_is_filtered)
+		finding__no(finding, "bpf() is refused whatever it is asked");
+	else if (trials->privileges.perf_is_filtered)
+		finding__no(finding, "perf_event_open() is refused whatever it is asked");
+	else
+		finding__yes(finding);
+}
+
+void try_memory_reads(struct trials *trials, struct finding *finding)
+{
+	static const struct bpf_insn instructions[] = {
+		/* bpf_probe_read_kernel(r10 - 8, 8, 0) */
+		{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10},
+		{.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3},
+		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	CLEANUP_CLOSE int program = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", instructions,
+						  ARRAY_SIZE(instructions), NULL);
+
+	if (program >= 0) {
+		finding__yes(finding);
+	} else if (program == -EINVAL) {
+		finding__no(finding, "%s%s", strerror(-program),
+			    bpf_error__is_locked_down() ? ": lockdown=confidentiality" : "");
+	} else {
+		finding__refused(finding, program, &trials->privileges,
+				 CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON));
+	}
+}
+
+void try_maps(struct trials *trials, struct finding *finding)
+{
+	CLEANUP_CLOSE int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, sizeof(uint32_t),
+					       LARGE_MAP / 1024, 1024, NULL);
+
+	if (map >= 0) {
+		finding__yes(finding);
+		return;
+	}
+	finding__refused(finding, map, &trials->privileges, CAPABILITY(CAP_BPF));
+	if (map == -EPERM && privileges__have(&trials->privileges, CAP_BPF))
+		finding->help = "'ulimit -l unlimited' (before Linux 5.11)";
+}
+
+void try_memory(struct trials *trials, struct finding *finding)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/meminfo", "re");
+	char line[128];
+	uint64_t kib = 0;
+
+	(void)trials;
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
+			break;
+	if (!kib)
+		finding__untried(finding, "/proc/meminfo does not say");
+	else if (kib < MAPS_KIB)
+		finding__no(finding, "%" PRIu64 " MB are free", kib / 1024);
+	else
+		finding__yes(finding);
+}
+
+void try_btf(struct trials *trials, struct finding *finding)
+{
+	CLEANUP_FCLOSE FILE *file = kernel_fs__open_file(KERNEL_FS_SYS, "kernel/btf/vmlinux");
+	uint16_t magic = 0;
+
+	(void)trials;
+	if (!file)
+		finding__no(finding, "/sys/kernel/btf/vmlinux: %s", strerror(errno));
+	else if (fread(&magic, sizeof(magic), 1, file) != 1 || magic != 0xEB9F)
+		finding__no(finding, "/sys/kernel/btf/vmlinux is not in its format");
+	else
+		finding__yes(finding);
+}
+
+void try_kallsyms(struct trials *trials, struct finding *finding)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/kallsyms", "re");
+	uint64_t address = 0;
+	long restricted = 0;
+
+	if (!file || fscanf(file, "%" SCNx64, &address) != 1) {
+		finding__no(finding, "/proc/kallsyms: %s", file ? "empty" : strerror(errno));
+		return;
+	}
+	if (address) {
+		finding__yes(finding);
+		return;
+	}
+	sysctl__read("kernel/kptr_restrict", &restricted);
+	finding__no(finding, "/proc/kallsyms has none: %s",
+		    restricted >= 2 ? "kernel.kptr_restrict is 2" :
+		    privileges__have(&trials->privileges, CAP_SYSLOG) ? "the kernel hides them" :
+									"without CAP_SYSLOG");
+	finding->help = restricted >= 2 ? "'sysctl kernel.kptr_restrict=1'" :
+					  "run it as root, or with CAP_SYSLOG";
+}
+
+void try_tracefs(struct trials *trials, struct finding *finding)
+{
+	CLEANUP_FCLOSE FILE *file =
+		kernel_fs__open_file(KERNEL_FS_TRACE, "events/sched/sched_process_exit/id");
+	int code = file ? 0 : -errno;
+
+	if (file) {
+		finding__yes(finding);
+	} else if (code == -ENOENT && !privileges__have(&trials->privileges, CAP_SYS_ADMIN)) {
+		finding__no(finding, "it is not mounted, and only CAP_SYS_ADMIN may mount it");
+		finding->help = "run it as root, or 'mount -t tracefs nodev /sys/kernel/tracing'";
+	} else {
+		finding__refused(finding, code, &trials->privileges,
+				 CAPABILITY(CAP_DAC_READ_SEARCH));
+	}
+}
+
+void try_max_stack(struct trials *trials, struct finding *finding)
+{
+	long frames;
+
+	(void)trials;
+	if (sysctl__read("kernel/perf_event_max_stack", &frames) && frames < KERNEL_FRAMES)
+		finding__no(finding, "kernel.perf_event_max_stack is %ld", frames);
+	else
+		finding__yes(finding);
+}
+
+void try_cgroups(struct trials *trials, struct finding *finding)
+{
+	CLEANUP_FREE char *place = cgroups__find_mount();
+
+	(void)trials;
+	if (place)
+		finding__yes(finding);
+	else
+		finding__no(finding, "cgroups of version 2 are not mounted");
+}
+
+void try_debug_files(struct trials *trials, struct finding *finding)
+{
+	(void)trials;
+	if (access("/usr/lib/debug/.build-id", R_OK | X_OK))
+		finding__no(finding, "/usr/lib/debug/.build-id: %s", strerror(errno));
+	else
+		finding__yes(finding);
+}
+
+/* ---- programs of other users ---- */
+
+static bool has_program(pid_t pid)
+{
+	CLEANUP_FCLOSE FILE *file = NULL;
+	char path[64];
+
+	/* The kernel's own threads have no command line. */
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	file = fopen(path, "re");
+	return file && fgetc(file) != EOF;
+}
+
+/* Open one file that the process has mapped, by its place in memory. 0 or a negative errno. */
+static int open_mapped(pid_t pid)
+{
+	CLEANUP_CLOSEDIR DIR *directory = NULL;
+	const struct dirent *entry;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files", pid);
+	directory = opendir(path);
+	while (directory && (entry = readdir(directory))) {
+		CLEANUP_CLOSE int fd = -1;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		fd = openat(dirfd(directory), entry->d_name, O_PATH | O_CLOEXEC);
+		return fd < 0 ? -errno : 0;
+	}
+	return directory ? -ENOENT : -errno;
+}
+
+static int read_other(pid_t pid)
+{
+	CLEANUP_CLOSE int maps = -1, root = -1;
+	char path[64], byte;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = open(path, O_RDONLY | O_CLOEXEC);
+	if (maps < 0 || read(maps, &byte, 1) < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return root < 0 ? -errno : 0;
+}
+
+/* Some processes are guarded more than others: one that lets us is enough. */
+static void try_on_others(struct trials *trials, struct finding *finding, int (*try)(pid_t pid),
+			  uint64_t needs)
+{
+	CLEANUP_CLOSEDIR DIR *directory = opendir("/proc");
+	const struct dirent *entry;
+	struct stat st;
+
+	finding__untried(finding, "no process of another user is running");
+	while (directory && finding->answer != ANSWER_YES && (entry = readdir(directory))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		int err;
+
+		if (pid <= 0 || fstatat(dirfd(directory), entry->d_name, &st, 0) ||
+		    st.st_uid == geteuid() || !has_program(pid))
+			continue;
+		err = try(pid);
+		if (!err)
+			finding__yes(finding);
+		else if (err != -ENOENT && err != -ESRCH)
+			finding__refused(finding, err, &trials->privileges, needs);
+	}
+}
+
+void try_other_users(struct trials *trials, struct finding *finding)
+{
+	try_on_others(trials, finding, read_other, CAPABILITY(CAP_SYS_PTRACE));
+}
+
+void try_map_files(struct trials *trials, struct finding *finding)
+{
+	try_on_others(trials, finding, open_mapped,
+		      CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH) |
+			      CAPABILITY(CAP_CHECKPOINT_RESTORE));
+}
