@@ -157,7 +157,7 @@ static void print_header(FILE *out, const struct counting *counting)
 
 static void print_process(FILE *out, const char *comm, uint32_t tgid)
 {
-	fprintf(out, "    %-16s %s (%" PRIu32 ")\n", "-", comm, tgid);
+	fprintf(out, "    %-16s %s (%" PRIu32 ")", "-", comm, tgid);
 }
 
 static const struct stack_layout layout = {

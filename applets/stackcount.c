@@ -87,7 +87,7 @@ static bool keys_have_process(const struct stackcount_settings *settings)
 
 static void print_process(FILE *out, const char *comm, uint32_t tgid)
 {
-	fprintf(out, "    %s [%" PRIu32 "]\n", comm, tgid);
+	fprintf(out, "    %s [%" PRIu32 "]", comm, tgid);
 }
 
 static const struct stack_layout layout = {

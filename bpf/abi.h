@@ -178,7 +178,8 @@ struct stack_key {
  */
 struct stack_count {
 	__u64 count;
-	__u64 time; /* of the last event: bpf_ktime_get_ns(), CLOCK_MONOTONIC */
+	__u64 time;   /* of the last event: bpf_ktime_get_ns(), CLOCK_MONOTONIC */
+	__u64 cgroup; /* of the first event, if trace_config asks for it; or 0 */
 };
 
 /*
@@ -200,6 +201,7 @@ struct event_record {
 	__u32 tid;
 	__u32 epoch;
 	__u32 reserved;
+	__u64 cgroup; /* of version 2, by its ID, if trace_config asks for it; or 0 */
 	struct stack_id kernel;
 	struct stack_id user;
 	char comm[COMM_LEN];
@@ -320,7 +322,8 @@ struct trace_config {
 	__u8 frame_pointers;	/* or by these, also where there are no tables */
 	__u8 skip_own;		/* filter tracekit's own processes */
 	__u8 filter_comm;	/* ... filter threads whose names do not match comm */
-	__u8 reserved[5];
+	__u8 tell_cgroups;	/* of which cgroups events are */
+	__u8 reserved[4];
 	struct comm_glob comm;
 	struct system_call_set entered_calls; /* those whose entry is traced */
 	struct system_call_set left_calls;    /* ... whose return is */
@@ -330,8 +333,8 @@ struct trace_config {
 
 _Static_assert(sizeof(struct stack_part) == 24 + 8 * PART_FRAMES, "no padding");
 _Static_assert(sizeof(struct stack_key) == 56, "no padding: every byte is compared");
-_Static_assert(sizeof(struct stack_count) == 16, "no padding");
-_Static_assert(sizeof(struct event_record) == 88, "no padding");
+_Static_assert(sizeof(struct stack_count) == 24, "no padding");
+_Static_assert(sizeof(struct event_record) == 96, "no padding");
 _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
 _Static_assert(sizeof(struct trace_config) == 120 + 1032 + 2 * SYSTEM_CALLS / 8, "no padding");

@@ -77,10 +77,14 @@ __noinline int store_stack(__u32 number)
 static __always_inline enum event_counter count_key(const struct stack_key *key)
 {
 	struct stack_count *count = bpf_map_lookup_elem(&counts, key);
-	struct stack_count zero = {};
+	struct stack_count first = {};
 
 	if (!count) {
-		int err = map_update(&counts, key, &zero, BPF_NOEXIST);
+		int err;
+
+		if (config.tell_cgroups)
+			first.cgroup = bpf_get_current_cgroup_id();
+		err = map_update(&counts, key, &first, BPF_NOEXIST);
 
 		if (err == -E2BIG)
 			return EVENTS_LOST_KEYS_FULL;

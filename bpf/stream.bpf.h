@@ -152,6 +152,8 @@ static __always_inline enum event_counter send_event(void *ctx, enum user_walk u
 	event->tgid = tgid;
 	event->tid = tid;
 	event->cpu = bpf_get_smp_processor_id();
+	if (config.tell_cgroups)
+		event->cgroup = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(event->comm, sizeof(event->comm));
 	outcome = send_slot(ctx, user_walk, scratch);
 	scratch__release(scratch);

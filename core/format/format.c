@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/names/frame_names.h"
+#include "core/trace/containers.h"
 #include "core/trace/stacks.h"
 #include "sym/util/text.h"
 
@@ -48,6 +49,14 @@ void counted_stack__comm(const struct counted_stack *item, bool folded, char cle
 	/* A thread can call itself nothing, but a folded line has to begin with something. */
 	if (!text__clean(item->key.comm, length, folded, clean, COMM_LEN + 1))
 		strcpy(clean, "?");
+}
+
+const char *counted_stack__container(const struct shown_stacks *shown,
+				     const struct counted_stack *item)
+{
+	return shown->containers && shown->comms ?
+		       containers__find(shown->containers, item->cgroup) :
+		       NULL;
 }
 
 bool shown_stacks__delimits(const struct shown_stacks *shown, const struct counted_stack *item)

@@ -16,6 +16,7 @@
 #include "core/report/frame_text.h"
 
 struct accounting;
+struct containers;
 struct counted_stack;
 struct frame_names;
 struct frames;
@@ -26,7 +27,7 @@ struct sym_query;
 struct stack_layout {
 	const char *frame_indent;
 	const char *count_indent;
-	/* The line that names the process, from a comm that is safe to print. */
+	/* What names the process, from a comm that is safe to print; without a newline. */
 	void (*print_process)(FILE *out, const char *comm, uint32_t tgid);
 	bool delimits_always; /* with delimited: also where one of the stacks is empty */
 };
@@ -36,9 +37,10 @@ struct shown_stacks {
 	const struct stack_counts *counts;
 	const struct frame_names *names;
 	const struct stack_layout *layout;
-	bool comms;	/* keys have a comm; folded lines begin with it */
-	bool processes; /* print the line that names the process */
-	bool merged;	/* all processes together, in formats that tell them apart */
+	struct containers *containers; /* of the cgroups; NULL: they are not told */
+	bool comms;		       /* keys have a comm; folded lines begin with it */
+	bool processes;		       /* print the line that names the process */
+	bool merged;		       /* all processes together, in formats that tell them apart */
 	bool delimited; /* mark the border of kernel and user frames, where there are both */
 	struct frame_style style; /* verbose: with addresses, too, but in folded lines */
 	/* About the trace, for formats that tell. */
@@ -94,6 +96,10 @@ const struct sym_query *shown_stacks__answer(const struct shown_stacks *shown,
 
 /* The comm of a stack, safe to print and never empty. */
 void counted_stack__comm(const struct counted_stack *item, bool folded, char clean[COMM_LEN + 1]);
+
+/* The ID of the container that its process is in, of any bytes; NULL: of none. */
+const char *counted_stack__container(const struct shown_stacks *shown,
+				     const struct counted_stack *item);
 
 /* The border between its kernel and its user frames is to be marked. */
 bool shown_stacks__delimits(const struct shown_stacks *shown, const struct counted_stack *item);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A line for each stack, which is an object of JSON. */
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "core/format/format.h"
@@ -32,13 +33,18 @@ static int write_json(FILE *out, const struct shown_stacks *shown)
 {
 	for (size_t i = 0; i < shown->counts->nr; i++) {
 		const struct counted_stack *item = &shown->counts->items[i];
-		char comm[JSON_STRING_SIZE(COMM_LEN)];
+		const char *container = counted_stack__container(shown, item);
+		char comm[JSON_STRING_SIZE(COMM_LEN)], id[JSON_STRING_SIZE(NAME_MAX)];
 
 		fprintf(out, "{\"count\":%" PRIu64, item->count);
 		if (shown->comms) {
 			json__quote(item->key.comm, strnlen(item->key.comm, COMM_LEN), comm,
 				    sizeof(comm));
 			fprintf(out, ",\"comm\":%s,\"pid\":%" PRIu32, comm, item->key.tgid);
+		}
+		if (container) {
+			json__quote(container, strlen(container), id, sizeof(id));
+			fprintf(out, ",\"container\":%s", id);
 		}
 		fputs(",\"kernel\":[", out);
 		print_stack(out, shown, item, item->kernel, item->hidden);

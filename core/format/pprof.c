@@ -252,9 +252,10 @@ static void emit_sample(struct pprof *pprof, const struct counted_stack *item)
 {
 	uint64_t ids[2 * STACK_SLOTS];
 	int64_t values[] = {limited(item->count), cost_of(pprof->shown, item->count)};
-	Label pid = PERFTOOLS__PROFILES__LABEL__INIT, comm = pid, *labels[2];
+	Label pid = PERFTOOLS__PROFILES__LABEL__INIT, comm = pid, container = pid, *labels[3];
 	Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *samples[] = {&sample};
 	Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	const char *id = counted_stack__container(pprof->shown, item);
 	char name[COMM_LEN + 1];
 
 	sample.n_location_id = add_frames(pprof, item, item->kernel, item->hidden, ids);
@@ -273,6 +274,11 @@ static void emit_sample(struct pprof *pprof, const struct counted_stack *item)
 		comm.key = string_number(pprof, "comm");
 		comm.str = string_number(pprof, name);
 		labels[sample.n_label++] = &comm;
+	}
+	if (id) {
+		container.key = string_number(pprof, "container");
+		container.str = clean_string(pprof, id);
+		labels[sample.n_label++] = &container;
 	}
 	part.n_sample = 1;
 	part.sample = samples;

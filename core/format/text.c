@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Blocks of lines: a stack from its leaf, its process, its count. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/format/format.h"
+#include "core/trace/containers.h"
 #include "core/trace/stacks.h"
 #include "sym/types.h"
+#include "sym/util/text.h"
 
 /*
  * A mark has no address; neither has a frame of which only the file is known. Names stay in their
@@ -40,18 +43,32 @@ static void print_lines(FILE *out, const struct shown_stacks *shown,
 			    shown_stacks__answer(shown, item, frames, i));
 }
 
+/* As other tools show it: the beginning of the ID. */
+static void print_container(FILE *out, const char *id)
+{
+	char clean[CONTAINER_SHORT + 1];
+
+	text__clean(id, strlen(id), false, clean, sizeof(clean));
+	fprintf(out, " container %s", clean);
+}
+
 static void print_text(FILE *out, const struct shown_stacks *shown,
 		       const struct counted_stack *item)
 {
 	char comm[COMM_LEN + 1];
+	const char *container;
 
 	print_lines(out, shown, item, item->kernel, item->hidden);
 	if (shown_stacks__delimits(shown, item))
 		fputs("    --\n", out);
 	print_lines(out, shown, item, item->user, 0);
 	if (shown->processes) {
+		container = counted_stack__container(shown, item);
 		counted_stack__comm(item, false, comm);
 		shown->layout->print_process(out, comm, item->key.tgid);
+		if (container)
+			print_container(out, container);
+		fputc('\n', out);
 	}
 	fprintf(out, "%s%" PRIu64 "\n\n", shown->layout->count_indent, item->count);
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/kernel/cgroups.h"
 
+#include <errno.h>
 #include <mntent.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,4 +20,22 @@ char *cgroups__find_mount(void)
 	if (mounts)
 		endmntent(mounts);
 	return place;
+}
+
+int cgroups__walk(const char *folder, int (*visit)(void *context, FTSENT *entry), void *context)
+{
+	char *const roots[] = {(char *)(uintptr_t)folder, NULL};
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	int err = walk ? 0 : -errno;
+	FTSENT *entry;
+
+	while (!err && (entry = fts_read(walk))) {
+		if (entry->fts_info == FTS_D)
+			err = visit(context, entry);
+		else if (entry->fts_level == FTS_ROOTLEVEL)
+			err = -entry->fts_errno;
+	}
+	if (walk)
+		fts_close(walk);
+	return err;
 }

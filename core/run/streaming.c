@@ -16,7 +16,7 @@
 
 #define OUTPUT_BUFFER_SIZE (64 * 1024)
 
-static struct stream_writer make_writer(const struct streaming *streaming)
+static struct stream_writer make_writer(struct streaming *streaming)
 {
 	const struct trace_options *options = streaming->tracing.options;
 	bool kernel = !options->user_stacks_only, user = !options->kernel_stacks_only;
@@ -29,6 +29,7 @@ static struct stream_writer make_writer(const struct streaming *streaming)
 		.kernel = kernel,
 		.user = user,
 		.delimited = kernel && user,
+		.containers = streaming->tells_containers ? &streaming->containers : NULL,
 		.hides_tracing = streaming->tracing.probes.spec.kind == PROBE_TRACEPOINT,
 	};
 
@@ -52,6 +53,16 @@ static int start_naming(struct streaming *streaming, struct error *error)
 	return 0;
 }
 
+/* Those that have gone by the time of an event are known from the start. */
+static void find_containers(struct streaming *streaming)
+{
+	bool told = streaming->form == STREAM_TEXT ? streaming->tracing.options->verbose :
+						     streaming->form == STREAM_JSON;
+
+	streaming->tells_containers = told && !containers__read(&streaming->containers);
+	streaming->tracing.config->tell_cgroups = streaming->tells_containers;
+}
+
 int streaming__load(struct streaming *streaming, struct error *error)
 {
 	struct tracing *tracing = &streaming->tracing;
@@ -62,6 +73,7 @@ int streaming__load(struct streaming *streaming, struct error *error)
 		return error__set(error, -ENOENT, "cannot find the map of events");
 	bpf_map__set_max_entries(events, (uint32_t)streaming->buffer_size);
 	tracing->names_files = streaming->form == STREAM_PERF;
+	find_containers(streaming);
 	err = tracing__load(tracing, error);
 	if (!err)
 		err = stream__open(&streaming->stream, session__maps(tracing->session),
@@ -134,5 +146,6 @@ void streaming__release(struct streaming *streaming)
 	stream_names__free(streaming->names);
 	stream_processes__free(streaming->processes);
 	stream__free(streaming->stream);
+	containers__release(&streaming->containers);
 	tracing__release(&streaming->tracing);
 }

@@ -17,6 +17,7 @@ struct stream_event {
 	uint32_t cpu, tgid, tid;
 	uint32_t process; /* as stream_processes__meet() numbers them; 0 without user frames */
 	uint32_t epoch;
+	uint64_t cgroup;		  /* 0: it is not told */
 	struct sent_stack *kernel, *user; /* NULL in a gap; without frames: nr is 0 */
 	char comm[COMM_LEN];
 };

@@ -2,6 +2,7 @@
 #include "core/stream/writer.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "core/stream/event_queue.h"
 #include "core/stream/names.h"
 #include "core/stream/sent_stacks.h"
+#include "core/trace/containers.h"
 #include "sym/types.h"
 #include "sym/util/clock.h"
 #include "sym/util/text.h"
@@ -171,10 +173,18 @@ struct row_prefix {
 	size_t length;
 };
 
+/* NULL: in none. */
+static const char *container_of(const struct stream_writer *writer,
+				const struct stream_event *event)
+{
+	return writer->containers ? containers__find(writer->containers, event->cgroup) : NULL;
+}
+
 static void make_prefix(const struct stream_writer *writer, const struct stream_event *event,
 			struct row_prefix *prefix)
 {
-	char comm[COMM_COLUMN + 1];
+	char comm[COMM_COLUMN + 1], container[CONTAINER_SHORT + 1];
+	const char *id;
 
 	prefix->length = print_time(prefix->text, event->time);
 	while (prefix->length < TIME_COLUMN)
@@ -183,9 +193,11 @@ static void make_prefix(const struct stream_writer *writer, const struct stream_
 	if (!writer->style.verbose)
 		return;
 	text__clean(event->comm, strnlen(event->comm, COMM_LEN), false, comm, sizeof(comm));
-	prefix->length +=
-		(size_t)sprintf(prefix->text + prefix->length, "%-*s %-6" PRIu32 " %-3" PRIu32 " ",
-				COMM_COLUMN, comm, event->tgid, event->cpu);
+	id = container_of(writer, event);
+	text__clean(id ? id : "-", id ? strlen(id) : 1, false, container, sizeof(container));
+	prefix->length += (size_t)sprintf(
+		prefix->text + prefix->length, "%-*s %-6" PRIu32 " %-3" PRIu32 " %-*s ",
+		COMM_COLUMN, comm, event->tgid, event->cpu, CONTAINER_SHORT, container);
 }
 
 static void print_row(struct piece *piece, const struct row_prefix *prefix, const char *text)
@@ -273,6 +285,8 @@ static void print_json(const struct stream_writer *writer, const struct stream_e
 		       struct piece *piece)
 {
 	char time[TIME_SIZE], comm[JSON_STRING_SIZE(COMM_LEN)], start[256];
+	const char *id = container_of(writer, event);
+	char quoted[JSON_STRING_SIZE(NAME_MAX)];
 
 	print_time(time, event->time);
 	json__quote(event->comm, strnlen(event->comm, COMM_LEN), comm, sizeof(comm));
@@ -281,6 +295,11 @@ static void print_json(const struct stream_writer *writer, const struct stream_e
 		 ",\"cpu\":%" PRIu32,
 		 time, comm, event->tgid, event->tid, event->cpu);
 	put_string(piece, start);
+	if (id) {
+		put_string(piece, ",\"container\":");
+		json__quote(id, strlen(id), quoted, sizeof(quoted));
+		put_string(piece, quoted);
+	}
 	if (writer->kernel)
 		print_json_stack(piece, ",\"kernel\":[", event->kernel,
 				 count_hidden(writer, event->kernel));
@@ -373,7 +392,8 @@ void stream_writer__print_header(const struct stream_writer *writer)
 		return;
 	fprintf(writer->out, "%-18s ", "TIME(s)");
 	if (writer->style.verbose)
-		fprintf(writer->out, "%-*s %-6s %-3s ", COMM_COLUMN, "COMM", "PID", "CPU");
+		fprintf(writer->out, "%-*s %-6s %-3s %-*s ", COMM_COLUMN, "COMM", "PID", "CPU",
+			CONTAINER_SHORT, "CONTAINER");
 	fputs("STACK\n", writer->out);
 }
 

@@ -14,6 +14,7 @@
 #include "core/report/frame_json.h"
 #include "core/report/frame_text.h"
 
+struct containers;
 struct stream_event;
 struct sym_query;
 
@@ -23,10 +24,11 @@ struct stream_writer {
 	FILE *out;
 	enum stream_form form;
 	struct frame_style
-		style;	    /* not folded: see form; verbose: with the thread and the CPU, too */
-	char event[256];    /* how STREAM_PERF calls events */
-	bool kernel, user;  /* which stacks were asked for */
-	bool delimited;	    /* mark the border between them; not in JSON */
+		style;	   /* not folded: see form; verbose: with the thread and the CPU, too */
+	char event[256];   /* how STREAM_PERF calls events */
+	bool kernel, user; /* which stacks were asked for */
+	bool delimited;	   /* mark the border between them; not in JSON */
+	struct containers *containers; /* NULL: they are not told */
 	bool hides_tracing; /* kernel stacks begin at the tracepoint, not at what it calls */
 };
 

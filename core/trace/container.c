@@ -36,11 +36,10 @@ static bool is_id(const char *text, size_t length)
 }
 
 /*
- * The ID of a container in the name of its own cgroup. Returns its length, 0 if the cgroup is not
- * that of a container. These are the names that Docker, Podman, containerd, CRI-O, runc, LXC and
- * systemd-nspawn give; a process that watches a container has a cgroup beside it.
+ * These are the names that Docker, Podman, containerd, CRI-O, runc, LXC and systemd-nspawn give; a
+ * process that watches a container has a cgroup beside it.
  */
-static size_t find_id(const char *name, const char **id)
+size_t container__find_id(const char *name, const char **id)
 {
 	static const char *const watchers[] = {"libpod-conmon-", "crio-conmon-"};
 	static const char *const prefixes[] = {"docker-",	  "libpod-payload-", "libpod-",
@@ -88,15 +87,16 @@ static void search__release(struct search *search)
 	free(search->path);
 }
 
-/* Returns 0 or -ENOMEM. */
-static int look_at(struct search *search, const char *path, const char *name)
+static int look_at(void *context, FTSENT *entry)
 {
-	const char *id;
-	size_t length = find_id(name, &id), at = strlen(search->names);
+	struct search *search = context;
+	const char *name = entry->fts_name, *id;
+	size_t length = container__find_id(name, &id), at = strlen(search->names);
 
-	if (length < strlen(search->id) || !text__begins(id, search->id))
+	if (entry->fts_level == FTS_ROOTLEVEL || length < strlen(search->id) ||
+	    !text__begins(id, search->id))
 		return 0;
-	if (search->nr++ == 0 && !(search->path = strdup(path)))
+	if (search->nr++ == 0 && !(search->path = strdup(entry->fts_path)))
 		return -ENOMEM;
 	if (search->nr <= NAMED_MAX && at + 3 < sizeof(search->names)) {
 		if (at)
@@ -106,29 +106,10 @@ static int look_at(struct search *search, const char *path, const char *name)
 	return 0;
 }
 
-static int search_below(struct search *search, const char *folder)
-{
-	char *const roots[] = {(char *)(uintptr_t)folder, NULL};
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT | FTS_XDEV, NULL);
-	int err = walk ? 0 : -errno;
-	FTSENT *entry;
-
-	while (!err && (entry = fts_read(walk))) {
-		/* A cgroup that cannot be read is gone, or nothing for us. */
-		if (entry->fts_level == FTS_ROOTLEVEL)
-			err = -entry->fts_errno;
-		else if (entry->fts_info == FTS_D)
-			err = look_at(search, entry->fts_path, entry->fts_name);
-	}
-	if (walk)
-		fts_close(walk);
-	return err;
-}
-
 int container__open_below(const char *folder, const char *id, struct error *error)
 {
 	CLEANUP(search__release) struct search search = {.id = id};
-	int err = search_below(&search, folder), fd;
+	int err = cgroups__walk(folder, look_at, &search), fd;
 
 	if (err)
 		return error__set(error, err, "--container %.100s: cannot search %.100s: %s", id,

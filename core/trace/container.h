@@ -3,7 +3,15 @@
 #ifndef TRACEKIT_CORE_TRACE_CONTAINER_H
 #define TRACEKIT_CORE_TRACE_CONTAINER_H
 
+#include <stddef.h>
+
 struct error;
+
+/*
+ * The ID of a container in the name of its own cgroup. Returns its length, with *id in name, or 0
+ * if the cgroup is not that of a container.
+ */
+size_t container__find_id(const char *name, const char **id);
 
 /*
  * Open the cgroup of the only container whose ID begins with id, of the hierarchy of version 2.

@@ -83,6 +83,7 @@ static int append(struct stack_counts *counts, size_t *capacity, const struct st
 	counts->items[counts->nr++] = (struct counted_stack){.key = *key,
 							     .count = count->count,
 							     .time = count->time,
+							     .cgroup = count->cgroup,
 							     .kernel = &no_frames,
 							     .user = &no_frames};
 	return 0;

@@ -47,7 +47,7 @@ static void print_header(FILE *out, const struct counting *counting)
 
 static void print_process(FILE *out, const char *comm, uint32_t tgid)
 {
-	fprintf(out, "  %s [%" PRIu32 "]\n", comm, tgid);
+	fprintf(out, "  %s [%" PRIu32 "]", comm, tgid);
 }
 
 static const struct stack_layout layout = {

@@ -382,6 +382,40 @@ run_container() {
 	grep -Eq '^ +main$' out
 	grep -q "inside (" out
 	refute grep -q "spin (" out
+	# Its ID stands behind it, and behind no other.
+	profile -U -v -F 499 0.3 >out
+	grep -Eq "inside \([0-9]+\) container ${container:0:12}$" out
+	grep -q "spin ($pid)$" out
+	profile --format json -U -F 499 0.3 >out
+	[ "$(sed -n 's/.*"comm":"inside".*"container":"\([^"]*\)".*/\1/p' out | sort -u)" = "$container" ]
+	refute grep -q '"comm":"spin".*"container"' out
+	"$TRACEKIT" stacksnoop -v -n 20 --comm inside t:sched:sched_switch >out
+	[ "$(sed 1d out | cut -c 44-55 | sort -u)" = "${container:0:12}" ]
+	"$TRACEKIT" stacksnoop --json -n 20 --comm inside t:sched:sched_switch >out
+	[ "$(sed 's/.*"container":"\([^"]*\)".*/\1/' out | sort -u)" = "$container" ]
+}
+
+@test "the container of a process that has ended, in a cgroup below that of the container, and gone" {
+	make_cgroup
+	id=$(printf 'ab%.0s' {1..32})
+	mkdir "$cgroup/docker-$id.scope" "$cgroup/docker-$id.scope/below"
+	start_tracer stackcount -v -P -U "$SPIN:turn"
+	spin paths
+	enter "$pid" "$cgroup/docker-$id.scope/below"
+	spend "$pid" 5
+	kill "$pid"
+	wait "$pid" || true
+	rmdir "$cgroup/docker-$id.scope/below" "$cgroup/docker-$id.scope"
+	stop_tracer
+	grep -q "^    spin \[$pid\] container abababababab$" out
+	start_tracer stacksnoop -v -U "$SPIN:turn"
+	spin paths
+	# Made later than the trace.
+	id=$(printf 'cd%.0s' {1..32})
+	mkdir "$cgroup/docker-$id.scope"
+	enter "$pid" "$cgroup/docker-$id.scope"
+	wait_for grep -q 'spin  .* cdcdcdcdcdcd ' out
+	stop_tracer
 }
 
 @test "--container: none, and several" {

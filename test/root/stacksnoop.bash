@@ -22,7 +22,7 @@ stacksnoop_text() {
 	BEGIN { verbose = options ~ /v/; delimited = options ~ /d/; last = "0.000000000" }
 	NR == 1 {
 		header = sprintf("%-18s ", "TIME(s)")
-		if (verbose) header = header sprintf("%-12s %-6s %-3s ", "COMM", "PID", "CPU")
+		if (verbose) header = header sprintf("%-12s %-6s %-3s %-12s ", "COMM", "PID", "CPU", "CONTAINER")
 		if ($0 != header "STACK") wrong("header")
 		next
 	}
@@ -34,9 +34,9 @@ stacksnoop_text() {
 		if (verbose) {
 			comm = substr($0, length(prefix) + 1, 12)
 			rest = substr($0, length(prefix) + 14)
-			if (split(rest, word, " ") < 2) wrong("columns")
+			if (split(rest, word, " ") < 3) wrong("columns")
 			if (word[1] word[2] ~ /[^0-9]/) wrong("PID or CPU")
-			prefix = prefix comm sprintf(" %-6d %-3d ", word[1], word[2])
+			prefix = prefix comm sprintf(" %-6d %-3d %-12s ", word[1], word[2], word[3])
 		}
 		if (index($0, prefix) != 1) wrong("columns")
 		row = substr($0, length(prefix) + 1)

@@ -240,7 +240,7 @@ _Static_assert(ARRAY_SIZE(places) == ARRAY_SIZE(queries), "each frame has its an
 
 static void print_process(FILE *out, const char *comm, uint32_t tgid)
 {
-	fprintf(out, "  - %s (%" PRIu32 ")\n", comm, tgid);
+	fprintf(out, "  - %s (%" PRIu32 ")", comm, tgid);
 }
 
 static const struct stack_layout layout = {
