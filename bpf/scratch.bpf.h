@@ -73,7 +73,10 @@ struct scratch {
 	__u32 by_kernel; /* enum unwind_end: why the kernel walks the stack, if it does */
 	__u32 reserved;
 	union {
-		struct stack_key key;	   /* what an event is counted by, */
+		struct {
+			struct stack_key key;	  /* what an event is counted by, */
+			struct stack_count first; /* and its value before that, if it is new */
+		};
 		struct event_record event; /* or sent as */
 	};
 	struct stack stack;	   /* that is walked, */

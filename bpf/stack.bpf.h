@@ -74,17 +74,13 @@ __noinline int store_stack(__u32 number)
 	return outcome;
 }
 
-static __always_inline enum event_counter count_key(const struct stack_key *key)
+static __always_inline enum event_counter count_key(const struct scratch *scratch)
 {
+	const struct stack_key *key = &scratch->key;
 	struct stack_count *count = bpf_map_lookup_elem(&counts, key);
-	struct stack_count first = {};
 
 	if (!count) {
-		int err;
-
-		if (config.tell_cgroups)
-			first.cgroup = bpf_get_current_cgroup_id();
-		err = map_update(&counts, key, &first, BPF_NOEXIST);
+		int err = map_update(&counts, key, &scratch->first, BPF_NOEXIST);
 
 		if (err == -E2BIG)
 			return EVENTS_LOST_KEYS_FULL;
@@ -128,7 +124,7 @@ static __always_inline enum event_counter count_in_slot(void *ctx, enum user_wal
 			return outcome;
 		key->user = scratch->record.id;
 	}
-	return count_key(key);
+	return count_key(scratch);
 }
 
 /* Count an event of the process tgid. The result is for count_event(). */
@@ -141,7 +137,10 @@ static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk
 	if (!scratch)
 		return EVENTS_LOST_BUSY;
 	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
+	__builtin_memset(&scratch->first, 0, sizeof(scratch->first));
 	scratch->key.epoch = in_epoch;
+	if (config.tell_cgroups)
+		scratch->first.cgroup = bpf_get_current_cgroup_id();
 	if (config.key_by_process) {
 		scratch->key.tgid = tgid;
 		bpf_get_current_comm(scratch->key.comm, sizeof(scratch->key.comm));

@@ -9,20 +9,24 @@
 #include "sym/util/array.h"
 #include "sym/util/page.h"
 
-int counter__open(struct counter *counter)
+void counter__open(struct counter *counter)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	void *value;
+	int err;
 
 	counter->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, sizeof(uint32_t), sizeof(uint64_t),
 				      1, &options);
 	if (counter->map < 0)
-		return counter->map;
+		return;
 	value = page_map(counter->map, page_size(), PROT_READ | PROT_WRITE, 0);
-	if (value == MAP_FAILED)
-		return -errno;
-	counter->hits = value;
-	return 0;
+	if (value != MAP_FAILED) {
+		counter->hits = value;
+		return;
+	}
+	err = -errno;
+	close(counter->map);
+	counter->map = err;
 }
 
 void counter__close(struct counter *counter)
@@ -54,6 +58,8 @@ int counter__load(const struct counter *counter, enum bpf_prog_type type,
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = expected);
 
+	if (counter->map < 0)
+		return counter->map;
 	return bpf_prog_load(type, NULL, "GPL", instructions, ARRAY_SIZE(instructions), &options);
 }
 

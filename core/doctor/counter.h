@@ -7,12 +7,11 @@
 #include <stdint.h>
 
 struct counter {
-	int map;
+	int map;	/* or the negative errno why there is none */
 	uint64_t *hits; /* in the map, mapped; or NULL */
 };
 
-/* Returns 0 or a negative errno. */
-int counter__open(struct counter *counter);
+void counter__open(struct counter *counter);
 void counter__close(struct counter *counter);
 
 /* A program that adds to the counter. Returns its descriptor or a negative errno. */

@@ -42,9 +42,18 @@ static bool is_wanted(const struct examination *examination, const struct row *r
 
 /* ---- trials ---- */
 
+/* Whoever asks the kernel is ended by a filter of system calls. */
+static bool is_killed(const struct privileges *privileges)
+{
+	return privileges->filters[CALL_BPF] == FILTER_KILLS ||
+	       privileges->filters[CALL_PERF_EVENT_OPEN] == FILTER_KILLS;
+}
+
 static void examine(const struct row *row, struct trials *trials, struct finding *finding)
 {
-	if (row->try)
+	if (row->part == WAYS && is_killed(&trials->privileges))
+		finding__no(finding, "a filter of system calls ends whoever tries");
+	else if (row->try)
 		row->try(trials, finding);
 	else if (privileges__have(&trials->privileges, row->capability))
 		finding__yes(finding);
@@ -88,12 +97,11 @@ static enum doctor_verdict sum_up(const struct examination *examination)
 
 static void run_trials(struct examination *examination)
 {
-	struct trials trials = {0};
-	int err = counter__open(&trials.counter);
+	struct trials trials = {.counter.map = -EPERM};
 
-	if (err)
-		trials.counter.map = err;
 	privileges__read(&trials.privileges);
+	if (!is_killed(&trials.privileges))
+		counter__open(&trials.counter);
 	for (size_t i = 0; i < doctor_nr_rows; i++)
 		if (is_wanted(examination, &doctor_rows[i]))
 			examine(&doctor_rows[i], &trials, &examination->findings[i]);

@@ -2,11 +2,10 @@
 #include "core/doctor/finding.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "core/doctor/privileges.h"
 
 void finding__yes(struct finding *finding)
 {
@@ -29,17 +28,36 @@ void finding__untried(struct finding *finding, const char *why)
 	snprintf(finding->why, sizeof(finding->why), "%s", why);
 }
 
-void finding__refused(struct finding *finding, int code, const struct privileges *privileges,
-		      uint64_t needs)
+/* CAP_SYS_ADMIN is all of these, too. */
+static uint64_t missing_of(const struct privileges *privileges, uint64_t needs)
 {
-	uint64_t missing = needs & ~privileges->capabilities;
+	uint64_t had = privileges->capabilities;
+
+	if (had & CAPABILITY(CAP_SYS_ADMIN))
+		had |= CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) |
+		       CAPABILITY(CAP_CHECKPOINT_RESTORE);
+	return needs & ~had;
+}
+
+static bool is_filtered(const struct privileges *privileges, enum system_call call,
+			uint64_t missing)
+{
+	/* Without CAP_BPF the kernel itself may have refused. */
+	return call != CALL_OTHER && privileges->filters[call] != FILTER_NOTHING &&
+	       (call != CALL_BPF || !missing);
+}
+
+void finding__refused(struct finding *finding, int code, const struct privileges *privileges,
+		      enum system_call call, uint64_t needs)
+{
+	uint64_t missing = missing_of(privileges, needs);
 	char names[128];
 
 	if (code != -EPERM && code != -EACCES && code != -ENOSYS) {
 		finding__no(finding, "%s", strerror(-code));
-	} else if (privileges->bpf_is_filtered || privileges->perf_is_filtered) {
-		finding__no(finding, "%s: a filter refuses %s()", strerror(-code),
-			    privileges->bpf_is_filtered ? "bpf" : "perf_event_open");
+	} else if (is_filtered(privileges, call, missing)) {
+		finding__no(finding, "%s: a filter of system calls refuses %s()", strerror(-code),
+			    call == CALL_BPF ? "bpf" : "perf_event_open");
 		finding->help = "a seccomp profile that allows bpf and perf_event_open";
 	} else if (privileges->in_user_namespace) {
 		finding__no(finding, "%s: the privileges of a user namespace do not count",

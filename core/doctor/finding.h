@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-struct privileges;
+#include "core/doctor/privileges.h"
 
 enum answer {
 	ANSWER_UNTRIED, /* there is nothing here to try it with */
@@ -25,10 +25,10 @@ void finding__no(struct finding *finding, const char *format, ...)
 void finding__untried(struct finding *finding, const char *why);
 
 /*
- * No: the kernel refused with code, a negative errno. If privileges are missing, those of needs, a
- * set of capabilities, the text says which.
+ * No: the kernel refused a call with code, a negative errno. If privileges are missing, those of
+ * needs, a set of capabilities, the text says which.
  */
 void finding__refused(struct finding *finding, int code, const struct privileges *privileges,
-		      uint64_t needs);
+		      enum system_call call, uint64_t needs);
 
 #endif

@@ -8,13 +8,12 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/kernel/namespaces.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
-
-/* The inode of the first user namespace, from include/linux/proc_ns.h. */
-#define FIRST_USER_NAMESPACE 0xEFFFFFFDu
 
 static uint64_t read_capabilities(void)
 {
@@ -37,33 +36,46 @@ static bool is_in_user_namespace(void)
  * The kernel looks at arguments that cannot be right before it looks at privileges; a filter of
  * system calls does not. Linux 5.10 always refuses bpf() without CAP_BPF.
  */
-static bool is_filter(int error, int right_error)
+static bool is_refused(int error)
 {
-	return error != right_error && (error == EPERM || error == EACCES || error == ENOSYS);
+	return error == EPERM || error == EACCES || error == ENOSYS;
 }
 
 /* A size above that of any structure. */
-static bool bpf_is_filtered(void)
+static bool bpf_is_refused(void)
 {
-	return syscall(SYS_bpf, 9999, NULL, 1 << 20) < 0 && is_filter(errno, E2BIG);
+	return syscall(SYS_bpf, 9999, NULL, 1 << 20) < 0 && is_refused(errno);
 }
 
 /* All flags, also those that there are not. */
-static bool perf_is_filtered(void)
+static bool perf_event_open_is_refused(void)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr)};
 
-	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, ~0UL) < 0 && is_filter(errno, EINVAL);
+	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, ~0UL) < 0 && is_refused(errno);
+}
+
+/* In a child, since a filter can kill. */
+static enum filtering try_call(bool (*call_is_refused)(void))
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0)
+		_exit(call_is_refused());
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return FILTER_NOTHING;
+	if (WIFSIGNALED(status))
+		return FILTER_KILLS;
+	return WEXITSTATUS(status) ? FILTER_REFUSES : FILTER_NOTHING;
 }
 
 void privileges__read(struct privileges *privileges)
 {
 	privileges->capabilities = read_capabilities();
 	privileges->in_user_namespace = is_in_user_namespace();
-	privileges->perf_is_filtered = perf_is_filtered();
-	privileges->bpf_is_filtered =
-		bpf_is_filtered() && (privileges__have(privileges, CAP_BPF) ||
-				      privileges__have(privileges, CAP_SYS_ADMIN));
+	privileges->filters[CALL_BPF] = try_call(bpf_is_refused);
+	privileges->filters[CALL_PERF_EVENT_OPEN] = try_call(perf_event_open_is_refused);
 }
 
 bool privileges__have(const struct privileges *privileges, unsigned int capability)

@@ -10,11 +10,23 @@
 /* A capability as a set of one. */
 #define CAPABILITY(number) (1ULL << (number))
 
+enum system_call {
+	CALL_BPF,
+	CALL_PERF_EVENT_OPEN,
+	CALL_OTHER,
+};
+
+/* What becomes of whoever makes a system call, whatever it asks for. */
+enum filtering {
+	FILTER_NOTHING,
+	FILTER_REFUSES,
+	FILTER_KILLS,
+};
+
 struct privileges {
-	uint64_t capabilities;	/* the set of those that are effective */
-	bool in_user_namespace; /* not the first: then none of them counts */
-	bool bpf_is_filtered;	/* bpf() is refused whatever it is asked: by seccomp */
-	bool perf_is_filtered;	/* likewise perf_event_open() */
+	uint64_t capabilities;		    /* the set of those that are effective */
+	bool in_user_namespace;		    /* not the first: then none of them counts */
+	enum filtering filters[CALL_OTHER]; /* of system calls, by seccomp */
 };
 
 void privileges__read(struct privileges *privileges);

@@ -12,7 +12,7 @@
 
 struct trials {
 	struct privileges privileges;
-	struct counter counter; /* its map is negative, the errno, if there is none */
+	struct counter counter;
 	char *pattern;	   /* of events that stacksnoop can be tried with, allocated; or NULL */
 	enum answer names; /* whether kernel functions have had names in the trials so far */
 };
@@ -20,9 +20,9 @@ struct trials {
 typedef void trial(struct trials *trials, struct finding *finding);
 
 /* In trials_system.c: the kernel and how it is set up. */
-trial try_release, try_user_namespace, try_pid_namespace, try_bpf, try_memory_reads, try_maps,
-	try_memory, try_btf, try_kallsyms, try_tracefs, try_max_stack, try_cgroups, try_debug_files,
-	try_other_users, try_map_files;
+trial try_release, try_user_namespace, try_pid_namespace, try_system_calls, try_memory_reads,
+	try_maps, try_descriptors, try_proc, try_btf, try_kallsyms, try_tracefs, try_max_stack,
+	try_cgroups, try_debug_files, try_other_users, try_map_files;
 
 /* In trials_attach.c: each way of attaching. */
 trial try_programs, try_samples, try_cycles, try_records, try_raw_tracepoints, try_tracepoints,

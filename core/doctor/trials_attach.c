@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,13 +21,13 @@
 #include "sym/util/number.h"
 
 #define LOADING (CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON))
-#define ALWAYS	CAPABILITY(CAP_SYS_ADMIN)
 
 /* How long a sample may take, in nanoseconds. */
 #define PATIENCE (2 * NANOSECONDS)
 
-/* All processes end in this function of the kernel. */
+/* All processes end in this function of the kernel, and come by this tracepoint. */
 static const char exit_function[] = "do_exit";
+static const char exit_tracepoint[] = "sched_process_exit";
 
 void make_exit(void)
 {
@@ -38,19 +39,26 @@ void make_exit(void)
 		waitpid(pid, NULL, 0);
 }
 
-/* A program that counts, or a negative errno. */
-static int load(const struct trials *trials, enum bpf_prog_type type, enum bpf_attach_type expected)
+/* A program that counts; or negative, with the reason found. */
+static int load(struct trials *trials, struct finding *finding, enum bpf_prog_type type,
+		enum bpf_attach_type expected)
 {
-	return trials->counter.map < 0 ? trials->counter.map :
-					 counter__load(&trials->counter, type, expected);
+	int program = counter__load(&trials->counter, type, expected);
+
+	if (program < 0)
+		finding__refused(finding, program, &trials->privileges, CALL_BPF, LOADING);
+	return program;
 }
 
-/* Yes if fire() is counted while link, a descriptor or a negative errno, is open. Closes it. */
-static void expect_hit(struct trials *trials, struct finding *finding, int link, void (*fire)(void),
-		       uint64_t needs)
+/*
+ * Yes if fire() is counted while link, which is closed then, is open; it can be a negative errno of
+ * call.
+ */
+static void expect_hit(struct trials *trials, struct finding *finding, int link,
+		       enum system_call call, void (*fire)(void))
 {
 	if (link < 0) {
-		finding__refused(finding, link, &trials->privileges, needs);
+		finding__refused(finding, link, &trials->privileges, call, LOADING);
 		return;
 	}
 	counter__take(&trials->counter);
@@ -69,18 +77,29 @@ void try_programs(struct trials *trials, struct finding *finding)
 						   BPF_PROG_TYPE_RAW_TRACEPOINT};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
-		int program = load(trials, types[i], 0);
+		CLEANUP_CLOSE int program = load(trials, finding, types[i], 0);
 
-		if (program < 0) {
-			finding__refused(finding, program, &trials->privileges, LOADING);
+		if (program < 0)
 			return;
-		}
-		close(program);
 	}
 	finding__yes(finding);
 }
 
-/* ---- samples ---- */
+/* ---- perf events ---- */
+
+/* By this setting the kernel refuses perf events to whoever has CAP_PERFMON alone. */
+static void say_if_paranoid(const struct trials *trials, struct finding *finding)
+{
+	const struct privileges *privileges = &trials->privileges;
+	long paranoid;
+
+	if (finding->answer != ANSWER_NO || !privileges__have(privileges, CAP_PERFMON) ||
+	    privileges__have(privileges, CAP_SYS_ADMIN) ||
+	    !sysctl__read("kernel/perf_event_paranoid", &paranoid) || paranoid <= 2)
+		return;
+	finding__no(finding, "kernel.perf_event_paranoid is %ld: only CAP_SYS_ADMIN may", paranoid);
+	finding->help = "'sysctl kernel.perf_event_paranoid=2', or run it as root";
+}
 
 static struct counter *sampled;
 
@@ -97,23 +116,17 @@ static void burn(void)
 static void try_event(struct trials *trials, struct finding *finding, struct perf_event_attr *attr,
 		      pid_t pid)
 {
-	CLEANUP_CLOSE int program = load(trials, BPF_PROG_TYPE_PERF_EVENT, 0);
+	CLEANUP_CLOSE int program = load(trials, finding, BPF_PROG_TYPE_PERF_EVENT, 0);
+	int link;
 
-	sampled = &trials->counter;
-	expect_hit(trials, finding, program < 0 ? program : link__perf_event(program, attr, pid),
-		   burn, LOADING);
-}
-
-/* The kernel refuses perf events by this setting whoever has CAP_PERFMON alone. */
-static void say_if_paranoid(const struct trials *trials, struct finding *finding)
-{
-	long paranoid;
-
-	if (finding->answer != ANSWER_NO || privileges__have(&trials->privileges, CAP_SYS_ADMIN) ||
-	    !sysctl__read("kernel/perf_event_paranoid", &paranoid) || paranoid <= 2)
+	if (program < 0)
 		return;
-	finding__no(finding, "kernel.perf_event_paranoid is %ld: only CAP_SYS_ADMIN may", paranoid);
-	finding->help = "'sysctl kernel.perf_event_paranoid=2', or run it as root";
+	sampled = &trials->counter;
+	link = link__perf_event(program, attr, pid);
+	expect_hit(trials, finding, link, CALL_PERF_EVENT_OPEN, burn);
+	if (link == -ENOENT || link == -EOPNOTSUPP)
+		finding__no(finding, "the machine has no such counter, or does not show it");
+	say_if_paranoid(trials, finding);
 }
 
 void try_samples(struct trials *trials, struct finding *finding)
@@ -123,7 +136,6 @@ void try_samples(struct trials *trials, struct finding *finding)
 				       .sample_period = NANOSECONDS / 1000};
 
 	try_event(trials, finding, &attr, 0);
-	say_if_paranoid(trials, finding);
 }
 
 void try_cycles(struct trials *trials, struct finding *finding)
@@ -137,25 +149,22 @@ void try_cycles(struct trials *trials, struct finding *finding)
 
 void try_records(struct trials *trials, struct finding *finding)
 {
+	const struct process_record *record;
 	struct process_records *records;
+	bool any = false;
 	struct error error;
 	int err = process_records__open(&records, PROCESS_RECORDS_START, &error);
-	bool any = false;
 
 	if (err) {
-		finding__refused(finding, err, &trials->privileges, CAPABILITY(CAP_PERFMON));
+		finding__refused(finding, err, &trials->privileges, CALL_PERF_EVENT_OPEN,
+				 CAPABILITY(CAP_PERFMON));
 		say_if_paranoid(trials, finding);
 		return;
 	}
 	make_exit();
 	err = process_records__read(records);
-	while (!err && !any) {
-		const struct process_record *record = process_records__next(records, UINT64_MAX);
-
-		if (!record)
-			break;
+	while (!err && !any && (record = process_records__next(records, UINT64_MAX)))
 		any = record->deed == PROCESS_FORKED;
-	}
 	process_records__close(records);
 	if (any)
 		finding__yes(finding);
@@ -167,27 +176,33 @@ void try_records(struct trials *trials, struct finding *finding)
 
 void try_raw_tracepoints(struct trials *trials, struct finding *finding)
 {
-	CLEANUP_CLOSE int program = load(trials, BPF_PROG_TYPE_RAW_TRACEPOINT, 0);
+	CLEANUP_CLOSE int program = load(trials, finding, BPF_PROG_TYPE_RAW_TRACEPOINT, 0);
 
-	expect_hit(trials, finding,
-		   program < 0 ? program : bpf_raw_tracepoint_open("sched_process_exit", program),
-		   make_exit, LOADING);
+	if (program >= 0)
+		expect_hit(trials, finding, bpf_raw_tracepoint_open(exit_tracepoint, program),
+			   CALL_BPF, make_exit);
 }
 
 void try_tracepoints(struct trials *trials, struct finding *finding)
 {
-	CLEANUP_CLOSE int program = load(trials, BPF_PROG_TYPE_TRACEPOINT, 0);
+	CLEANUP_CLOSE int program = load(trials, finding, BPF_PROG_TYPE_TRACEPOINT, 0);
+	char path[64];
 
-	expect_hit(trials, finding,
-		   program < 0 ? program : link__tracepoint(program, "sched/sched_process_exit"),
-		   make_exit, LOADING);
+	if (program < 0)
+		return;
+	try_tracefs(trials, finding);
+	if (finding->answer != ANSWER_YES)
+		return;
+	snprintf(path, sizeof(path), "sched/%s", exit_tracepoint);
+	expect_hit(trials, finding, link__tracepoint(program, path), CALL_PERF_EVENT_OPEN,
+		   make_exit);
 	say_if_paranoid(trials, finding);
 }
 
-/* ---- functions ---- */
+/* ---- functions of the kernel ---- */
 
 /* What keeps probes that are attached from being hit. */
-static void say_why_not_hit(struct finding *finding)
+static void say_if_disabled(struct finding *finding)
 {
 	long enabled;
 
@@ -200,69 +215,102 @@ static void say_why_not_hit(struct finding *finding)
 
 void try_kprobe_multi(struct trials *trials, struct finding *finding)
 {
-	CLEANUP_CLOSE int program = load(trials, BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI);
+	CLEANUP_CLOSE int simple = load(trials, finding, BPF_PROG_TYPE_KPROBE, 0);
+	CLEANUP_CLOSE int program = -1;
 	const char *name = exit_function;
-	int has = link__has_kernel_functions();
 
-	if (!has) {
+	if (simple < 0)
+		return;
+	if (!link__has_kernel_functions()) {
 		finding__no(finding, "the kernel has no such links (they came with Linux 5.18, "
 				     "and need CONFIG_FPROBE)");
 		return;
 	}
-	expect_hit(trials, finding, program < 0 ? program : link__kernel_names(program, &name, 1),
-		   make_exit, LOADING);
-	say_why_not_hit(finding);
+	program = load(trials, finding, BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI);
+	if (program < 0)
+		return;
+	expect_hit(trials, finding, link__kernel_names(program, &name, 1), CALL_BPF, make_exit);
+	say_if_disabled(finding);
 }
 
 /* The type of perf events that probe; says why there is none. */
-static bool find_type(struct finding *finding, const char *kind, const char *config,
+static bool find_type(struct finding *finding, const char *kind, const char *option,
 		      struct perf_event_attr *attr)
 {
 	int type = link__perf_type(kind);
 
-	if (type < 0)
-		finding__no(finding, "the kernel is built without %s, or there is no /sys", config);
+	if (type == -ENOENT)
+		finding__no(finding, "the kernel is built without %s, or there is no /sys", option);
+	else if (type < 0)
+		finding__no(finding, "cannot read the type of %ss: %s", kind, strerror(-type));
 	attr->type = (uint32_t)type;
 	return type >= 0;
 }
 
 void try_kprobe(struct trials *trials, struct finding *finding)
 {
-	CLEANUP_CLOSE int program = load(trials, BPF_PROG_TYPE_KPROBE, 0);
+	CLEANUP_CLOSE int program = load(trials, finding, BPF_PROG_TYPE_KPROBE, 0);
 	struct perf_event_attr attr = {.kprobe_func = (uintptr_t)exit_function};
 
-	if (!find_type(finding, "kprobe", "CONFIG_KPROBE_EVENTS", &attr))
+	if (program < 0 || !find_type(finding, "kprobe", "CONFIG_KPROBE_EVENTS", &attr))
 		return;
-	expect_hit(trials, finding, program < 0 ? program : link__perf_event(program, &attr, 0),
-		   make_exit, LOADING);
-	say_why_not_hit(finding);
+	expect_hit(trials, finding, link__perf_event(program, &attr, 0), CALL_PERF_EVENT_OPEN,
+		   make_exit);
+	say_if_disabled(finding);
 	say_if_paranoid(trials, finding);
+}
+
+/* ---- user code ---- */
+
+/* Where the probe is in our own file: *fd is a descriptor of it, the caller's to close. */
+static bool find_own_code(struct finding *finding, uint64_t *offset, int *fd)
+{
+	*offset = own_probe__offset();
+	if (!*offset) {
+		finding__untried(finding, "we do not know where our own code is");
+		return false;
+	}
+	*fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (*fd < 0)
+		finding__untried(finding, "/proc/self/exe cannot be opened");
+	return *fd >= 0;
 }
 
 void try_uprobe_multi(struct trials *trials, struct finding *finding)
 {
-	CLEANUP_CLOSE int program =
-		load(trials, BPF_PROG_TYPE_KPROBE, (enum bpf_attach_type)ATTACH_TYPE_UPROBE_MULTI);
-	CLEANUP_CLOSE int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	uint64_t offset = own_probe__offset();
+	CLEANUP_CLOSE int simple = load(trials, finding, BPF_PROG_TYPE_KPROBE, 0);
+	CLEANUP_CLOSE int program = -1, file = -1;
+	uint64_t offset;
 
+	if (simple < 0 || !find_own_code(finding, &offset, &file))
+		return;
 	if (!link__has_user_code()) {
 		finding__no(finding, "the kernel has no such links (they came with Linux 6.6)");
 		return;
 	}
-	expect_hit(trials, finding,
-		   program < 0 ? program : link__user_code(program, file, &offset, NULL, 1, 0),
-		   own_probe__fire, LOADING);
+	program = load(trials, finding, BPF_PROG_TYPE_KPROBE,
+		       (enum bpf_attach_type)ATTACH_TYPE_UPROBE_MULTI);
+	if (program >= 0)
+		expect_hit(trials, finding, link__user_code(program, file, &offset, NULL, 1, 0),
+			   CALL_BPF, own_probe__fire);
 }
 
 void try_uprobe(struct trials *trials, struct finding *finding)
 {
-	CLEANUP_CLOSE int program = load(trials, BPF_PROG_TYPE_KPROBE, 0);
-	struct perf_event_attr attr = {.uprobe_path = (uintptr_t) "/proc/self/exe",
-				       .probe_offset = own_probe__offset()};
+	CLEANUP_CLOSE int program = load(trials, finding, BPF_PROG_TYPE_KPROBE, 0);
+	struct perf_event_attr attr = {.uprobe_path = (uintptr_t) "/proc/self/exe"};
+	CLEANUP_CLOSE int file = -1;
+	uint64_t offset;
+	int link;
 
-	if (!find_type(finding, "uprobe", "CONFIG_UPROBE_EVENTS", &attr))
+	if (program < 0 || !find_own_code(finding, &offset, &file) ||
+	    !find_type(finding, "uprobe", "CONFIG_UPROBE_EVENTS", &attr))
 		return;
-	expect_hit(trials, finding, program < 0 ? program : link__perf_event(program, &attr, 0),
-		   own_probe__fire, LOADING | ALWAYS);
+	attr.probe_offset = offset;
+	link = link__perf_event(program, &attr, 0);
+	expect_hit(trials, finding, link, CALL_PERF_EVENT_OPEN, own_probe__fire);
+	/* From Linux 6.1 on this takes more than others. */
+	if (link == -EPERM || link == -EACCES)
+		finding__refused(finding, link, &trials->privileges, CALL_PERF_EVENT_OPEN,
+				 CAPABILITY(CAP_SYS_ADMIN));
 }

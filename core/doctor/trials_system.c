@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <bpf/bpf.h>
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 #include "core/doctor/trials.h"
 #include "core/kernel/bpf_error.h"
 #include "core/kernel/cgroups.h"
+#include "core/kernel/namespaces.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/kernel_fs.h"
@@ -23,14 +24,11 @@
 /* The oldest kernel that the programs are made for. */
 enum { OLDEST_MAJOR = 5, OLDEST_MINOR = 10 };
 
-/* The inode of the first PID namespace, from include/linux/proc_ns.h. */
-#define FIRST_PID_NAMESPACE 0xEFFFFFFCu
-
 /* About as much as the maps of a trace take that asks for nothing special. */
-#define MAPS_KIB ((uint64_t)64 * 1024)
+#define MAPS_MB 64u
 
-/* More than any limit of locked memory lets an ordinary user have. */
-#define LARGE_MAP (16u << 20)
+/* As many as a trace may open: some for each CPU, process and file. */
+#define DESCRIPTORS 1024
 
 /* Frames that the kernel hands out of a stack, if nobody has changed it. */
 #define KERNEL_FRAMES 127
@@ -49,35 +47,53 @@ void try_release(struct trials *trials, struct finding *finding)
 		finding__yes(finding);
 }
 
-void try_user_namespace(struct trials *trials, struct finding *finding)
+/* Of the kind that name says, in /proc/self/ns. */
+static void try_namespace(struct finding *finding, const char *name, ino_t first)
 {
-	if (trials->privileges.in_user_namespace)
-		finding__no(finding, "/proc/self/ns/user is another one");
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", name);
+	if (stat(path, &st))
+		finding__untried(finding, "/proc does not say");
+	else if (st.st_ino != first)
+		finding__no(finding, "%s is another one", path);
 	else
 		finding__yes(finding);
+}
+
+void try_user_namespace(struct trials *trials, struct finding *finding)
+{
+	(void)trials;
+	try_namespace(finding, "user", FIRST_USER_NAMESPACE);
 }
 
 void try_pid_namespace(struct trials *trials, struct finding *finding)
 {
-	struct stat st;
-
 	(void)trials;
-	if (stat("/proc/self/ns/pid", &st))
-		finding__no(finding, "/proc/self/ns/pid: %s", strerror(errno));
-	else if (st.st_ino != FIRST_PID_NAMESPACE)
-		finding__no(finding, "/proc/self/ns/pid is another one");
-	else
-		finding__yes(finding);
+	try_namespace(finding, "pid", FIRST_PID_NAMESPACE);
 }
 
-void try_bpf(struct trials *trials, struct finding *finding)
+void try_system_calls(struct trials *trials, struct finding *finding)
 {
-	if (trials->privileges.bpf_is_filtered)
-		finding__no(finding, "bpf() is refused whatever it is asked");
-	else if (trials->privileges.perf_is_filtered)
-		finding__no(finding, "perf_event_open() is refused whatever it is asked");
-	else
-		finding__yes(finding);
+	static const char *const names[] = {
+		[CALL_BPF] = "bpf", [CALL_PERF_EVENT_OPEN] = "perf_event_open"};
+	const struct privileges *privileges = &trials->privileges;
+	bool may_load = privileges__have(privileges, CAP_BPF) ||
+			privileges__have(privileges, CAP_SYS_ADMIN);
+
+	finding__yes(finding);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (privileges->filters[i] == FILTER_KILLS)
+			finding__no(finding, "%s() ends whoever calls it", names[i]);
+		else if (privileges->filters[i] == FILTER_NOTHING)
+			continue;
+		else if (i == CALL_BPF && !may_load)
+			finding__untried(finding, "without CAP_BPF bpf() is refused in any case");
+		else
+			finding__no(finding, "%s() is refused whatever it is asked", names[i]);
+		return;
+	}
 }
 
 void try_memory_reads(struct trials *trials, struct finding *finding)
@@ -101,39 +117,67 @@ void try_memory_reads(struct trials *trials, struct finding *finding)
 		finding__no(finding, "%s%s", strerror(-program),
 			    bpf_error__is_locked_down() ? ": lockdown=confidentiality" : "");
 	} else {
-		finding__refused(finding, program, &trials->privileges,
+		finding__refused(finding, program, &trials->privileges, CALL_BPF,
 				 CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON));
 	}
 }
 
+/* So much memory is free; UINT64_MAX if nobody says. */
+static uint64_t read_free_mb(void)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/meminfo", "re");
+	uint64_t kib;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
+			return kib / 1024;
+	return UINT64_MAX;
+}
+
 void try_maps(struct trials *trials, struct finding *finding)
 {
-	CLEANUP_CLOSE int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, sizeof(uint32_t),
-					       LARGE_MAP / 1024, 1024, NULL);
+	uint64_t free_mb = read_free_mb();
+	CLEANUP_CLOSE int map = -1;
 
+	if (free_mb < MAPS_MB) {
+		finding__no(finding, "%" PRIu64 " MB of memory are free", free_mb);
+		return;
+	}
+	map = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, sizeof(uint32_t), 1 << 20, MAPS_MB, NULL);
 	if (map >= 0) {
 		finding__yes(finding);
 		return;
 	}
-	finding__refused(finding, map, &trials->privileges, CAPABILITY(CAP_BPF));
-	if (map == -EPERM && privileges__have(&trials->privileges, CAP_BPF))
+	finding__refused(finding, map, &trials->privileges, CALL_BPF, CAPABILITY(CAP_BPF));
+	if (map == -EPERM && !finding->help)
 		finding->help = "'ulimit -l unlimited' (before Linux 5.11)";
+	else if (map == -ENOMEM)
+		finding->help =
+			"a larger memory.max of the cgroup, or smaller --stack-storage-size "
+			"and --unwind-memory";
 }
 
-void try_memory(struct trials *trials, struct finding *finding)
+void try_descriptors(struct trials *trials, struct finding *finding)
 {
-	CLEANUP_FCLOSE FILE *file = fopen("/proc/meminfo", "re");
-	char line[128];
-	uint64_t kib = 0;
+	struct rlimit limit;
 
 	(void)trials;
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
-			break;
-	if (!kib)
-		finding__untried(finding, "/proc/meminfo does not say");
-	else if (kib < MAPS_KIB)
-		finding__no(finding, "%" PRIu64 " MB are free", kib / 1024);
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max >= DESCRIPTORS)
+		finding__yes(finding);
+	else
+		finding__no(finding, "the limit is %ju", (uintmax_t)limit.rlim_max);
+}
+
+void try_proc(struct trials *trials, struct finding *finding)
+{
+	char self[16] = "";
+
+	(void)trials;
+	if (readlink("/proc/self", self, sizeof(self) - 1) < 0)
+		finding__no(finding, "/proc/self: %s", strerror(errno));
+	else if (atoi(self) != getpid())
+		finding__no(finding, "it is that of another PID namespace");
 	else
 		finding__yes(finding);
 }
@@ -157,11 +201,15 @@ void try_kallsyms(struct trials *trials, struct finding *finding)
 	CLEANUP_FCLOSE FILE *file = fopen("/proc/kallsyms", "re");
 	uint64_t address = 0;
 	long restricted = 0;
+	char line[1024];
 
-	if (!file || fscanf(file, "%" SCNx64, &address) != 1) {
-		finding__no(finding, "/proc/kallsyms: %s", file ? "empty" : strerror(errno));
+	if (!file) {
+		finding__no(finding, "/proc/kallsyms: %s", strerror(errno));
 		return;
 	}
+	/* On x86-64 the first ones are offsets in the data of a CPU, and begin at 0. */
+	while (!address && fgets(line, sizeof(line), file))
+		address = strtoull(line, NULL, 16);
 	if (address) {
 		finding__yes(finding);
 		return;
@@ -187,7 +235,7 @@ void try_tracefs(struct trials *trials, struct finding *finding)
 		finding__no(finding, "it is not mounted, and only CAP_SYS_ADMIN may mount it");
 		finding->help = "run it as root, or 'mount -t tracefs nodev /sys/kernel/tracing'";
 	} else {
-		finding__refused(finding, code, &trials->privileges,
+		finding__refused(finding, code, &trials->privileges, CALL_OTHER,
 				 CAPABILITY(CAP_DAC_READ_SEARCH));
 	}
 }
@@ -197,7 +245,9 @@ void try_max_stack(struct trials *trials, struct finding *finding)
 	long frames;
 
 	(void)trials;
-	if (sysctl__read("kernel/perf_event_max_stack", &frames) && frames < KERNEL_FRAMES)
+	if (!sysctl__read("kernel/perf_event_max_stack", &frames))
+		finding__untried(finding, "/proc does not say");
+	else if (frames < KERNEL_FRAMES)
 		finding__no(finding, "kernel.perf_event_max_stack is %ld", frames);
 	else
 		finding__yes(finding);
@@ -278,8 +328,17 @@ static void try_on_others(struct trials *trials, struct finding *finding, int (*
 	const struct dirent *entry;
 	struct stat st;
 
-	finding__untried(finding, "no process of another user is running");
-	while (directory && finding->answer != ANSWER_YES && (entry = readdir(directory))) {
+	if (!directory) {
+		finding__no(finding, "/proc: %s", strerror(errno));
+		return;
+	}
+	/* Each PID namespace has a process of this number. */
+	if (fstatat(dirfd(directory), "1", &st, 0))
+		finding__no(finding, "/proc hides other users' processes (hidepid), or is not "
+				     "mounted");
+	else
+		finding__untried(finding, "no process of another user is running");
+	while (finding->answer != ANSWER_YES && (entry = readdir(directory))) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 		int err;
 
@@ -290,7 +349,7 @@ static void try_on_others(struct trials *trials, struct finding *finding, int (*
 		if (!err)
 			finding__yes(finding);
 		else if (err != -ENOENT && err != -ESRCH)
-			finding__refused(finding, err, &trials->privileges, needs);
+			finding__refused(finding, err, &trials->privileges, CALL_OTHER, needs);
 	}
 }
 

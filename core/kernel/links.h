@@ -40,8 +40,7 @@ int link__user_code(int program_fd, int file_fd, const uint64_t *offsets,
  */
 int link__perf_event(int program_fd, struct perf_event_attr *attr, pid_t pid);
 
-/* The type of perf events that probe, kind "kprobe" or "uprobe", or a negative errno: it has none.
- */
+/* The type of perf events that probe; kind: "kprobe" or "uprobe". Or a negative errno. */
 int link__perf_type(const char *kind);
 
 /*

@@ -155,8 +155,7 @@ static void configure_tracepoints(struct attachment *attachment, struct trace_co
 		need(attachment, PERF_TRACEPOINT);
 		if (attachment->targets->tracepoints.tracepoints[i].dynamic)
 			need(attachment, KERNEL_FUNCTION);
-		if (!attachment->perf_tracepoints)
-			need(attachment, RAW_TRACEPOINT);
+		need(attachment, RAW_TRACEPOINT);
 	}
 }
 

@@ -94,6 +94,9 @@ void probes__say_what_is_left_out(const struct probes *probes, bool verbose)
 	const struct target_list *targets = &probes->targets;
 
 	say_failures(probes, verbose);
+	if (targets->kind == PROBE_TRACEPOINT && targets->tracepoints.events < 0)
+		message("tracefs is closed to us: the tracepoint was taken by its name, whatever "
+			"its category is");
 	if (targets->without_place)
 		message("%zu USDT probes are left out: what their notes say is in no place of the "
 			"file",

@@ -36,8 +36,8 @@ struct target_file {
 /* All zero is an empty list. */
 struct target_list {
 	enum probe_kind kind;
-	struct target
-		*targets; /* user code: file by file, misread ones last; ambiguous ones last */
+	/* User code file by file, with misread ones last; ambiguous functions last. */
+	struct target *targets;
 	size_t nr, capacity;
 	size_t probes; /* how many there are for the user: the sites of one USDT probe are one */
 	struct target_file *files;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
+#include "core/kernel/namespaces.h"
 #include "core/kernel/types.h"
 #include "core/options/comm_glob.h"
 #include "core/options/trace_options.h"
@@ -25,8 +26,6 @@
  */
 static int find_pid_namespace(struct trace_config *config, struct error *error)
 {
-	/* PROC_PID_INIT_INO of the kernel, part of its ABI since 3.8 (98f842e675f9) */
-	const ino_t initial = 0xEFFFFFFC;
 	char self[16] = "";
 	struct stat st;
 
@@ -38,7 +37,7 @@ static int find_pid_namespace(struct trace_config *config, struct error *error)
 		return error__set(error, -EXDEV,
 				  "/proc is that of another PID namespace; mount one of this "
 				  "(unshare: --mount-proc)");
-	if (st.st_ino != initial) {
+	if (st.st_ino != FIRST_PID_NAMESPACE) {
 		config->pidns_dev = st.st_dev;
 		config->pidns_ino = st.st_ino;
 	}

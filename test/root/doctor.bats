@@ -96,6 +96,7 @@ verdict() {
 	answers programs yes
 	answers maps yes
 	answers records yes
+	answers kallsyms yes
 	answers raw-tracepoints yes
 	answers CAP_BPF yes
 	verdict profile works
@@ -186,10 +187,14 @@ verdict() {
 	type -P python3 >/dev/null || skip "python3 is not installed"
 	cat >filtered.py <<-'END'
 		import ctypes, os, platform, struct, sys
-		# Refuse the system call with EPERM, allow all others: load its number, compare, return.
+		# Refuse the system call with EPERM, or kill, allow all others: load its number, compare, return.
+		verdict = 0x00050001
+		if sys.argv[1] == 'kill':
+		    verdict = 0x80000000
+		    del sys.argv[1]
 		number = {'x86_64': 321, 'aarch64': 280}[platform.machine()]
 		code = b''.join(struct.pack('HBBI', *line) for line in (
-		    (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)))
+		    (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, verdict), (0x06, 0, 0, 0x7fff0000)))
 		buffer = ctypes.create_string_buffer(code)
 		program = ctypes.create_string_buffer(struct.pack('HxxxxxxQ', 4, ctypes.addressof(buffer)))
 		libc = ctypes.CDLL(None, use_errno=True)
@@ -201,8 +206,23 @@ verdict() {
 	[ "$status" -eq 2 ]
 	answers system-calls no
 	answers CAP_BPF yes
-	[ "$(why programs)" = 'Operation not permitted: a filter refuses bpf()' ]
+	[ "$(why programs)" = 'Operation not permitted: a filter of system calls refuses bpf()' ]
 	grep -q '"check":"programs",.*"help":"a seccomp profile' report
+	prefix+=(kill)
+	examine
+	[ "$status" -eq 2 ]
+	[ "$(why system-calls)" = 'bpf() ends whoever calls it' ]
+	[[ $(why samples) == 'it was ended by signal '* ]]
+	[ "$(why programs)" = 'a filter of system calls ends whoever tries' ]
+}
+
+@test "less memory than maps take" {
+	unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
+	printf 'MemTotal: 99999 kB\nMemAvailable: 40960 kB\n' >meminfo
+	prefix=(unshare --mount bash -c 'mount --bind meminfo /proc/meminfo && exec "$@"' -)
+	examine
+	[ "$(why maps)" = '40 MB of memory are free' ]
+	grep -q '"check":"maps",.*"help":"' report
 }
 
 # bats test_tags=between

@@ -6,6 +6,7 @@
  * until a signal, as nice as any program: a test on one CPU may itself be less so.
  */
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -327,6 +328,21 @@ static void forged(unsigned int first)
 }
 #endif
 
+/* Changes a BPF map as fast as it can. Without BPF it ends. */
+static void update_map(void)
+{
+	union bpf_attr create = {
+		.map_type = BPF_MAP_TYPE_HASH, .key_size = 8, .value_size = 8, .max_entries = 64};
+	int fd = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &create, sizeof(create));
+
+	for (uint64_t key = 0; fd >= 0; key = (key + 1) % 64) {
+		union bpf_attr update = {
+			.map_fd = (uint32_t)fd, .key = (uintptr_t)&key, .value = (uintptr_t)&key};
+
+		syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &update, sizeof(update));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -350,6 +366,8 @@ int main(int argc, char **argv)
 		func_ab();
 	else if (!strcmp(mode, "mangled"))
 		cplusplus_function();
+	else if (!strcmp(mode, "map-updates"))
+		update_map();
 	else if (!strcmp(mode, "vdso"))
 		vdso();
 	else if (!strcmp(mode, "jit"))
