@@ -42,9 +42,10 @@ static uint64_t missing_of(const struct privileges *privileges, uint64_t needs)
 static bool is_filtered(const struct privileges *privileges, enum system_call call,
 			uint64_t missing)
 {
+	if (call == CALL_OTHER || privileges->filters[call] == FILTER_NOTHING)
+		return false;
 	/* Without CAP_BPF the kernel itself may have refused. */
-	return call != CALL_OTHER && privileges->filters[call] != FILTER_NOTHING &&
-	       (call != CALL_BPF || !missing);
+	return call != CALL_BPF || (!missing && !privileges->in_user_namespace);
 }
 
 void finding__refused(struct finding *finding, int code, const struct privileges *privileges,

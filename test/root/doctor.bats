@@ -79,7 +79,11 @@ agrees_in_all() {
 	agrees tracepoints stackcount -q -f -D DURATION t:sched:sched_switch
 	agrees kernel-functions stackcount -q -f -D DURATION schedule
 	agrees user-code stackcount -q -f -D DURATION "$SPIN:turn"
-	agrees command profile -q -f -o - -F 999 -U -- bash -c 'for i in {1..20000}; do :; done'
+	if answers tracepoints yes; then
+		agrees command stackcount -q -f -o - t:sched:sched_process_exit -- true
+	else
+		agrees command profile -q -f -o - -F 999 -U -- bash -c 'for i in {1..20000}; do :; done'
+	fi
 	agrees perf-cycles profile -q -f --event cycles -p "$pid" DURATION
 }
 
