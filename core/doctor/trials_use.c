@@ -219,15 +219,21 @@ void use_samples(struct trials *trials, struct finding *finding)
 	judge(finding, &run);
 }
 
-/* Where no event could be traced before, that it is run and ends well has to do. */
+/*
+ * Where no event could be traced before, that it is run and ends well has to do. As root, since not
+ * everybody may be able to run our file.
+ */
 void use_command(struct trials *trials, struct finding *finding)
 {
-	static const char *const sampled[] = {
-		"profile", "-q", "-f", "-o", "/dev/null", "--", "/proc/self/exe", "--list", NULL};
-	const char *const counted[] = {
-		"stackcount",	  "-q",	    "-f", "-K", "-o", "-", trials->pattern, "--",
-		"/proc/self/exe", "--list", NULL};
 	bool counts = trials->pattern && strncmp(trials->pattern, "u:", 2);
+	/* clang-format off */
+	const char *const sampled[] = {
+		"profile", "-q", "-f", "-o", "-", "--as-root",
+		"--", "/proc/self/exe", "--list", NULL};
+	const char *const counted[] = {
+		"stackcount", "-q", "-f", "-K", "-o", "-", "--as-root", trials->pattern,
+		"--", "/proc/self/exe", "--list", NULL};
+	/* clang-format on */
 	struct run run = run_applet(counts ? counted : sampled, NULL);
 
 	run.any |= !counts;

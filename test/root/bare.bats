@@ -44,6 +44,10 @@ all_work() {
 	grep -q ' [1-9][0-9]*$' out
 	in_bare "$@" /stacksnoop -n 1 t:sched:sched_switch >out
 	grep -q 'ip: ' out
+	in_bare "$@" /tracekit doctor >out || [ $? -eq 1 ]
+	grep -qx 'profile *works' out
+	grep -q '^  yes *tracepoints$' out
+	grep -q '^  yes *a command that is run' out
 }
 
 @test "the program and /proc: all applets work" {

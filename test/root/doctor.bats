@@ -8,12 +8,14 @@ load ../refute
 # What runs the program: nothing, or a command that takes privileges away.
 prefix=()
 
-# as_nobody [CAPABILITIES]: from now on as an ordinary user who has only these.
+# as_nobody [CAPABILITIES]: from now on as an ordinary user who has only these, and can come by no
+# other programs of ours than those in this folder.
 as_nobody() {
 	local set=-all${1:+,$1}
-	[ -e tracekit ] || install -m 755 "$TRACEKIT" .
+	[ -e tracekit ] || install -m 755 "$TRACEKIT" "$SPIN" .
 	chmod 777 .
-	TRACEKIT=$PWD/tracekit
+	chmod a+x "$BATS_RUN_TMPDIR"
+	TRACEKIT=$PWD/tracekit SPIN=$PWD/spin
 	prefix=(setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps "$set"
 		--ambient-caps "$set" --bounding-set "$set")
 	"${prefix[@]}" true || skip "cannot drop to these capabilities here"
@@ -144,8 +146,8 @@ verdict() {
 }
 
 @test "an ordinary user with capabilities: what it says is what the applets do" {
-	spin paths
 	as_nobody +bpf,+perfmon
+	spin paths
 	examine
 	agrees_in_all
 	answers other-users no

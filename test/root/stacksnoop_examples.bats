@@ -107,7 +107,7 @@ has_rows() {
 	[ "$status" -ne 124 ] || needs_idle_since "$before"
 	[ "$status" -eq 0 ]
 	[ "$(stacksnoop_text out v)" = "5 0" ]
-	grep -Eq '^[0-9.]+ +swapper/[0-9]+ +0      [0-9]+ +r[0-9]+: [0-9a-f]+ do_idle$' out
+	grep -Eq '^[0-9.]+ +swapper/[0-9]+ +0      [0-9]+ +- +r[0-9]+: [0-9a-f]+ do_idle$' out
 	refute grep -Evq '^[0-9.]+ +swapper/[0-9]+ +0      [0-9]+ +' <(grep swapper out)
 }
 
