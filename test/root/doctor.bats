@@ -235,6 +235,8 @@ verdict() {
 @test "an attach that works is no proof: kernel functions that are never hit" {
 	in_guest || skip "it would stop the tracing of others"
 	[ -e /proc/sys/kernel/ftrace_enabled ] || skip "this kernel cannot be switched off"
+	# What is attached meanwhile leaves ENODEV for whatever is attached later.
+	[ "$(uname -r | cut -d. -f1)" -lt 7 ] || skip "this kernel does not recover from it"
 	examine stackcount
 	answers kernel-functions yes
 	echo 0 >/proc/sys/kernel/ftrace_enabled
