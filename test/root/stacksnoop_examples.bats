@@ -52,7 +52,7 @@ has_rows() {
 	stop_tracer
 	counts=$(stacksnoop_text out v)
 	[ "${counts% *}" -ge 1 ]
-	grep -Eq "^[0-9.]+ +sync {9}$(printf %-6d "$pid") [0-9] +ip: ffffffff[0-9a-f]{8} iterate_supers\$" out
+	grep -Eq "^[0-9.]+ +sync {9}$(printf %-6d "$pid") [0-9]   - {12}ip: ffffffff[0-9a-f]{8} iterate_supers\$" out
 	refute grep -Evq "^[0-9.]+ +sync +$pid +[0-9]+ +" <(sed 1d out)
 }
 
@@ -95,7 +95,7 @@ has_rows() {
 	timeout 60 "$TRACEKIT" stacksnoop -v -n 3 second_overflow >out
 	[ "$(stacksnoop_text out v)" = "3 0" ]
 	[ "$(grep -c ' ip: [0-9a-f]* second_overflow$' out)" -eq 3 ]
-	grep -Eq '^[0-9.]+ +swapper/0 {4}0      0   ip: [0-9a-f]+ second_overflow$' out
+	grep -Eq '^[0-9.]+ +swapper/0 {4}0      0   - {12}ip: [0-9a-f]+ second_overflow$' out
 	refute grep -Evq '^[0-9.]+ +swapper/[0-9]+ +0      [0-9]+ +' <(grep swapper out)
 	# The clock of an emulated machine is late at times, and then catches up.
 	awk 'NR == 2 { first = $1 } END { exit $1 - first < 1 }' out
