@@ -11,6 +11,7 @@
 #include "core/probe/attachment.h"
 #include "core/probe/syscall_numbers.h"
 #include "core/probe/targets.h"
+#include "sym/util/array.h"
 #include "sym/util/error.h"
 
 /*
@@ -100,6 +101,28 @@ static int choose_for_user_code(struct attachment *attachment, struct error *err
 	return 0;
 }
 
+/*
+ * True if the kernel is not preempted where the tracepoint is. Then a raw one sees everything on
+ * all kernels, and perf events do not: they are withheld while a map is being changed on their CPU,
+ * by a thread that may have been preempted meanwhile.
+ */
+static bool is_never_preempted(const struct tracepoint *tracepoint)
+{
+	static const char *const names[] = {"sched_switch", "sched_waking", "sched_wakeup",
+					    "sched_wakeup_new", "sched_migrate_task"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(tracepoint->category, "sched") && !strcmp(tracepoint->name, names[i]))
+			return true;
+	return false;
+}
+
+bool attachment__takes_raw(const struct attachment *attachment, const struct tracepoint *tracepoint)
+{
+	return !tracepoint->dynamic &&
+	       (!attachment->perf_tracepoints || is_never_preempted(tracepoint));
+}
+
 static void choose_for_tracepoints(struct attachment *attachment)
 {
 	/* Perf events need a number from tracefs. */
@@ -142,6 +165,8 @@ static void need(struct attachment *attachment, enum probe_program program)
 static void configure_tracepoints(struct attachment *attachment, struct trace_config *config)
 {
 	for (size_t i = 0; i < attachment->targets->nr; i++) {
+		const struct tracepoint *tracepoint =
+			&attachment->targets->tracepoints.tracepoints[i];
 		bool entry;
 		int number = syscall_of_tracepoint(attachment->targets->targets[i].name, &entry);
 		struct system_call_set *set = entry ? &config->entered_calls : &config->left_calls;
@@ -153,9 +178,10 @@ static void configure_tracepoints(struct attachment *attachment, struct trace_co
 		}
 		/* Only a try shows which type of program an event takes. */
 		need(attachment, PERF_TRACEPOINT);
-		if (attachment->targets->tracepoints.tracepoints[i].dynamic)
+		if (tracepoint->dynamic)
 			need(attachment, KERNEL_FUNCTION);
-		need(attachment, RAW_TRACEPOINT);
+		if (attachment__takes_raw(attachment, tracepoint))
+			need(attachment, RAW_TRACEPOINT);
 	}
 }
 

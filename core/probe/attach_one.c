@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/kernel/links.h"
 #include "core/options/pid_list.h"
@@ -88,22 +87,6 @@ static int open_perf_tracepoint(const struct attachment *attachment,
 	return err ? err : link__perf_event(attachment__program_fd(attachment, program), &attr, 0);
 }
 
-/*
- * True if the kernel is not preempted where the tracepoint is. Then a raw one sees everything on
- * all kernels, and perf events do not: they are withheld while a map is being changed on their CPU,
- * by a thread that may have been preempted meanwhile.
- */
-static bool is_never_preempted(const struct tracepoint *tracepoint)
-{
-	static const char *const names[] = {"sched_switch", "sched_waking", "sched_wakeup",
-					    "sched_wakeup_new", "sched_migrate_task"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(tracepoint->category, "sched") && !strcmp(tracepoint->name, names[i]))
-			return true;
-	return false;
-}
-
 /* Some events have no tracepoint of their name in the code: new system calls, dynamic ones. */
 static int attach_tracepoint(struct attachment *attachment, const struct target *target)
 {
@@ -117,8 +100,7 @@ static int attach_tracepoint(struct attachment *attachment, const struct target 
 		attachment->attached++; /* by attach_system_calls() */
 		return 0;
 	}
-	if ((!attachment->perf_tracepoints || is_never_preempted(tracepoint)) &&
-	    !tracepoint->dynamic)
+	if (attachment__takes_raw(attachment, tracepoint))
 		fd = bpf_raw_tracepoint_open(tracepoint->name,
 					     attachment__program_fd(attachment, RAW_TRACEPOINT));
 	if (fd >= 0)

@@ -11,6 +11,7 @@
 
 struct bpf_program;
 struct target;
+struct tracepoint;
 
 /* An errno of the kernel that libc does not know. */
 #ifndef ENOTSUPP
@@ -59,6 +60,10 @@ struct attachment {
 
 /* In attach_choose.c: choose the way. Returns 0 or a negative errno with error filled. */
 int attachment__choose(struct attachment *attachment, struct error *error);
+
+/* True if a raw tracepoint is tried for it, before a perf event. */
+bool attachment__takes_raw(const struct attachment *attachment,
+			   const struct tracepoint *tracepoint);
 
 /* The program for entries into system calls, or for their returns. */
 enum probe_program attachment__call_program(const struct attachment *attachment, bool entry);
