@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "test/unit/usdt.h"
+#include "core/doctor/usdt.h"
 
 void library_function(void);
 
@@ -359,14 +359,14 @@ USDT_SEMAPHORE(watched_semaphore);
 
 static void fire_watched(void)
 {
-	USDT_PROBE("watched", "watched_semaphore");
+	USDT_PROBE("tracekit_test", "watched", "watched_semaphore");
 }
 
 /* "plain" fires NUMBER times, and "watched" if somebody watches; the number is its semaphore. */
 static unsigned long usdt(void)
 {
 	for (int i = 0; i < number; i++) {
-		USDT_PROBE("plain", "0");
+		USDT_PROBE("tracekit_test", "plain", "0");
 		if (watched_semaphore)
 			fire_watched();
 	}

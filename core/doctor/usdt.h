@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * USDT probes of the provider tracekit_test, written as <sys/sdt.h> does, which is not needed
- * then. To be included once in a program.
- */
-#ifndef TRACEKIT_TEST_USDT_H
-#define TRACEKIT_TEST_USDT_H
+/* USDT probes of our own, in the doctor and in tests, written as <sys/sdt.h> does. */
+#ifndef TRACEKIT_CORE_DOCTOR_USDT_H
+#define TRACEKIT_CORE_DOCTOR_USDT_H
 
 #ifdef __LP64__
 #define USDT_ADDRESS ".8byte"
@@ -12,8 +9,8 @@
 #define USDT_ADDRESS ".4byte"
 #endif
 
-/* A place of a probe; its semaphore is the name of an unsigned short in ".probes", or "0". */
-#define USDT_PROBE(name, semaphore)                                                                \
+/* A place of a probe; its semaphore is the name of a USDT_SEMAPHORE(), or "0". */
+#define USDT_PROBE(provider, name, semaphore)                                                      \
 	__asm__ volatile("990: nop\n"                                                              \
 			 ".pushsection .note.stapsdt,\"\",\"note\"\n"                              \
 			 ".balign 4\n"                                                             \
@@ -22,14 +19,15 @@
 			 "992: .balign 4\n"                                                        \
 			 "993: " USDT_ADDRESS " 990b\n" USDT_ADDRESS                               \
 			 " _.stapsdt.base\n" USDT_ADDRESS " " semaphore "\n"                       \
-			 ".asciz \"tracekit_test\"\n"                                              \
+			 ".asciz \"" provider "\"\n"                                               \
 			 ".asciz \"" name "\"\n"                                                   \
 			 ".asciz \"\"\n"                                                           \
 			 "994: .balign 4\n"                                                        \
 			 ".popsection\n")
 
+/* The kernel counts in it how many wait for the probe. */
 #define USDT_SEMAPHORE(name)                                                                       \
-	__attribute__((used, visibility("hidden"), section(".probes"))) unsigned short name
+	__attribute__((used, visibility("hidden"), section(".probes"))) volatile unsigned short name
 
 __asm__(".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"
 	".weak _.stapsdt.base\n"
