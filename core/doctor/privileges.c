@@ -13,7 +13,6 @@
 
 #include "core/kernel/namespaces.h"
 #include "sym/util/array.h"
-#include "sym/util/cleanup.h"
 
 static uint64_t read_capabilities(void)
 {
@@ -111,14 +110,4 @@ void capabilities__names(uint64_t set, char *text, size_t size)
 						     " and ",
 					   names[i].name);
 	}
-}
-
-bool sysctl__read(const char *name, long *value)
-{
-	CLEANUP_FCLOSE FILE *file = NULL;
-	char path[128];
-
-	snprintf(path, sizeof(path), "/proc/sys/%s", name);
-	file = fopen(path, "re");
-	return file && fscanf(file, "%ld", value) == 1;
 }

@@ -36,7 +36,4 @@ bool privileges__have(const struct privileges *privileges, unsigned int capabili
 /* Write the names of a set, as in "CAP_BPF and CAP_PERFMON": only those that tracing needs. */
 void capabilities__names(uint64_t set, char *text, size_t size);
 
-/* Read a number in a file below /proc/sys; false if it cannot be read. */
-bool sysctl__read(const char *name, long *value);
-
 #endif

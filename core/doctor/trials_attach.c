@@ -14,6 +14,7 @@
 #include "core/doctor/trials.h"
 #include "core/history/records.h"
 #include "core/kernel/links.h"
+#include "core/kernel/sysctl.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"

@@ -17,6 +17,7 @@
 #include "core/kernel/bpf_error.h"
 #include "core/kernel/cgroups.h"
 #include "core/kernel/namespaces.h"
+#include "core/kernel/sysctl.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/kernel_fs.h"
@@ -29,9 +30,6 @@ enum { OLDEST_MAJOR = 5, OLDEST_MINOR = 10 };
 
 /* As many as a trace may open: some for each CPU, process and file. */
 #define DESCRIPTORS 1024
-
-/* Frames that the kernel hands out of a stack, if nobody has changed it. */
-#define KERNEL_FRAMES 127
 
 void try_release(struct trials *trials, struct finding *finding)
 {
@@ -247,7 +245,7 @@ void try_max_stack(struct trials *trials, struct finding *finding)
 	(void)trials;
 	if (!sysctl__read("kernel/perf_event_max_stack", &frames))
 		finding__untried(finding, "/proc does not say");
-	else if (frames < KERNEL_FRAMES)
+	else if (frames < SYSCTL_MAX_STACK)
 		finding__no(finding, "kernel.perf_event_max_stack is %ld", frames);
 	else
 		finding__yes(finding);

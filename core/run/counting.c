@@ -19,17 +19,13 @@ static enum format_number format_of(const struct counting *counting)
 	return sink_options__format(counting->sink, counting->tracing.options);
 }
 
-/* Those that have gone at the end are known from the start. */
-static void find_containers(struct counting *counting)
+/* Formats that tell containers; text does so with -v. */
+static bool tells_containers(const struct counting *counting)
 {
 	enum format_number format = format_of(counting);
-	bool told = format == FORMAT_text ? counting->tracing.options->verbose :
-					    format == FORMAT_pprof || format == FORMAT_json;
 
-	if (!told || containers__read(&counting->containers))
-		return;
-	counting->shown.containers = &counting->containers;
-	counting->tracing.config->tell_cgroups = true;
+	return format == FORMAT_text ? counting->tracing.options->verbose :
+				       format == FORMAT_pprof || format == FORMAT_json;
 }
 
 int counting__load(struct counting *counting, struct error *error)
@@ -38,7 +34,8 @@ int counting__load(struct counting *counting, struct error *error)
 	int err = sink_options__check_place(counting->sink, error);
 
 	tracing->names_files = formats[format_of(counting)]->files;
-	find_containers(counting);
+	if (tells_containers(counting))
+		counting->shown.containers = tracing__find_containers(tracing);
 	if (!err)
 		err = tracing__load(tracing, error);
 	if (!err && !counting->sampler)
@@ -56,7 +53,6 @@ int counting__start(struct counting *counting, struct error *error)
 void counting__release(struct counting *counting)
 {
 	epochs__close(&counting->epochs);
-	containers__release(&counting->containers);
 	tracing__release(&counting->tracing);
 }
 

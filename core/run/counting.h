@@ -11,7 +11,6 @@
 #include "core/report/report.h"
 #include "core/run/status.h"
 #include "core/run/tracing.h"
-#include "core/trace/containers.h"
 #include "core/trace/epochs.h"
 
 struct sampler;
@@ -31,7 +30,6 @@ struct counting {
 	uint64_t reports; /* that were made */
 	uint64_t since;	  /* when the events of the next one began */
 	struct epochs epochs;
-	struct containers containers;
 	struct status status;
 	struct report_said said;
 };

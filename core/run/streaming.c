@@ -16,7 +16,8 @@
 
 #define OUTPUT_BUFFER_SIZE (64 * 1024)
 
-static struct stream_writer make_writer(struct streaming *streaming)
+static struct stream_writer make_writer(const struct streaming *streaming,
+					struct containers *containers)
 {
 	const struct trace_options *options = streaming->tracing.options;
 	bool kernel = !options->user_stacks_only, user = !options->kernel_stacks_only;
@@ -29,7 +30,7 @@ static struct stream_writer make_writer(struct streaming *streaming)
 		.kernel = kernel,
 		.user = user,
 		.delimited = kernel && user,
-		.containers = streaming->tells_containers ? &streaming->containers : NULL,
+		.containers = containers,
 		.hides_tracing = streaming->tracing.probes.spec.kind == PROBE_TRACEPOINT,
 	};
 
@@ -53,34 +54,33 @@ static int start_naming(struct streaming *streaming, struct error *error)
 	return 0;
 }
 
-/* Those that have gone by the time of an event are known from the start. */
-static void find_containers(struct streaming *streaming)
+/* JSON tells containers; text does so with -v. */
+static bool tells_containers(const struct streaming *streaming)
 {
-	bool told = streaming->form == STREAM_TEXT ? streaming->tracing.options->verbose :
-						     streaming->form == STREAM_JSON;
-
-	streaming->tells_containers = told && !containers__read(&streaming->containers);
-	streaming->tracing.config->tell_cgroups = streaming->tells_containers;
+	return streaming->form == STREAM_TEXT ? streaming->tracing.options->verbose :
+						streaming->form == STREAM_JSON;
 }
 
 int streaming__load(struct streaming *streaming, struct error *error)
 {
 	struct tracing *tracing = &streaming->tracing;
 	struct bpf_map *events = bpf_object__find_map_by_name(tracing->object, "events");
+	struct containers *containers = NULL;
 	int err;
 
 	if (!events)
 		return error__set(error, -ENOENT, "cannot find the map of events");
 	bpf_map__set_max_entries(events, (uint32_t)streaming->buffer_size);
 	tracing->names_files = streaming->form == STREAM_PERF;
-	find_containers(streaming);
+	if (tells_containers(streaming))
+		containers = tracing__find_containers(tracing);
 	err = tracing__load(tracing, error);
 	if (!err)
 		err = stream__open(&streaming->stream, session__maps(tracing->session),
 				   tracing->options->stack_storage_size, error);
 	if (err)
 		return err;
-	streaming->writer = make_writer(streaming);
+	streaming->writer = make_writer(streaming, containers);
 	return start_naming(streaming, error);
 }
 
@@ -146,6 +146,5 @@ void streaming__release(struct streaming *streaming)
 	stream_names__free(streaming->names);
 	stream_processes__free(streaming->processes);
 	stream__free(streaming->stream);
-	containers__release(&streaming->containers);
 	tracing__release(&streaming->tracing);
 }

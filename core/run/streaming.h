@@ -3,13 +3,11 @@
 #ifndef TRACEKIT_CORE_RUN_STREAMING_H
 #define TRACEKIT_CORE_RUN_STREAMING_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/run/tracing.h"
 #include "core/stream/run.h"
 #include "core/stream/writer.h"
-#include "core/trace/containers.h"
 
 struct stream;
 struct stream_names;
@@ -27,8 +25,6 @@ struct streaming {
 	struct stream_processes *processes; /* NULL without user stacks */
 	struct stream_names *names;
 	struct stream_run run;
-	struct containers containers;
-	bool tells_containers;
 };
 
 /*

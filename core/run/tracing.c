@@ -52,6 +52,14 @@ int tracing__open(struct tracing *tracing, struct error *error)
 	return session__configure(tracing->session, tracing->object, tracing->config, error);
 }
 
+struct containers *tracing__find_containers(struct tracing *tracing)
+{
+	if (containers__read(&tracing->containers))
+		return NULL;
+	tracing->config->tell_cgroups = true;
+	return &tracing->containers;
+}
+
 int tracing__load(struct tracing *tracing, struct error *error)
 {
 	int err = tracing->probe ? probes__load(&tracing->probes, tracing->probe, tracing->session,
@@ -107,4 +115,5 @@ void tracing__release(struct tracing *tracing)
 	if (tracing->skeleton)
 		tracing->program->destroy(tracing->skeleton);
 	session__close(tracing->session);
+	containers__release(&tracing->containers);
 }

@@ -5,6 +5,7 @@
 
 #include "core/names/naming.h"
 #include "core/probe/probes.h"
+#include "core/trace/containers.h"
 #include "core/trace/session.h"
 #include "core/trace/workload.h"
 
@@ -61,6 +62,8 @@ struct tracing {
 	struct bpf_object *object;
 	struct trace_config *config; /* from open to load: the applet may change it */
 	struct naming *naming;
+	struct containers
+		containers; /* that were found, if tracing__find_containers() was called */
 };
 
 /*
@@ -75,6 +78,12 @@ int tracing__list(const struct tracing *tracing, struct error *error);
 /* Find what to trace; then the applet can change the settings in config. */
 int tracing__open(struct tracing *tracing, struct error *error);
 int tracing__load(struct tracing *tracing, struct error *error);
+
+/*
+ * Between open and load: have events tell their cgroups, and find those of containers now, since
+ * some will have gone. Returns them, which are part of tracing; NULL: no cgroups can be listed.
+ */
+struct containers *tracing__find_containers(struct tracing *tracing);
 
 /* The descriptor of a program that has been loaded. */
 int tracing__program_fd(const struct tracing *tracing, const char *name);

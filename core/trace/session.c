@@ -18,6 +18,7 @@
 
 #include "bpf/abi.h"
 #include "core/kernel/bpf_error.h"
+#include "core/kernel/sysctl.h"
 #include "core/kernel/verifier_log.h"
 #include "core/options/trace_options.h"
 #include "core/trace/cost.h"
@@ -316,19 +317,15 @@ void session__closep(struct session **session)
 	session__close(*session);
 }
 
-/* The kernel's own default of kernel.perf_event_max_stack. */
-#define KERNEL_FRAMES 127
-
 /* The most frames of one bpf_get_stack(): the sysctl's, or all that a stack has room for. */
 static uint32_t read_max_frames(void)
 {
-	CLEANUP_FCLOSE FILE *file = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
-	unsigned int frames;
+	long frames;
 
 	/* If the file is not there, nobody can have changed the kernel's default. */
-	if (!file || fscanf(file, "%u", &frames) != 1 || frames < 1)
-		return KERNEL_FRAMES;
-	return frames < KERNEL_SLOTS ? frames : KERNEL_SLOTS;
+	if (!sysctl__read("kernel/perf_event_max_stack", &frames) || frames < 1)
+		return SYSCTL_MAX_STACK;
+	return frames < KERNEL_SLOTS ? (uint32_t)frames : KERNEL_SLOTS;
 }
 
 int session__configure(struct session *session, struct bpf_object *object,
