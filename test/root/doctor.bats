@@ -169,13 +169,19 @@ verdict() {
 }
 
 @test "root without one capability after the other: what it says is what the applets do" {
+	local set capability
+	local sets=(sys_admin bpf perfmon sys_ptrace dac_read_search syslog checkpoint_restore)
+	# Kernels differ in the first ones.
+	! in_guest || sets=("${sets[@]:0:3}" "${sets[*]:3}")
 	spin paths
-	for capability in sys_admin bpf perfmon sys_ptrace dac_read_search syslog checkpoint_restore; do
-		echo "without $capability"
-		without "$capability"
+	for set in "${sets[@]}"; do
+		echo "without $set"
+		without "${set// /,-}"
 		examine
 		agrees_in_all
-		answers "CAP_${capability^^}" no
+		for capability in $set; do
+			answers "CAP_${capability^^}" no
+		done
 	done
 }
 

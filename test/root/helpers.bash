@@ -7,10 +7,18 @@ load ../slowness
 setup_file() {
 	[ -n "$TRACEKIT_SLOWNESS" ] || measure_slowness
 	[ "$EUID" != 0 ] || mount_tracefs
+	copy_calls
 }
 
 teardown_file() {
 	[ -z "$tracefs_holder" ] || kill "$tracefs_holder" 2>/dev/null || true
+}
+
+# Each file of tests has a program of its own to count calls of: what counts the calls of all
+# processes does not count those of other tests.
+copy_calls() {
+	cp "$CALLS" "${CALLS%/*}/libcounted.so" "$BATS_FILE_TMPDIR"
+	export CALLS=$BATS_FILE_TMPDIR/${CALLS##*/}
 }
 
 # tracefs is mounted for one process only, through which tests look at it: the programs that they

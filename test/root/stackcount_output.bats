@@ -377,7 +377,7 @@ fails() {
 		mkdir -p "jail$(dirname "$library")"
 		cp "$library" "jail$library"
 	done
-	start chroot jail /program linked 30 >said
+	start env LD_LIBRARY_PATH="${own%/*}" chroot jail /program linked 30 >said
 	mv said "said.$pid"
 	wait_for grep -q ready "said.$pid"
 	for pattern in counted:library_function "$own:library_function"; do
