@@ -136,7 +136,9 @@ interrupt() {
 	[ "$counted" -le 100 ]
 	[ "$counted" -ge $((used * 49 / 100 * 70 / 100 - 4)) ]
 	# func_b does twice as much as func_a.
-	profile -f -U -p "$func_ab" -F 499 1 >out
+	start_tracer profile -f -U -p "$func_ab" -F 499
+	spend "$func_ab" 100
+	stop_tracer
 	a=$(grep -E ';func_a [0-9]+$' out | awk '{ n += $NF } END { print n + 0 }')
 	b=$(grep -E ';func_b [0-9]+$' out | awk '{ n += $NF } END { print n + 0 }')
 	echo "func_a $a, func_b $b"
