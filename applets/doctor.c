@@ -26,7 +26,7 @@ static const struct option_spec options[] = {
 	 .help = "print each check, and then each applet, as a line of JSON"},
 	{.value = "APPLET", .type = OPTION_TEXT,
 	 .offset = OFFSET(applet),
-	 .help = "look only at what profile, stackcount or stacksnoop needs"},
+	 .help = "look only at what profile, stackcount, stacksnoop or offcputime needs"},
 	{0},
 };
 /* clang-format on */
@@ -50,9 +50,10 @@ static int check(const void *argument, struct error *error)
 
 	if (applet == DOCTOR_EVERY || doctor_applets[applet])
 		return 0;
-	return error__set(error, -EINVAL,
-			  "'%.80s': is not profile, stackcount or stacksnoop; see 'doctor --help'",
-			  settings->applet);
+	return error__set(
+		error, -EINVAL,
+		"'%.80s': is not profile, stackcount, stacksnoop or offcputime; see 'doctor --help'",
+		settings->applet);
 }
 
 static int run(const void *argument, struct error *error)

@@ -9,13 +9,10 @@
 #include "core/options/trace_options.h"
 #include "core/run/counting.h"
 #include "core/trace/sampler.h"
-#include "profile.skel.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 #include "sym/util/number.h"
 #include "sym/util/text.h"
-
-TRACE_PROGRAM(profile);
 
 struct profile_settings {
 	struct trace_options trace;
@@ -172,7 +169,7 @@ static int run(const void *argument, struct error *error)
 	const struct sampler_settings wanted = sampler_settings(settings);
 	CLEANUP(counting__release)
 	struct counting counting = {
-		.tracing.program = &profile_program,
+		.tracing.program = &counting_program,
 		.tracing.options = &settings->trace,
 		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),
 		.tracing.keeps_stdout = settings->sink.path,
@@ -196,6 +193,7 @@ static int run(const void *argument, struct error *error)
 		return err;
 	counting.sampler = &sampler;
 	tracing->config->skip_idle = !settings->include_idle;
+	tracing__use(tracing, "profile_sample");
 	err = counting__load(&counting, error);
 	if (!err)
 		err = sampler__open(&sampler, &wanted, tracing->session,

@@ -11,12 +11,9 @@
 #include "core/options/trace_options.h"
 #include "core/report/output.h"
 #include "core/run/counting.h"
-#include "stackcount.skel.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
-
-TRACE_PROGRAM(stackcount);
 
 struct stackcount_settings {
 	struct trace_options trace;
@@ -153,7 +150,7 @@ static int run(const void *argument, struct error *error)
 	const struct trace_options *trace = &settings->trace;
 	CLEANUP(counting__release)
 	struct counting counting = {
-		.tracing.program = &stackcount_program,
+		.tracing.program = &counting_program,
 		.tracing.options = trace,
 		.tracing.probe = &settings->probe,
 		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),

@@ -5,14 +5,11 @@
 #include "applets/applet.h"
 #include "core/options/trace_options.h"
 #include "core/run/streaming.h"
-#include "stacksnoop.skel.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
 #include "sym/util/message.h"
 #include "sym/util/page.h"
-
-TRACE_PROGRAM(stacksnoop);
 
 struct stacksnoop_settings {
 	struct trace_options trace;
@@ -113,7 +110,7 @@ static int run(const void *argument, struct error *error)
 	struct trace_options trace = settings->trace;
 	CLEANUP(streaming__release)
 	struct streaming streaming = {
-		.tracing.program = &stacksnoop_program,
+		.tracing.program = &streaming_program,
 		.tracing.options = &trace,
 		.tracing.probe = &settings->probe,
 		.count = settings->count,

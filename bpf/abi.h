@@ -41,6 +41,7 @@ enum frame_tag {
 enum frame_mark {
 	MARK_CUT = 1, /* the stack goes on; argument: the frames before the cut */
 	MARK_STOPPED, /* likewise, but the walk could not follow; argument: enum unwind_end */
+	MARK_LASTS,   /* what is counted lasted when the trace ended; behind both stacks */
 };
 
 /* How the walk of a user stack by tables has ended. */
@@ -161,13 +162,15 @@ struct stack_part {
 
 /*
  * The key of counted events: where the thread was and, if trace_config asks for it, its comm and
- * tgid; else they are empty and 0.
+ * its IDs; else they are empty and 0.
  */
 struct stack_key {
 	struct stack_id kernel;
 	struct stack_id user;
-	__u32 tgid; /* in the PID namespace of the caller */
+	__u32 tgid; /* both in the PID namespace of the caller */
+	__u32 tid;  /* 0: all threads of the process are counted together */
 	__u32 epoch;
+	__u32 lasts; /* it had not ended when the trace did */
 	char comm[COMM_LEN];
 };
 
@@ -180,6 +183,23 @@ struct stack_count {
 	__u64 count;
 	__u64 time;   /* of the last event: bpf_ktime_get_ns(), CLOCK_MONOTONIC */
 	__u64 cgroup; /* of the first event, if trace_config asks for it; or 0 */
+	__u64 weight; /* of all events, in nanoseconds, where events last; or 0 */
+};
+
+/* A thread that has left its CPU once, by the address of its task_struct. */
+struct off_thread {
+	__u64 since;   /* when it left; CLOCK_MONOTONIC; 0: it has come back */
+	__u32 state;   /* as which it left: see enum thread_state; 0: it could have run on */
+	__u32 outcome; /* enum event_counter: what its wait comes to if its length is wanted */
+	struct stack_key key;	  /* where it left, unless it is walked when it comes back */
+	struct stack_count first; /* the value of this key, if it is new */
+};
+
+/* Bits of the kernel that are the same from 5.10 on (include/linux/sched.h). */
+enum thread_state {
+	THREAD_DEAD = 0x80,
+	/* Not a state of its own: idle threads of the kernel do not count for the load. */
+	THREAD_NO_LOAD = 0x400,
 };
 
 /*
@@ -218,21 +238,24 @@ struct part_record {
 /* Every event that reaches a program adds to SEEN, and then to exactly one other. */
 enum event_counter {
 	EVENTS_SEEN,
-	EVENTS_COUNTED,		 /* or sent, in a stream */
-	EVENTS_FILTERED,	 /* by an option, or as the idle task */
-	EVENTS_FILTERED_PIDNS,	 /* of a process in another PID namespace than the caller's */
-	EVENTS_LOST_BUSY,	 /* no free scratch slot, or the kernel's own buffer in use */
-	EVENTS_LOST_STACKS_FULL, /* no room in the stack table */
-	EVENTS_LOST_KEYS_FULL,	 /* no room in the key table */
-	EVENTS_LOST_REFUSED,	 /* the kernel refused to update a table (EBUSY, ENOMEM) */
-	EVENTS_LOST_BUFFER_FULL, /* no room in the ring buffer */
-	NR_EVENT_COUNTERS = 16,	 /* or fewer; a power of two: the programs mask with it */
+	EVENTS_COUNTED,		  /* or sent, in a stream */
+	EVENTS_FILTERED,	  /* by an option, or as the idle task */
+	EVENTS_FILTERED_PIDNS,	  /* of a process in another PID namespace than the caller's */
+	EVENTS_LOST_BUSY,	  /* no free scratch slot, or the kernel's own buffer in use */
+	EVENTS_LOST_STACKS_FULL,  /* no room in the stack table */
+	EVENTS_LOST_KEYS_FULL,	  /* no room in the key table */
+	EVENTS_LOST_REFUSED,	  /* the kernel refused to update a table (EBUSY, ENOMEM) */
+	EVENTS_LOST_BUFFER_FULL,  /* no room in the ring buffer */
+	EVENTS_LOST_THREADS_FULL, /* no room for the thread that waits */
+	EVENTS_MISSED,		  /* the kernel did not tell how it went on: not in the sum */
+	NR_EVENT_COUNTERS = 16,	  /* or fewer; a power of two: the programs mask with it */
 };
 
 struct event_counters {
 	__u64 n[NR_EVENT_COUNTERS];
 	__u64 walks[NR_UNWIND_ENDS]; /* of user stacks by tables, counted by how they ended */
 	__u64 keys;		     /* that have come into the key table */
+	__u64 lost_weight;	     /* of the lost events, as far as that is known */
 };
 
 enum filter_by {
@@ -282,6 +305,30 @@ struct system_call_set {
 	__u64 bits[SYSTEM_CALLS / 64];
 };
 
+enum state_source {
+	STATE_NOT_TOLD,
+	STATE_IN_ARGUMENT, /* of sched_switch (5.18, and others) */
+	STATE_IN_TASK,	   /* at task_state in task_struct */
+};
+
+enum thread_kind {
+	THREADS_OF_ALL,
+	THREADS_OF_USERS,
+	THREADS_OF_KERNEL,
+};
+
+/* Which waits offcputime wants. */
+struct wait_config {
+	__u64 min, max;	     /* nanoseconds */
+	__u32 state;	     /* a bit of this; 0: threads that could have run; see any_state */
+	__u32 task_state;    /* offset in task_struct */
+	__u32 task_flags;    /* likewise */
+	__u8 any_state;	     /* whatever the state */
+	__u8 state_source;   /* enum state_source */
+	__u8 threads;	     /* enum thread_kind */
+	__u8 walk_at_return; /* else at the leaving */
+};
+
 /*
  * Settings, written between open and load: they are constants to the verifier,
  * which then drops the branches that they switch off.
@@ -325,6 +372,7 @@ struct trace_config {
 	__u8 tell_cgroups;	/* of which cgroups events are */
 	__u8 reserved[4];
 	struct comm_glob comm;
+	struct wait_config waits;
 	struct system_call_set entered_calls; /* those whose entry is traced */
 	struct system_call_set left_calls;    /* ... whose return is */
 };
@@ -332,12 +380,13 @@ struct trace_config {
 #define ALL_CPUS ((__u32)-1)
 
 _Static_assert(sizeof(struct stack_part) == 24 + 8 * PART_FRAMES, "no padding");
-_Static_assert(sizeof(struct stack_key) == 56, "no padding: every byte is compared");
-_Static_assert(sizeof(struct stack_count) == 24, "no padding");
+_Static_assert(sizeof(struct stack_key) == 64, "no padding: every byte is compared");
+_Static_assert(sizeof(struct stack_count) == 32, "no padding");
+_Static_assert(sizeof(struct off_thread) == 16 + 64 + 32, "no padding");
 _Static_assert(sizeof(struct event_record) == 96, "no padding");
 _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
-_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 2 * SYSTEM_CALLS / 8, "no padding");
+_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 32 + 2 * SYSTEM_CALLS / 8, "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");
 

@@ -51,6 +51,14 @@ static __always_inline void count_new_key(__u32 in_epoch)
 		__sync_fetch_and_add(&counters->keys, 1);
 }
 
+static __always_inline void count_lost_weight(__u32 in_epoch, __u64 weight)
+{
+	struct event_counters *counters = bpf_map_lookup_elem(&event_counters, &in_epoch);
+
+	if (counters)
+		__sync_fetch_and_add(&counters->lost_weight, weight);
+}
+
 static __always_inline void count_walk(__u32 in_epoch, enum unwind_end end)
 {
 	struct event_counters *counters = bpf_map_lookup_elem(&event_counters, &in_epoch);

@@ -74,13 +74,17 @@ __noinline int store_stack(__u32 number)
 	return outcome;
 }
 
-static __always_inline enum event_counter count_key(const struct scratch *scratch)
+/*
+ * Count an event: first is the value of a new key, weight and time are those of the event. The
+ * result is for count_event().
+ */
+static __always_inline enum event_counter
+count_key(const struct stack_key *key, const struct stack_count *first, __u64 weight, __u64 time)
 {
-	const struct stack_key *key = &scratch->key;
 	struct stack_count *count = bpf_map_lookup_elem(&counts, key);
 
 	if (!count) {
-		int err = map_update(&counts, key, &scratch->first, BPF_NOEXIST);
+		int err = map_update(&counts, key, first, BPF_NOEXIST);
 
 		if (err == -E2BIG)
 			return EVENTS_LOST_KEYS_FULL;
@@ -93,17 +97,19 @@ static __always_inline enum event_counter count_key(const struct scratch *scratc
 			return EVENTS_LOST_REFUSED;
 	}
 	__sync_fetch_and_add(&count->count, 1);
+	if (weight)
+		__sync_fetch_and_add(&count->weight, weight);
 	if (config.user_stacks)
-		count->time = bpf_ktime_get_ns();
+		count->time = time;
 	return EVENTS_COUNTED;
 }
 
 /*
- * Walk the stacks of this context, store them, and count the event under the key of the slot, whose
- * ids are filled in on the way. The result is for count_event().
+ * Walk the stacks of this context, store them, and fill their ids into the key of the slot.
+ * EVENTS_COUNTED if all is in the table now, else the reason of the loss.
  */
-static __always_inline enum event_counter count_in_slot(void *ctx, enum user_walk user_walk,
-							struct scratch *scratch, __u32 tgid)
+static __always_inline enum event_counter store_stacks(void *ctx, enum user_walk user_walk,
+						       struct scratch *scratch, __u32 tgid)
 {
 	struct stack_key *key = &scratch->key;
 	enum event_counter outcome;
@@ -124,18 +130,16 @@ static __always_inline enum event_counter count_in_slot(void *ctx, enum user_wal
 			return outcome;
 		key->user = scratch->record.id;
 	}
-	return count_key(scratch);
+	return EVENTS_COUNTED;
 }
 
-/* Count an event of the process tgid. The result is for count_event(). */
-static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk user_walk,
-						       __u32 in_epoch, __u32 tgid)
+/* A slot whose key is that of the process tgid, but for its stacks; NULL if all are in use. */
+static __always_inline struct scratch *claim_key(__u32 in_epoch, __u32 tgid)
 {
 	struct scratch *scratch = scratch__claim(in_epoch);
-	enum event_counter outcome;
 
 	if (!scratch)
-		return EVENTS_LOST_BUSY;
+		return NULL;
 	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
 	__builtin_memset(&scratch->first, 0, sizeof(scratch->first));
 	scratch->key.epoch = in_epoch;
@@ -145,7 +149,21 @@ static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk
 		scratch->key.tgid = tgid;
 		bpf_get_current_comm(scratch->key.comm, sizeof(scratch->key.comm));
 	}
-	outcome = count_in_slot(ctx, user_walk, scratch, tgid);
+	return scratch;
+}
+
+/* Count an event of the process tgid. The result is for count_event(). */
+static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk user_walk,
+						       __u32 in_epoch, __u32 tgid)
+{
+	struct scratch *scratch = claim_key(in_epoch, tgid);
+	enum event_counter outcome;
+
+	if (!scratch)
+		return EVENTS_LOST_BUSY;
+	outcome = store_stacks(ctx, user_walk, scratch, tgid);
+	if (outcome == EVENTS_COUNTED)
+		outcome = count_key(&scratch->key, &scratch->first, 0, bpf_ktime_get_ns());
 	scratch__release(scratch);
 	return outcome;
 }

@@ -11,8 +11,11 @@
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 
-const char *const doctor_applets[] = {
-	[PROFILE] = "profile", [STACKCOUNT] = "stackcount", [STACKSNOOP] = "stacksnoop", NULL};
+const char *const doctor_applets[] = {[PROFILE] = "profile",
+				      [STACKCOUNT] = "stackcount",
+				      [STACKSNOOP] = "stacksnoop",
+				      [OFFCPUTIME] = "offcputime",
+				      NULL};
 
 static const struct {
 	const char *name, *heading;

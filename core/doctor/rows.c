@@ -8,7 +8,7 @@
 #include "sym/util/array.h"
 
 #define PROBES (1u << STACKCOUNT | 1u << STACKSNOOP)
-#define EVERY  (1u << PROFILE | PROBES)
+#define EVERY  (1u << PROFILE | PROBES | 1u << OFFCPUTIME)
 
 /* clang-format off */
 const struct row doctor_rows[] = {
@@ -31,6 +31,10 @@ const struct row doctor_rows[] = {
 	{.part = USES, .key = "events", .text = "stacksnoop: events as they happen",
 	 .applets = 1u << STACKSNOOP, .suffices = 1u << STACKSNOOP, .try = use_events,
 	 .lost = "stacksnoop does not work",
+	 .help = "what its reason says, or what is missing below"},
+	{.part = USES, .key = "waits", .text = "offcputime: waits of threads",
+	 .applets = 1u << OFFCPUTIME, .suffices = 1u << OFFCPUTIME, .try = use_waits,
+	 .lost = "offcputime does not work",
 	 .help = "what its reason says, or what is missing below"},
 	{.part = USES, .key = "command", .text = "a command that is run and traced: -- COMMAND, --children",
 	 .applets = EVERY, .try = use_command,
@@ -70,8 +74,8 @@ const struct row doctor_rows[] = {
 	 .lost = "names in processes that end soon",
 	 .help = "run it as root"},
 	{.part = WAYS, .key = "raw-tracepoints", .text = "raw tracepoints",
-	 .applets = PROBES, .try = try_raw_tracepoints,
-	 .lost = "-- COMMAND, and tracepoints are slower",
+	 .applets = PROBES | 1u << OFFCPUTIME, .try = try_raw_tracepoints,
+	 .lost = "offcputime, -- COMMAND, and tracepoints are slower",
 	 .help = "run it as root, or with CAP_BPF and CAP_PERFMON"},
 	{.part = WAYS, .key = "perf-tracepoints", .text = "tracepoints by perf events",
 	 .applets = PROBES, .try = try_tracepoints,
@@ -149,7 +153,7 @@ const struct row doctor_rows[] = {
 	 .help = "in a container: that of the host, as with --pid=host"},
 	{.part = SURROUNDINGS, .key = "btf", .text = "BTF, the types of the kernel",
 	 .applets = EVERY, .try = try_btf,
-	 .lost = "filters by PID in PID namespaces, user stacks at system calls on some kernels",
+	 .lost = "filters by PID in PID namespaces, user stacks at system calls on some kernels, offcputime -u and -k",
 	 .help = "a kernel with CONFIG_DEBUG_INFO_BTF, and /sys"},
 	{.part = SURROUNDINGS, .key = "kallsyms", .text = "addresses of kernel functions",
 	 .applets = EVERY, .try = try_kallsyms,

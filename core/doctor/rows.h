@@ -7,7 +7,7 @@
 
 #include "core/doctor/trials.h"
 
-enum { PROFILE, STACKCOUNT, STACKSNOOP, NR_APPLETS };
+enum { PROFILE, STACKCOUNT, STACKSNOOP, OFFCPUTIME, NR_APPLETS };
 
 enum part {
 	USES, /* what users want: an applet that lacks one works in part */

@@ -30,7 +30,7 @@ trial try_programs, try_samples, try_cycles, try_records, try_raw_tracepoints, t
 
 /* In trials_use.c: what the applets are for, by running them. */
 trial use_samples, use_kernel_functions, use_tracepoints, use_user_code, use_command, use_events,
-	use_kernel_names;
+	use_waits, use_kernel_names;
 
 /* Start a process that ends at once, and wait for that. */
 void make_exit(void);

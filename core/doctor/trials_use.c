@@ -272,6 +272,15 @@ void use_user_code(struct trials *trials, struct finding *finding)
 	count(trials, finding, "u:/proc/self/exe:" OWN_PROBE_NAME, "-U", own_probe__fire);
 }
 
+void use_waits(struct trials *trials, struct finding *finding)
+{
+	const char *argv[] = {"offcputime", "-q", "-f", "-K", NULL, NULL};
+	struct run run = try_applet(argv, &argv[4], make_exit);
+
+	(void)trials;
+	judge(finding, &run);
+}
+
 void use_kernel_names(struct trials *trials, struct finding *finding)
 {
 	if (trials->names == ANSWER_UNTRIED) {

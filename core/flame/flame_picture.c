@@ -392,9 +392,10 @@ static void write_start(FILE *out, const struct flame_picture *picture,
 	if (!picture->in_page)
 		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
 	fprintf(out,
-		"<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
+		"<svg class=\"flame%s\" xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
 		"width=\"100%%\" height=\"%" PRIu32 "\">\n<style>%s</style>\n",
-		ABOVE + (drawing->deepest + 1) * ROW + BELOW, flame_css);
+		picture->waits ? " waits" : "", ABOVE + (drawing->deepest + 1) * ROW + BELOW,
+		flame_css);
 }
 
 /* To 4 digits behind the point: "at most" stays true. */

@@ -17,6 +17,7 @@ struct flame_picture {
 	const char *title;
 	const char *about; /* a line below it */
 	const char *unit;  /* of the weights: "samples" */
+	bool waits;	   /* they are of threads that wait: other colours */
 	/*
 	 * What weights of the earlier run are multiplied with, to compare them; 0: the tree has no
 	 * earlier run. Colours then tell growth, and frames that are gone can be shown.

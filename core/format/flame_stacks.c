@@ -103,7 +103,8 @@ static int add_stack(struct flame_tree *tree, const struct shown_stacks *shown,
 		err = line__add(&line, "-", NULL, FLAME_MARK);
 	if (!err)
 		err = add_frames(&line, shown, item, item->kernel, item->hidden);
-	return err ? err : flame_tree__add(tree, line.frames, line.nr, item->count);
+	return err ? err :
+		     flame_tree__add(tree, line.frames, line.nr, shown_stacks__value(shown, item));
 }
 
 static int make_tree(struct flame_tree *tree, const struct shown_stacks *shown)
@@ -123,7 +124,8 @@ int flame_stacks__make(struct flame_stacks *stacks, const struct shown_stacks *s
 		.tree = &stacks->tree,
 		.title = stacks->title,
 		.about = stacks->about,
-		.unit = shown->unit,
+		.unit = shown_stacks__unit(shown),
+		.waits = shown_stacks__have_weights(shown),
 	};
 	return make_tree(&stacks->tree, shown);
 }

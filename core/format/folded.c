@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A line for each stack, from its root: "comm;main;work 42". */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "core/format/format.h"
 #include "core/trace/stacks.h"
 #include "sym/types.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/text_set.h"
 
 /* Print the separator before a word of a folded line; nothing before the first. */
 static void print_separator(FILE *out, bool *first)
@@ -29,8 +35,9 @@ static void print_folded_frames(FILE *out, const struct shown_stacks *shown,
 	}
 }
 
-static void print_folded(FILE *out, const struct shown_stacks *shown,
-			 const struct counted_stack *item)
+/* All but the number. */
+static void print_line(FILE *out, const struct shown_stacks *shown,
+		       const struct counted_stack *item)
 {
 	char comm[COMM_LEN + 1];
 	bool first = true;
@@ -48,7 +55,71 @@ static void print_folded(FILE *out, const struct shown_stacks *shown,
 	print_folded_frames(out, shown, item, item->kernel, item->hidden, &first);
 	if (first)
 		fputs("[unknown]", out); /* nothing is known but that it happened */
-	fprintf(out, " %" PRIu64 "\n", item->count);
+}
+
+static void print_number(FILE *out, const struct shown_stacks *shown,
+			 const struct counted_stack *item)
+{
+	fprintf(out, " %" PRIu64 "\n", shown_stacks__value(shown, item));
+}
+
+/* Lines of a text, whose number is kept as the time; what they stand for is added up. */
+struct folded_sums {
+	struct text_set texts;
+	struct counted_stack *items; /* as many as texts */
+};
+
+static void folded_sums__release(struct folded_sums *sums)
+{
+	text_set__release(&sums->texts);
+	free(sums->items);
+}
+
+static int folded_sums__add(struct folded_sums *sums, const struct shown_stacks *shown,
+			    const struct counted_stack *item)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t length;
+	FILE *line = open_memstream(&text, &length);
+	uint32_t number;
+
+	if (!line)
+		return -ENOMEM;
+	print_line(line, shown, item);
+	if (fclose(line) || text_set__add(&sums->texts, text, &number))
+		return -ENOMEM;
+	sums->items[number].time = number;
+	sums->items[number].count += item->count;
+	sums->items[number].weight += item->weight;
+	return 0;
+}
+
+static int compare_sums(const void *left, const void *right)
+{
+	const struct counted_stack *a = left, *b = right;
+	int order = COMPARE(a->weight, b->weight);
+
+	return order ? order : COMPARE(a->count, b->count);
+}
+
+/* Lines do not tell threads apart: each text comes once. */
+static int write_sums(FILE *out, const struct shown_stacks *shown)
+{
+	size_t nr = shown->counts->nr;
+	CLEANUP(folded_sums__release)
+	struct folded_sums sums = {.items = calloc(nr + 1, sizeof(*sums.items))};
+
+	if (!sums.items)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		if (folded_sums__add(&sums, shown, &shown->counts->items[i]))
+			return -ENOMEM;
+	array__sort(sums.items, sums.texts.nr, sizeof(*sums.items), compare_sums);
+	for (size_t i = 0; i < sums.texts.nr; i++) {
+		fputs(sums.texts.texts[sums.items[i].time], out);
+		print_number(out, shown, &sums.items[i]);
+	}
+	return 0;
 }
 
 static int write_folded(FILE *out, const struct shown_stacks *shown)
@@ -56,8 +127,12 @@ static int write_folded(FILE *out, const struct shown_stacks *shown)
 	struct shown_stacks folded = *shown;
 
 	folded.style.folded = true;
-	for (size_t i = 0; i < shown->counts->nr; i++)
-		print_folded(out, &folded, &shown->counts->items[i]);
+	if (shown->threads)
+		return write_sums(out, &folded);
+	for (size_t i = 0; i < shown->counts->nr; i++) {
+		print_line(out, &folded, &shown->counts->items[i]);
+		print_number(out, &folded, &shown->counts->items[i]);
+	}
 	return 0;
 }
 

@@ -42,6 +42,36 @@ const struct sym_query *shown_stacks__answer(const struct shown_stacks *shown,
 	return frame_names__get(shown->names, item, frame, frame__is_return_address(frame, i));
 }
 
+bool shown_stacks__have_weights(const struct shown_stacks *shown)
+{
+	return shown->cost && !shown->cost_each;
+}
+
+static bool shows_weights(const struct shown_stacks *shown)
+{
+	return shown_stacks__have_weights(shown) && !shown->counts_times;
+}
+
+/* Rounded once, from the sum. */
+uint64_t shown_stacks__value(const struct shown_stacks *shown, const struct counted_stack *item)
+{
+	return shows_weights(shown) ? (item->weight + 500) / 1000 : item->count;
+}
+
+const char *shown_stacks__unit(const struct shown_stacks *shown)
+{
+	return shows_weights(shown) ? "us" : shown->unit;
+}
+
+uint64_t shown_stacks__cost(const struct shown_stacks *shown, const struct counted_stack *item)
+{
+	uint64_t cost;
+
+	if (!shown->cost_each)
+		return item->weight;
+	return __builtin_mul_overflow(item->count, shown->cost_each, &cost) ? UINT64_MAX : cost;
+}
+
 void counted_stack__comm(const struct counted_stack *item, bool folded, char clean[COMM_LEN + 1])
 {
 	size_t length = strnlen(item->key.comm, COMM_LEN);

@@ -27,8 +27,11 @@ struct sym_query;
 struct stack_layout {
 	const char *frame_indent;
 	const char *count_indent;
-	/* What names the process, from a comm that is safe to print; without a newline. */
-	void (*print_process)(FILE *out, const char *comm, uint32_t tgid);
+	/*
+	 * What names the process, from a comm that is safe to print; without a newline. id: the TID
+	 * where threads are counted, else the PID.
+	 */
+	void (*print_process)(FILE *out, const char *comm, uint32_t id);
 	bool delimits_always; /* with delimited: also where one of the stacks is empty */
 };
 
@@ -40,6 +43,7 @@ struct shown_stacks {
 	struct containers *containers; /* of the cgroups; NULL: they are not told */
 	bool comms;		       /* keys have a comm; folded lines begin with it */
 	bool processes;		       /* print the line that names the process */
+	bool threads;		       /* each thread is counted by itself */
 	bool merged;		       /* all processes together, in formats that tell them apart */
 	bool delimited; /* mark the border of kernel and user frames, where there are both */
 	struct frame_style style; /* verbose: with addresses, too, but in folded lines */
@@ -47,7 +51,8 @@ struct shown_stacks {
 	const char *unit; /* of the counts: "samples" */
 	/* What each of them stands for: "cpu", "nanoseconds", how many; NULL: for nothing. */
 	const char *cost, *cost_unit;
-	uint64_t cost_each;
+	uint64_t cost_each; /* 0: the weight of each stack says it, in nanoseconds */
+	bool counts_times;  /* where it does: show numbers nevertheless */
 	const struct accounting *accounting;
 	time_t now;	      /* when the report was made, */
 	uint64_t nanoseconds; /* of so long a time */
@@ -93,6 +98,18 @@ size_t format__of_path(const char *path);
 const struct sym_query *shown_stacks__answer(const struct shown_stacks *shown,
 					     const struct counted_stack *item,
 					     const struct frames *frames, uint32_t i);
+
+/* The number that stands for it: microseconds where events last, else how many they are. */
+uint64_t shown_stacks__value(const struct shown_stacks *shown, const struct counted_stack *item);
+
+/* What these numbers are. */
+const char *shown_stacks__unit(const struct shown_stacks *shown);
+
+/* What it stands for, in cost_unit, where there is a cost. */
+uint64_t shown_stacks__cost(const struct shown_stacks *shown, const struct counted_stack *item);
+
+/* Events last: stacks have weights, which are nanoseconds. */
+bool shown_stacks__have_weights(const struct shown_stacks *shown);
 
 /* The comm of a stack, safe to print and never empty. */
 void counted_stack__comm(const struct counted_stack *item, bool folded, char clean[COMM_LEN + 1]);

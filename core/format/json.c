@@ -37,11 +37,15 @@ static int write_json(FILE *out, const struct shown_stacks *shown)
 		char comm[JSON_STRING_SIZE(COMM_LEN)], id[JSON_STRING_SIZE(NAME_MAX)];
 
 		fprintf(out, "{\"count\":%" PRIu64, item->count);
+		if (shown_stacks__have_weights(shown))
+			fprintf(out, ",\"nanoseconds\":%" PRIu64, item->weight);
 		if (shown->comms) {
 			json__quote(item->key.comm, strnlen(item->key.comm, COMM_LEN), comm,
 				    sizeof(comm));
 			fprintf(out, ",\"comm\":%s,\"pid\":%" PRIu32, comm, item->key.tgid);
 		}
+		if (shown->threads)
+			fprintf(out, ",\"tid\":%" PRIu32, item->key.tid);
 		if (container) {
 			json__quote(container, strlen(container), id, sizeof(id));
 			fprintf(out, ",\"container\":%s", id);

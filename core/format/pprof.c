@@ -241,18 +241,12 @@ static int64_t limited(uint64_t number)
 	return number > INT64_MAX ? INT64_MAX : (int64_t)number;
 }
 
-static int64_t cost_of(const struct shown_stacks *shown, uint64_t count)
-{
-	uint64_t cost;
-
-	return __builtin_mul_overflow(count, shown->cost_each, &cost) ? INT64_MAX : limited(cost);
-}
-
 static void emit_sample(struct pprof *pprof, const struct counted_stack *item)
 {
 	uint64_t ids[2 * STACK_SLOTS];
-	int64_t values[] = {limited(item->count), cost_of(pprof->shown, item->count)};
-	Label pid = PERFTOOLS__PROFILES__LABEL__INIT, comm = pid, container = pid, *labels[3];
+	int64_t values[] = {limited(item->count), limited(shown_stacks__cost(pprof->shown, item))};
+	Label pid = PERFTOOLS__PROFILES__LABEL__INIT, tid = pid, comm = pid, container = pid,
+	      *labels[4];
 	Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *samples[] = {&sample};
 	Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	const char *id = counted_stack__container(pprof->shown, item);
@@ -268,6 +262,11 @@ static void emit_sample(struct pprof *pprof, const struct counted_stack *item)
 		pid.key = string_number(pprof, "pid");
 		pid.num = item->key.tgid;
 		labels[sample.n_label++] = &pid;
+	}
+	if (pprof->shown->threads) {
+		tid.key = string_number(pprof, "tid");
+		tid.num = item->key.tid;
+		labels[sample.n_label++] = &tid;
 	}
 	if (pprof->shown->comms) {
 		counted_stack__comm(item, false, name);
@@ -309,7 +308,7 @@ static void emit_about(struct pprof *pprof)
 	part.sample_type = types;
 	part.default_sample_type = costs.type;
 	part.period_type = &costs;
-	part.period = shown->cost ? limited(shown->cost_each) : 1;
+	part.period = shown->cost && shown->cost_each ? limited(shown->cost_each) : 1;
 	part.time_nanos =
 		(int64_t)(uint64_t)shown->now * (int64_t)NANOSECONDS - limited(shown->nanoseconds);
 	part.duration_nanos = limited(shown->nanoseconds);

@@ -127,12 +127,12 @@ static void print_sample(struct speedscope *speedscope, const struct counted_sta
 
 static bool counts_time(const struct shown_stacks *shown)
 {
-	return shown->cost && !strcmp(shown->cost_unit, "nanoseconds");
+	return shown->cost && !shown->counts_times && !strcmp(shown->cost_unit, "nanoseconds");
 }
 
-static uint64_t weight_of(const struct shown_stacks *shown, uint64_t count)
+static uint64_t weight_of(const struct shown_stacks *shown, const struct counted_stack *item)
 {
-	return counts_time(shown) ? count * shown->cost_each : count;
+	return counts_time(shown) ? shown_stacks__cost(shown, item) : item->count;
 }
 
 static void print_name(struct speedscope *speedscope, const struct counted_stack *item)
@@ -171,7 +171,7 @@ static void print_profile(struct speedscope *speedscope, const struct group *gro
 	fputs("],\"weights\":[", speedscope->out);
 	for (size_t i = 0; i < group->nr; i++)
 		fprintf(speedscope->out, "%s%" PRIu64, i ? "," : "",
-			weight_of(shown, group->items[i]->count));
+			weight_of(shown, group->items[i]));
 	fputs("]}", speedscope->out);
 }
 
@@ -194,7 +194,7 @@ static size_t make_groups(const struct shown_stacks *shown,
 		if (i == 0 || (!shown->merged && compare_processes(&items[i - 1], &items[i])))
 			groups[nr_groups++] = (struct group){.items = &items[i]};
 		groups[nr_groups - 1].nr++;
-		groups[nr_groups - 1].weight += weight_of(shown, items[i]->count);
+		groups[nr_groups - 1].weight += weight_of(shown, items[i]);
 	}
 	array__sort(groups, nr_groups, sizeof(*groups), compare_weights);
 	return nr_groups;

@@ -52,6 +52,20 @@ static void print_container(FILE *out, const char *id)
 	fprintf(out, " container %s", clean);
 }
 
+/* Of what lasts the number is wanted beside the time. */
+static void print_value(FILE *out, const struct shown_stacks *shown,
+			const struct counted_stack *item)
+{
+	struct shown_stacks timed = *shown;
+
+	timed.counts_times = false;
+	fprintf(out, "%s%" PRIu64, shown->layout->count_indent, shown_stacks__value(&timed, item));
+	if (shown->counts_times)
+		fprintf(out, " in %" PRIu64 " %.*s", item->count,
+			(int)strlen(shown->unit) - (item->count == 1), shown->unit);
+	fputs("\n\n", out);
+}
+
 static void print_text(FILE *out, const struct shown_stacks *shown,
 		       const struct counted_stack *item)
 {
@@ -65,12 +79,13 @@ static void print_text(FILE *out, const struct shown_stacks *shown,
 	if (shown->processes) {
 		container = counted_stack__container(shown, item);
 		counted_stack__comm(item, false, comm);
-		shown->layout->print_process(out, comm, item->key.tgid);
+		shown->layout->print_process(out, comm,
+					     shown->threads ? item->key.tid : item->key.tgid);
 		if (container)
 			print_container(out, container);
 		fputc('\n', out);
 	}
-	fprintf(out, "%s%" PRIu64 "\n\n", shown->layout->count_indent, item->count);
+	print_value(out, shown, item);
 }
 
 static int write_text(FILE *out, const struct shown_stacks *shown)

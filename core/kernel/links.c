@@ -181,6 +181,24 @@ bool link__raw_tracepoints_miss(void)
 	return uname(&name) == 0 && strtol(name.release, NULL, 10) >= 7;
 }
 
+/* The kernel refuses to attach a program that reads arguments which are not there. */
+bool link__raw_tracepoint_has(const char *name, unsigned int argument)
+{
+	const struct bpf_insn instructions[] = {
+		{.code = BPF_LDX | BPF_MEM | BPF_DW,
+		 .dst_reg = BPF_REG_0,
+		 .src_reg = BPF_REG_1,
+		 .off = (int16_t)(argument * sizeof(uint64_t))},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	CLEANUP_CLOSE int program = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL",
+						  instructions, ARRAY_SIZE(instructions), NULL);
+	CLEANUP_CLOSE int link = program < 0 ? program : bpf_raw_tracepoint_open(name, program);
+
+	return link >= 0;
+}
+
 /* A program that does nothing, to ask the kernel with. */
 static int load_nothing(enum bpf_attach_type expected)
 {

@@ -65,6 +65,9 @@ bool link__missed(int fd, uint64_t *missed);
  */
 bool link__raw_tracepoints_miss(void);
 
+/* True if the kernel has a raw tracepoint of this name whose argument of this number exists. */
+bool link__raw_tracepoint_has(const char *name, unsigned int argument);
+
 /* Return 1, 0, or a negative errno if asking needs more privileges. */
 int link__has_kernel_functions(void);
 int link__has_user_code(void);

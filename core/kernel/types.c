@@ -133,6 +133,14 @@ int task_layout__read(struct task_layout *layout)
 	return err;
 }
 
+int kernel_types__find_field(const char *structure, const char *member, uint32_t *offset)
+{
+	CLEANUP(free_btf) struct btf *btf = read_btf();
+	const struct wanted_field field = {structure, member, NULL, offset};
+
+	return btf ? find_field(btf, &field) : -ESRCH;
+}
+
 bool kernel_types__have_tracepoint(const char *name)
 {
 	CLEANUP(free_btf) struct btf *btf = read_btf();

@@ -4,6 +4,7 @@
 #define TRACEKIT_CORE_KERNEL_TYPES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct task_layout;
 
@@ -18,6 +19,12 @@ bool task_registers__can_be_had(void);
  * moment.
  */
 bool kernel_types__have_tracepoint(const char *name);
+
+/*
+ * The offset in bytes of a member of one of the kernel's structs, from its BTF, which takes some MB
+ * for a moment. Returns 0, -ESRCH if the kernel has no BTF, or -ENOENT with *offset untouched.
+ */
+int kernel_types__find_field(const char *structure, const char *member, uint32_t *offset);
 
 /*
  * Read the layout from the kernel's BTF, which takes some MB for a moment. Returns 0, -ESRCH if the

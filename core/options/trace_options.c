@@ -79,15 +79,15 @@ int trace_options__check(const struct trace_options *options, const char *progra
 				  for_all, program);
 	if (options->pids.nr && options->tids.nr)
 		return error__set(error, -EINVAL,
-				  "-p and -L exclude each other: a thread belongs to one process; "
+				  "-p and -%c exclude each other: a thread belongs to one process; "
 				  "see '%s --help'",
-				  program);
+				  options->tids_letter, program);
 	if (options->command && (options->pids.nr || options->tids.nr))
 		return error__set(
 			error, -EINVAL,
 			"-%c and a COMMAND exclude each other: it is traced with all that "
 			"it starts; see '%s --help'",
-			options->pids.nr ? 'p' : 'L', program);
+			options->pids.nr ? 'p' : options->tids_letter, program);
 	if (options->as_root && !options->command)
 		return error__set(error, -EINVAL, "--as-root is for a COMMAND; see '%s --help'",
 				  program);

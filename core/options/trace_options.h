@@ -31,6 +31,7 @@ extern const char *const unwind_methods[];
 struct trace_options {
 	struct pid_list pids;  /* empty: all processes */
 	struct pid_list tids;  /* likewise threads; one of the two lists is empty */
+	char tids_letter;      /* of their option */
 	const char *cgroupmap; /* path of a pinned map, or NULL */
 	const char *mntnsmap;  /* likewise */
 	const char *cgroup;    /* path of a cgroup, or NULL */
@@ -59,10 +60,13 @@ struct trace_options {
 	uint64_t unwind_memory;	     /* bytes */
 };
 
-#define TRACE_OPTIONS_DEFAULTS                                                                     \
+#define TRACE_OPTIONS_DEFAULTS TRACE_OPTIONS_DEFAULTS_TIDS('L')
+
+/* For applets with another letter for the option of TIDs. */
+#define TRACE_OPTIONS_DEFAULTS_TIDS(letter)                                                        \
 	{                                                                                          \
 		.hash_storage_size = 40960, .stack_storage_size = 16384, .max_depth = MAX_FRAMES,  \
-		.unwind_memory = UNWIND_MEMORY_DEFAULT,                                            \
+		.unwind_memory = UNWIND_MEMORY_DEFAULT, .tids_letter = letter,                     \
 	}
 
 /* Far above what anyone needs, far below what the kernel's own arithmetic takes. */

@@ -214,6 +214,8 @@ static size_t write_mark(uint64_t mark, char text[FRAME_TEXT_MAX])
 	if (frame_mark_kind(mark) == MARK_STOPPED)
 		return (size_t)snprintf(text, FRAME_TEXT_MAX, "[unwind stopped: %s]",
 					unwind_end__text(argument));
+	if (frame_mark_kind(mark) == MARK_LASTS)
+		return (size_t)snprintf(text, FRAME_TEXT_MAX, "[still waiting]");
 	return (size_t)snprintf(text, FRAME_TEXT_MAX, "[cut at %" PRIu32 " frames]", argument);
 }
 

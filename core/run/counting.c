@@ -2,6 +2,7 @@
 #include "core/run/counting.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <time.h>
 
 #include "core/options/trace_options.h"
@@ -9,10 +10,15 @@
 #include "core/trace/accounting.h"
 #include "core/trace/sampler.h"
 #include "core/trace/schedule.h"
+#include "counting.skel.h"
 #include "sym/sym.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
+#include "sym/util/message.h"
+#include "sym/util/number.h"
+
+TRACE_PROGRAM(counting);
 
 static enum format_number format_of(const struct counting *counting)
 {
@@ -46,8 +52,10 @@ int counting__load(struct counting *counting, struct error *error)
 int counting__start(struct counting *counting, struct error *error)
 {
 	report__watch_processes(counting->tracing.naming);
-	return counting->sampler ? sampler__start(counting->sampler, error) :
-				   tracing__attach(&counting->tracing, error);
+	if (counting->sampler)
+		return sampler__start(counting->sampler, error);
+	return counting->waits ? waits__attach(counting->waits, error) :
+				 tracing__attach(&counting->tracing, error);
 }
 
 void counting__release(struct counting *counting)
@@ -56,28 +64,48 @@ void counting__release(struct counting *counting)
 	tracing__release(&counting->tracing);
 }
 
+/* Whether the kernel counted what it kept from us, and how much. */
+static void note_missed(const struct counting *counting, struct accounting *accounting)
+{
+	uint64_t missed;
+
+	if (counting->waits) {
+		/* They were seen when they began. */
+		missed = accounting->events.n[EVENTS_MISSED];
+		accounting->events.n[EVENTS_SEEN] -= missed;
+		accounting__set_missed(accounting, missed);
+	} else if (attachment__take_missed(counting->tracing.probes.attachment, &missed)) {
+		accounting__set_missed(accounting, missed);
+	}
+}
+
 /* End an epoch, and read its report. A sampler ends with its only epoch. */
 static int read_report(struct counting *counting, struct report *report, uint32_t *epoch,
 		       struct error *error)
 {
 	const struct tracing *tracing = &counting->tracing;
-	uint64_t number; /* of events */
-	bool known = counting->sampler && sampler__stop(counting->sampler, &number);
+	uint64_t expected, end = monotonic_now();
+	bool known = counting->sampler && sampler__stop(counting->sampler, &expected);
 	int err = 0;
 
 	*epoch = 0;
 	if (!counting->sampler)
 		err = epochs__turn(&counting->epochs, epoch, error);
+	if (!err && counting->waits)
+		err = waits__end(counting->waits, session__maps(tracing->session), end,
+				 &counting->pending, error);
 	if (!err)
 		err = report__read(report, session__maps(tracing->session), *epoch, tracing->naming,
 				   error);
 	if (err)
 		return err;
+	event_counters__add(&report->accounting.events, &counting->pending.events);
 	if (known)
-		accounting__set_expected(&report->accounting, number);
-	if (!counting->sampler && attachment__take_missed(tracing->probes.attachment, &number))
-		accounting__set_missed(&report->accounting, number);
-	if (!counting->sampler && tracing->probes.spec.kind == PROBE_TRACEPOINT)
+		accounting__set_expected(&report->accounting, expected);
+	if (!counting->sampler)
+		note_missed(counting, &report->accounting);
+	if (counting->waits ||
+	    (!counting->sampler && tracing->probes.spec.kind == PROBE_TRACEPOINT))
 		report__hide_tracing(report);
 	return 0;
 }
@@ -127,6 +155,18 @@ static int print_report(struct counting *counting, const struct report *report, 
 	return sink__finish(&sink, error);
 }
 
+static void say_what_lasts(const struct counting *counting)
+{
+	const struct pending_waits *pending = &counting->pending;
+
+	if (pending->nr && !counting->waits->settings.pending)
+		message("%" PRIu64
+			" thread%s still waited when the trace ended, for %.3f s together, "
+			"which is not shown; see --pending",
+			pending->nr, pending->nr == 1 ? "" : "s",
+			(double)pending->time / NANOSECONDS);
+}
+
 static int report_epoch(struct counting *counting, bool last, struct error *error)
 {
 	CLEANUP(report__release) struct report report = {0};
@@ -139,6 +179,7 @@ static int report_epoch(struct counting *counting, bool last, struct error *erro
 		err = print_report(counting, &report, end, error);
 	if (err)
 		return err;
+	say_what_lasts(counting);
 	report__say_what_is_missing(&report, tracing->session, &counting->said);
 	symbolizer__forget_names(naming__symbolizer(tracing->naming));
 	counting->since = end;

@@ -12,13 +12,19 @@
 #include "core/run/status.h"
 #include "core/run/tracing.h"
 #include "core/trace/epochs.h"
+#include "core/trace/waits.h"
 
 struct sampler;
+
+/* The BPF programs of applets that count; each has those loaded that it uses. */
+extern const struct trace_program counting_program;
 
 struct counting {
 	struct tracing tracing;
 	/* The applet's. */
-	struct sampler *sampler;   /* where events come from; NULL: from the probes of tracing */
+	/* Where events come from; neither: from the probes of tracing. */
+	struct sampler *sampler;
+	struct waits *waits;
 	struct shown_stacks shown; /* layout, comms, processes, annotations, unit */
 	const struct sink_options *sink;
 	const void *settings; /* for these */
@@ -32,6 +38,7 @@ struct counting {
 	struct epochs epochs;
 	struct status status;
 	struct report_said said;
+	struct pending_waits pending;
 };
 
 /*
@@ -41,8 +48,9 @@ struct counting {
 int counting__load(struct counting *counting, struct error *error);
 
 /*
- * Start the sampler, which is open, or attach to what the pattern matches: the first events come
- * before this returns. Returns 0 or a negative errno with error filled.
+ * Start the sampler, which is open, attach to waits, which are configured, or attach to what the
+ * pattern matches: the first events come before this returns. Returns 0 or a negative errno with
+ * error filled.
  */
 int counting__start(struct counting *counting, struct error *error);
 

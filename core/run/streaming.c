@@ -11,10 +11,13 @@
 #include "core/stream/names.h"
 #include "core/stream/processes.h"
 #include "core/stream/stream.h"
+#include "streaming.skel.h"
 #include "sym/util/error.h"
 #include "sym/util/message.h"
 
 #define OUTPUT_BUFFER_SIZE (64 * 1024)
+
+TRACE_PROGRAM(streaming);
 
 static struct stream_writer make_writer(const struct streaming *streaming,
 					struct containers *containers)

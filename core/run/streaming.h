@@ -13,6 +13,9 @@ struct stream;
 struct stream_names;
 struct stream_processes;
 
+/* The BPF programs of applets that show events one by one. */
+extern const struct trace_program streaming_program;
+
 struct streaming {
 	struct tracing tracing;
 	/* The applet's. */

@@ -70,6 +70,11 @@ int tracing__load(struct tracing *tracing, struct error *error)
 		     naming__new(&tracing->naming, tracing->session, tracing->names_files, error);
 }
 
+void tracing__use(struct tracing *tracing, const char *name)
+{
+	bpf_program__set_autoload(bpf_object__find_program_by_name(tracing->object, name), true);
+}
+
 int tracing__program_fd(const struct tracing *tracing, const char *name)
 {
 	return bpf_program__fd(bpf_object__find_program_by_name(tracing->object, name));

@@ -40,7 +40,7 @@ struct trace_program {
 		name##_bpf__destroy(skeleton);                                                     \
 	}                                                                                          \
                                                                                                    \
-	static const struct trace_program name##_program = {                                       \
+	const struct trace_program name##_program = {                                              \
 		.open = name##_program__open,                                                      \
 		.destroy = name##_program__destroy,                                                \
 	}
@@ -84,6 +84,9 @@ int tracing__load(struct tracing *tracing, struct error *error);
  * some will have gone. Returns them, which are part of tracing; NULL: no cgroups can be listed.
  */
 struct containers *tracing__find_containers(struct tracing *tracing);
+
+/* Between open and load: have a program loaded that is not by itself. */
+void tracing__use(struct tracing *tracing, const char *name);
 
 /* The descriptor of a program that has been loaded. */
 int tracing__program_fd(const struct tracing *tracing, const char *name);

@@ -14,6 +14,7 @@
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
+#include "sym/util/number.h"
 
 static const struct {
 	enum event_counter counter;
@@ -21,6 +22,7 @@ static const struct {
 } losses[] = {
 	{EVENTS_LOST_STACKS_FULL, "no room for their stack (--stack-storage-size)"},
 	{EVENTS_LOST_KEYS_FULL, "no room for their key (--hash-storage-size)"},
+	{EVENTS_LOST_THREADS_FULL, "no room for their threads"},
 	{EVENTS_LOST_BUFFER_FULL, "no room in the buffer (--buffer-size)"},
 	{EVENTS_LOST_BUSY, "busy"},
 	{EVENTS_LOST_REFUSED, "table update refused"},
@@ -33,6 +35,7 @@ void event_counters__add(struct event_counters *sum, const struct event_counters
 	for (int i = 0; i < NR_UNWIND_ENDS; i++)
 		sum->walks[i] += counters->walks[i];
 	sum->keys += counters->keys;
+	sum->lost_weight += counters->lost_weight;
 }
 
 int accounting__read(struct accounting *accounting, const struct trace_maps *maps, uint32_t epoch,
@@ -105,6 +108,9 @@ void accounting__format_loss(const struct accounting *accounting, char *line, si
 				 lost, losses[i].reason);
 		separator = ",";
 	}
+	if (accounting->events.lost_weight && (size_t)used < size)
+		snprintf(line + used, size - (size_t)used, "; they lasted %.3f s",
+			 (double)accounting->events.lost_weight / NANOSECONDS);
 }
 
 void accounting__format_stats(const struct accounting *accounting, char *line, size_t size)

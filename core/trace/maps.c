@@ -20,6 +20,7 @@ int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object)
 		{"epoch", &found.epoch, false},
 		{"stacks", &found.stacks, false},
 		{"counts", &found.counts, true},
+		{"off_threads", &found.off_threads, true},
 		{"events", &found.events, true},
 		{"lost_events", &found.lost_events, true},
 		{"targets", &found.targets, false},

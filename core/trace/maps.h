@@ -15,6 +15,7 @@ struct trace_maps {
 	struct bpf_map *epoch;
 	struct bpf_map *stacks;
 	struct bpf_map *counts; /* NULL in a stream */
+	struct bpf_map *off_threads;
 	struct bpf_map *events; /* NULL where events are counted, as is lost_events */
 	struct bpf_map *lost_events;
 	struct bpf_map *targets;

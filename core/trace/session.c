@@ -134,7 +134,7 @@ static int catch_signals(struct session *session, struct error *error)
 }
 
 /* A descriptor that polls as readable when the process has ended, or a negative errno. */
-static int watch_process(pid_t pid, struct error *error)
+static int watch_process(pid_t pid, char tids_letter, struct error *error)
 {
 	/* 5.3+. Refuses a thread that is not its process's first (EINVAL, ENOENT). */
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -147,8 +147,8 @@ static int watch_process(pid_t pid, struct error *error)
 	if (errno == EINVAL || errno == ENOENT)
 		return error__set(error, -errno,
 				  "-p %d: is a thread, not a process; give the PID of its "
-				  "process (Tgid in /proc/%d/status), or use -L",
-				  pid, pid);
+				  "process (Tgid in /proc/%d/status), or use -%c",
+				  pid, pid, tids_letter);
 	return error__set(error, -errno, "-p %d: cannot watch the process: %s", pid,
 			  strerror(errno));
 }
@@ -158,7 +158,7 @@ static int watch_process(pid_t pid, struct error *error)
  * when the thread ends (3.18, 179033b3e064), and this one counts nothing. To hang up, it needs a
  * buffer; one page will do.
  */
-static int watch_thread(pid_t tid, void **page, struct error *error)
+static int watch_thread(pid_t tid, char letter, void **page, struct error *error)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -171,11 +171,12 @@ static int watch_thread(pid_t tid, void **page, struct error *error)
 
 	if (fd < 0 && errno == ESRCH)
 		return error__set(error, -errno,
-				  "-L %d: no such thread; give the TID of a running one", tid);
+				  "-%c %d: no such thread; give the TID of a running one", letter,
+				  tid);
 	mapped = fd < 0 ? MAP_FAILED : page_map(fd, page_size(), PROT_READ | PROT_WRITE, 0);
 	if (mapped == MAP_FAILED)
-		return error__set(error, -errno, "-L %d: cannot watch the thread: %s%s", tid,
-				  strerror(errno),
+		return error__set(error, -errno, "-%c %d: cannot watch the thread: %s%s", letter,
+				  tid, strerror(errno),
 				  errno == EACCES || errno == EPERM ? "; run as root" : "");
 	*page = mapped;
 	return TAKE_FD(fd);
@@ -199,8 +200,10 @@ static int watch_targets(struct session *session, struct error *error)
 	const struct pid_list *ids = trace_options__ids(options);
 
 	for (size_t i = 0; i < ids->nr; i++) {
-		int fd = options->tids.nr ? watch_thread(ids->pids[i], &session->pages[i], error) :
-					    watch_process(ids->pids[i], error);
+		char letter = options->tids_letter;
+		int fd = options->tids.nr ?
+				 watch_thread(ids->pids[i], letter, &session->pages[i], error) :
+				 watch_process(ids->pids[i], letter, error);
 
 		if (fd < 0)
 			return fd;
@@ -355,6 +358,9 @@ int session__configure(struct session *session, struct bpf_object *object,
 		bpf_map__set_max_entries(session->maps.counts,
 					 (uint32_t)options->hash_storage_size * epochs);
 	err = filter__configure(options, &session->maps, config, error);
+	/* waits__configure() has it created. */
+	if (!err && session->maps.off_threads)
+		err = trace_map__create_if(session->maps.off_threads, false, error);
 	if (!err)
 		err = follow__configure(&session->follow, options, &session->maps, object, config,
 					error);

@@ -61,6 +61,10 @@ static int compare_shown(const void *left, const void *right)
 	if (!order)
 		order = COMPARE(a->since, b->since);
 	if (!order)
+		order = COMPARE(a->key.tid, b->key.tid);
+	if (!order)
+		order = COMPARE(a->key.lasts, b->key.lasts);
+	if (!order)
 		order = compare_frames(a->user, 0, b->user, 0);
 	if (!order)
 		order = compare_frames(a->kernel, a->hidden, b->kernel, b->hidden);
@@ -70,8 +74,10 @@ static int compare_shown(const void *left, const void *right)
 static int compare_counted(const void *left, const void *right)
 {
 	const struct counted_stack *a = left, *b = right;
-	int order = COMPARE(a->count, b->count);
+	int order = COMPARE(a->weight, b->weight);
 
+	if (!order)
+		order = COMPARE(a->count, b->count);
 	return order ? order : compare_shown(a, b);
 }
 
@@ -82,6 +88,7 @@ static int append(struct stack_counts *counts, size_t *capacity, const struct st
 		return -ENOMEM;
 	counts->items[counts->nr++] = (struct counted_stack){.key = *key,
 							     .count = count->count,
+							     .weight = count->weight,
 							     .time = count->time,
 							     .cgroup = count->cgroup,
 							     .kernel = &no_frames,
@@ -156,6 +163,22 @@ static int fetch_stack(struct stack_counts *counts, int fd, struct stack_id id,
 	return 0;
 }
 
+/* Put a mark behind the callers. Others have the same stack without it: it is copied. */
+static int mark_as_lasting(struct stack_counts *counts, struct counted_stack *item)
+{
+	uint32_t nr = item->user->nr;
+	struct frames *frames =
+		arena__alloc(&counts->frames, sizeof(*frames) + (nr + 1) * sizeof(uint64_t));
+
+	if (!frames)
+		return -ENOMEM;
+	frames->nr = nr + 1;
+	memcpy(frames->frames, item->user->frames, nr * sizeof(uint64_t));
+	frames->frames[nr] = frame_mark(MARK_LASTS, 0);
+	item->user = frames;
+	return 0;
+}
+
 static int read_stacks(struct stack_counts *counts, int fd)
 {
 	CLEANUP_FREE struct stack_use *uses = calloc(counts->nr * 2 + 1, sizeof(*uses));
@@ -182,6 +205,9 @@ static int read_stacks(struct stack_counts *counts, int fd)
 		if (err)
 			return err;
 	}
+	for (size_t i = 0; i < counts->nr; i++)
+		if (counts->items[i].key.lasts && mark_as_lasting(counts, &counts->items[i]))
+			return -ENOMEM;
 	return 0;
 }
 
@@ -218,9 +244,10 @@ void stack_counts__hide(struct stack_counts *counts,
 	}
 	array__sort(counts->items, counts->nr, sizeof(*counts->items), compare_shown);
 	for (size_t i = 0; i < counts->nr; i++) {
-		if (kept && !compare_shown(&counts->items[kept - 1], &counts->items[i]))
+		if (kept && !compare_shown(&counts->items[kept - 1], &counts->items[i])) {
 			counts->items[kept - 1].count += counts->items[i].count;
-		else
+			counts->items[kept - 1].weight += counts->items[i].weight;
+		} else
 			counts->items[kept++] = counts->items[i];
 	}
 	counts->nr = kept;

@@ -28,6 +28,7 @@ static inline bool frame__is_return_address(uint64_t frame, uint32_t i)
 struct counted_stack {
 	struct stack_key key;
 	uint64_t count;
+	uint64_t weight;	     /* of all events, in nanoseconds; 0: they do not last */
 	uint64_t time;		     /* of the last event; 0: not kept */
 	uint64_t cgroup;	     /* of the process; 0: not kept */
 	uint64_t since;		     /* when its process became this program; see trace_processes */
@@ -44,8 +45,9 @@ struct stack_counts {
 
 /*
  * Read the counts of an epoch from the maps counts and stacks; it has ended, or its programs have
- * stopped. Sorted as printed: by count, least first, then by comm, tgid and addresses, so that the
- * same data has the same order. Returns 0 or a negative errno with error filled and counts empty.
+ * stopped. Sorted as printed: by weight and count, least first, then by comm, tgid and addresses,
+ * so that the same data has the same order. Returns 0 or a negative errno with error filled and
+ * counts empty.
  */
 int stack_counts__read(struct stack_counts *counts, const struct trace_maps *maps, uint32_t epoch,
 		       struct error *error);

@@ -6,17 +6,17 @@ load helpers
 load ../refute
 
 @test "wrong usage" {
-	usage_error "doctor: 'flamegraph': is not profile, stackcount or stacksnoop; see 'doctor --help'" \
+	usage_error "doctor: 'flamegraph': is not profile, stackcount, stacksnoop or offcputime; see 'doctor --help'" \
 		tracekit doctor flamegraph
-	usage_error "doctor: '': is not profile, stackcount or stacksnoop; see 'doctor --help'" tracekit doctor ''
-	usage_error "doctor: 'true': is not profile, stackcount or stacksnoop; see 'doctor --help'" tracekit doctor -- true
+	usage_error "doctor: '': is not profile, stackcount, stacksnoop or offcputime; see 'doctor --help'" tracekit doctor ''
+	usage_error "doctor: 'true': is not profile, stackcount, stacksnoop or offcputime; see 'doctor --help'" tracekit doctor -- true
 }
 
 @test "it works for anybody, and says of each applet whether it does" {
 	tracekit doctor >out 2>err || status=$?
 	[ ! -s err ]
 	[[ ${status:-0} -le 2 ]]
-	[ "$(sed -n '/^$/q; s/ .*//; p' out | tr '\n' ' ')" = 'profile stackcount stacksnoop ' ]
+	[ "$(sed -n '/^$/q; s/ .*//; p' out | tr '\n' ' ')" = 'profile stackcount stacksnoop offcputime ' ]
 	tracekit doctor stacksnoop >out || true
 	[ "$(sed -n '/^$/q; s/ .*//; p' out)" = stacksnoop ]
 }

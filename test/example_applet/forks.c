@@ -7,10 +7,7 @@
 #include "applets/applet.h"
 #include "core/options/trace_options.h"
 #include "core/run/counting.h"
-#include "stackcount.skel.h"
 #include "sym/util/cleanup.h"
-
-TRACE_PROGRAM(stackcount);
 
 struct forks_settings {
 	struct trace_options trace;
@@ -62,7 +59,7 @@ static int run(const void *argument, struct error *error)
 	const struct forks_settings *settings = argument;
 	CLEANUP(counting__release)
 	struct counting counting = {
-		.tracing.program = &stackcount_program,
+		.tracing.program = &counting_program,
 		.tracing.options = &settings->trace,
 		.tracing.probe = &probe,
 		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),

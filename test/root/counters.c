@@ -19,7 +19,7 @@
 #include "core/trace/accounting.h"
 #include "core/trace/sampler.h"
 #include "core/trace/session.h"
-#include "profile.skel.h"
+#include "counting.skel.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 #include "sym/util/number.h"
@@ -29,7 +29,7 @@ static const struct trace_options options = TRACE_OPTIONS_DEFAULTS;
 
 struct trace {
 	struct session *session;
-	struct profile_bpf *skeleton;
+	struct counting_bpf *skeleton;
 	struct sampler sampler;
 	pid_t child; /* calls the kernel without end, so that samples have both stacks */
 };
@@ -37,7 +37,7 @@ struct trace {
 static void trace__release(struct trace *trace)
 {
 	sampler__close(&trace->sampler);
-	profile_bpf__destroy(trace->skeleton);
+	counting_bpf__destroy(trace->skeleton);
 	session__close(trace->session);
 	if (trace->child > 0) {
 		kill(trace->child, SIGKILL);
@@ -58,11 +58,12 @@ static bool trace__open(struct trace *trace)
 	if (!CHECK(trace->child > 0) ||
 	    !CHECK_INT(session__open(&trace->session, &options, &error), 0))
 		return false;
-	trace->skeleton = profile_bpf__open();
+	trace->skeleton = counting_bpf__open();
 	if (!CHECK(trace->skeleton))
 		return false;
 	config = (struct trace_config *)&trace->skeleton->rodata->config;
 	config->skip_idle = true;
+	bpf_program__set_autoload(trace->skeleton->progs.profile_sample, true);
 	return CHECK_INT(session__configure(trace->session, trace->skeleton->obj, config, &error),
 			 0);
 }

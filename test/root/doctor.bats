@@ -79,6 +79,7 @@ agrees() {
 agrees_in_all() {
 	agrees samples profile -q -f -F 999 -p "$pid" DURATION
 	agrees tracepoints stackcount -q -f -D DURATION t:sched:sched_switch
+	agrees waits offcputime -q -f DURATION
 	agrees kernel-functions stackcount -q -f -D DURATION schedule
 	agrees user-code stackcount -q -f -D DURATION "$SPIN:turn"
 	if answers tracepoints yes; then

@@ -95,7 +95,7 @@ read_session() {
 no_programs_left() {
 	local line loaded=() held=' ' id holder ours session
 	while read -r line; do
-		[[ ! $line =~ ' name '(profile_sample|probe_) ]] || loaded+=("${line%%:*}")
+		[[ ! $line =~ ' name '(profile_sample|probe_|waits_) ]] || loaded+=("${line%%:*}")
 	done < <(bpftool prog 2>/dev/null)
 	[ ${#loaded[@]} -gt 0 ] || return 0
 	read_session $$

@@ -11,8 +11,8 @@ verified() {
 	verified=$BATS_FILE_TMPDIR/verified
 	[ -s "$verified" ] || "$BUILD/test/root/verified" >"$verified"
 	echo "$(<"$verified")"
-	# Three applets, with both ways to walk.
-	[ "$(cut -d ' ' -f 1,2 "$verified" | sort -u | wc -l)" -eq 6 ]
+	# Two objects, with both ways to walk.
+	[ "$(cut -d ' ' -f 1,2 "$verified" | sort -u | wc -l)" -eq 4 ]
 }
 
 @test "no program takes the verifier more than 100,000 instructions" {

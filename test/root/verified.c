@@ -3,7 +3,7 @@
  * The verdict of this kernel's verifier on each tracing program, with user stacks that are walked
  * by tables and by frame pointers: a line
  *
- *   stackcount tables probe_user_code 10211 40+0+16
+ *   counting tables probe_user_code 10211 40+0+16
  *
  * with the instructions that the verifier has processed, and the bytes of stack of each function.
  * Exit status 1 if a program is not loaded.
@@ -18,9 +18,8 @@
 #include "bpf/abi.h"
 #include "core/options/trace_options.h"
 #include "core/trace/session.h"
-#include "profile.skel.h"
-#include "stackcount.skel.h"
-#include "stacksnoop.skel.h"
+#include "counting.skel.h"
+#include "streaming.skel.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
@@ -32,9 +31,8 @@ static const struct {
 	const char *name;
 	const void *(*bytes)(size_t *size);
 } objects[] = {
-	{"profile", profile_bpf__elf_bytes},
-	{"stackcount", stackcount_bpf__elf_bytes},
-	{"stacksnoop", stacksnoop_bpf__elf_bytes},
+	{"counting", counting_bpf__elf_bytes},
+	{"streaming", streaming_bpf__elf_bytes},
 };
 
 static const struct {
@@ -103,6 +101,7 @@ static int verify(size_t which, size_t method, size_t number, struct error *erro
 	CLEANUP(bpf_object__closep) struct bpf_object *object = NULL;
 	struct trace_config *config;
 	struct bpf_program *program;
+	struct bpf_map *map;
 	static char log[65536];
 	const void *bytes;
 	size_t size;
@@ -119,6 +118,9 @@ static int verify(size_t which, size_t method, size_t number, struct error *erro
 	if (err)
 		return err;
 	config->at_function_entry = true;
+	map = bpf_object__find_map_by_name(object, "off_threads");
+	if (map)
+		bpf_map__set_autocreate(map, true);
 	if (!choose(object, number, config, &program))
 		return program ? 1 : 0;
 	log[0] = '\0';

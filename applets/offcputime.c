@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* offcputime: where threads wait, and for how long, counted by stack in the kernel. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "applets/applet.h"
+#include "core/options/trace_options.h"
+#include "core/run/counting.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+#include "sym/util/number.h"
+#include "sym/util/text.h"
+
+struct offcputime_settings {
+	struct trace_options trace;
+	struct sink_options sink;
+	uint64_t min, max; /* microseconds */
+	uint64_t state;	   /* or WAIT_ANY_STATE */
+	bool user_threads, kernel_threads;
+	bool counts;
+	bool pending;
+};
+
+#define MICROSECOND	 1000 /* nanoseconds */
+#define MICROSECONDS_MAX (INT64_MAX / MICROSECOND)
+
+static const struct offcputime_settings defaults = {
+	.trace = TRACE_OPTIONS_DEFAULTS_TIDS('t'),
+	.sink = SINK_OPTIONS_DEFAULTS,
+	.max = MICROSECONDS_MAX,
+	.state = WAIT_ANY_STATE,
+};
+
+#define OFFSET(field) offsetof(struct offcputime_settings, field)
+/* clang-format off */
+static const struct option_spec options[] = {
+	{.letter = 't', .name = "tid", .value = "TID[,TID...]", .type = OPTION_PIDS,
+	 .offset = OFFSET(trace.tids),
+	 .help = "only these threads; the trace ends when all of them have ended"},
+	{.letter = 'u', .name = "user-threads-only", .type = OPTION_FLAG,
+	 .offset = OFFSET(user_threads),
+	 .help = "only threads of programs, not those of the kernel"},
+	{.letter = 'k', .name = "kernel-threads-only", .type = OPTION_FLAG,
+	 .offset = OFFSET(kernel_threads),
+	 .help = "only threads of the kernel"},
+	{.letter = 'm', .name = "min-block-time", .value = "MIN", .type = OPTION_NUMBER,
+	 .offset = OFFSET(min), .min = 1, .max = MICROSECONDS_MAX,
+	 .help = "only waits of so many microseconds or more"},
+	{.letter = 'M', .name = "max-block-time", .value = "MAX", .type = OPTION_NUMBER,
+	 .offset = OFFSET(max), .min = 1, .max = MICROSECONDS_MAX,
+	 .help = "only waits of so many microseconds or less"},
+	{.name = "state", .value = "STATE", .type = OPTION_NUMBER,
+	 .offset = OFFSET(state), .min = 0, .max = UINT32_MAX,
+	 .help = "only waits in this state: 0 preempted, 1 interruptible, 2 uninterruptible"},
+	{.name = "count", .type = OPTION_FLAG,
+	 .offset = OFFSET(counts),
+	 .help = "also how often they waited; where there is one number, only that"},
+	{.name = "pending", .type = OPTION_FLAG,
+	 .offset = OFFSET(pending),
+	 .help = "also waits that last when the trace ends, apart: [still waiting]"},
+	TRACE_OPTION_ROWS(struct offcputime_settings, DELIMITED_HELP, VERBOSE_HELP),
+	TABLE_OPTION_ROWS(struct offcputime_settings),
+	SINK_OPTION_ROWS(struct offcputime_settings),
+	{.value = "duration", .type = OPTION_SECONDS,
+	 .offset = OFFSET(trace.duration),
+	 .help = "how long to trace, in seconds (default: until Ctrl-C)"},
+	{0},
+};
+/* clang-format on */
+
+static int check(const void *settings, struct error *error)
+{
+	const struct offcputime_settings *offcputime = settings;
+	const struct trace_options *trace = &offcputime->trace;
+	bool one_kind = offcputime->user_threads || offcputime->kernel_threads;
+
+	if (offcputime->user_threads && offcputime->kernel_threads)
+		return error__set(error, -EINVAL,
+				  "-u and -k exclude each other: leave both out for all threads; "
+				  "see 'offcputime --help'");
+	if (one_kind && (trace->pids.nr || trace->tids.nr || trace->command))
+		return error__set(error, -EINVAL,
+				  "-%c is for all processes, not for chosen ones; see 'offcputime "
+				  "--help'",
+				  offcputime->user_threads ? 'u' : 'k');
+	if (offcputime->kernel_threads && trace->user_stacks_only)
+		return error__set(
+			error, -EINVAL,
+			"-k and -U exclude each other: threads of the kernel have no user "
+			"stacks; see 'offcputime --help'");
+	if (offcputime->min > offcputime->max)
+		return error__set(error, -EINVAL,
+				  "-m %" PRIu64 " is more than -M %" PRIu64
+				  ": no wait is both; see "
+				  "'offcputime --help'",
+				  offcputime->min, offcputime->max);
+	if (trace_options__check(trace, "offcputime", "leave both out", error))
+		return -EINVAL;
+	return sink_options__check(&offcputime->sink, trace, "offcputime", error);
+}
+
+static void print_who(FILE *out, const struct offcputime_settings *settings)
+{
+	const struct trace_options *trace = &settings->trace;
+	const struct pid_list *ids = trace_options__ids(trace);
+	char name[256];
+
+	if (trace->command) {
+		text__clean(trace->command[0], strlen(trace->command[0]), false, name,
+			    sizeof(name));
+		fprintf(out, "%s and what it starts", name);
+		return;
+	}
+	if (ids->nr == 0)
+		fputs(settings->user_threads   ? "user threads" :
+		      settings->kernel_threads ? "kernel threads" :
+						 "all threads",
+		      out);
+	for (size_t i = 0; i < ids->nr; i++)
+		fprintf(out, "%s%d", i ? "," : trace->tids.nr ? "TIDs " : "PIDs ", ids->pids[i]);
+}
+
+static void print_header(FILE *out, const struct counting *counting)
+{
+	const struct offcputime_settings *settings = counting->settings;
+	const struct trace_options *trace = &settings->trace;
+
+	fputs("Tracing off-CPU time (us) of ", out);
+	print_who(out, settings);
+	fprintf(out, " by %s stack",
+		trace->kernel_stacks_only ? "kernel" :
+		trace->user_stacks_only	  ? "user" :
+					    "user + kernel");
+	if (trace->duration)
+		fprintf(out, " for %g secs.\n", (double)trace->duration / NANOSECONDS);
+	else
+		fputs("... Hit Ctrl-C to end.\n", out);
+}
+
+static void print_thread(FILE *out, const char *comm, uint32_t tid)
+{
+	fprintf(out, "    %-16s %s (%" PRIu32 ")", "-", comm, tid);
+}
+
+static const struct stack_layout layout = {
+	.frame_indent = "    ",
+	.count_indent = "        ",
+	.print_process = print_thread,
+};
+
+static int start(struct counting *counting, const struct offcputime_settings *settings,
+		 struct error *error)
+{
+	const struct wait_settings wanted = {
+		.min = settings->min * MICROSECOND,
+		.max = settings->max * MICROSECOND,
+		.state = settings->state,
+		.threads = settings->user_threads   ? THREADS_OF_USERS :
+			   settings->kernel_threads ? THREADS_OF_KERNEL :
+						      THREADS_OF_ALL,
+		.pending = settings->pending,
+	};
+	struct tracing *tracing = &counting->tracing;
+	int err = tracing__open(tracing, error);
+
+	if (err)
+		return err;
+	tracing->config->skip_idle = true;
+	err = waits__configure(counting->waits, &wanted, tracing->object, &tracing->config->waits,
+			       error);
+	if (!err)
+		err = counting__load(counting, error);
+	return err ? err : counting__start(counting, error);
+}
+
+static int run(const void *argument, struct error *error)
+{
+	const struct offcputime_settings *settings = argument;
+	CLEANUP(waits__release) struct waits waits = {0};
+	CLEANUP(counting__release)
+	struct counting counting = {
+		.tracing.program = &counting_program,
+		.tracing.options = &settings->trace,
+		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),
+		.tracing.keeps_stdout = settings->sink.path,
+		.waits = &waits,
+		.sink = &settings->sink,
+		.settings = settings,
+		.print_header = print_header,
+		.shown.layout = &layout,
+		.shown.unit = "waits",
+		.shown.cost = "offcpu",
+		.shown.cost_unit = "nanoseconds",
+		.shown.counts_times = settings->counts,
+		.shown.comms = true,
+		.shown.processes = true,
+		.shown.threads = true,
+	};
+	int err = start(&counting, settings, error);
+
+	if (!err)
+		err = counting__run(&counting, error);
+	return err ? err : tracing__status(&counting.tracing);
+}
+
+const struct applet applet_offcputime = {
+	.command =
+		{
+			.name = "offcputime",
+			.summary = "Count where threads wait, and for how long, by stack.",
+			.options = options,
+			.run_offset = OFFSET(trace.command),
+			.examples =
+				"    offcputime                # where all threads wait, until Ctrl-C\n"
+				"    offcputime 5              # for 5 seconds only\n"
+				"    offcputime -f 5           # folded output, for flame graphs\n"
+				"    offcputime -m 1000        # only waits of a millisecond or more\n"
+				"    offcputime -M 10000       # only waits of 10 milliseconds or less\n"
+				"    offcputime -- make        # run make, and trace it with all that it starts\n"
+				"    offcputime -p 185         # only the process with PID 185\n"
+				"    offcputime -t 188,120     # only the threads with these TIDs\n"
+				"    offcputime -u             # only threads of programs\n"
+				"    offcputime -k             # only threads of the kernel\n"
+				"    offcputime -U             # only user stacks\n"
+				"    offcputime -K             # only kernel stacks\n"
+				"    offcputime --state 2      # only uninterruptible waits, as for disks\n",
+		},
+	.defaults = &defaults,
+	.settings_size = sizeof(defaults),
+	.check = check,
+	.run = run,
+};

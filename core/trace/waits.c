@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/trace/waits.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/kernel/links.h"
+#include "core/kernel/types.h"
+#include "core/trace/maps.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/error.h"
+
+/* What a program is attached to; each is there in all kernels but the last. */
+static const struct hook_point {
+	const char *program, *tracepoint;
+} at_leaving[] = {{"waits_switch", "sched_switch"}, {"waits_forget", "sched_process_free"}},
+  at_return[] = {{"waits_leave", "sched_switch"},
+		 {"waits_return", "sched_exit_tp"},
+		 {"waits_forget", "sched_process_free"}};
+
+static const struct hook_point *points(const struct waits *waits, size_t *nr)
+{
+	*nr = waits->walk_at_return ? ARRAY_SIZE(at_return) : ARRAY_SIZE(at_leaving);
+	return waits->walk_at_return ? at_return : at_leaving;
+}
+
+/* The place of sched_switch among whose arguments the state of the leaving thread stands (5.18). */
+#define ARGUMENT_STATE 3
+
+static int find_state(struct wait_config *config, bool needed, struct error *error)
+{
+	int err;
+
+	config->state_source = STATE_IN_ARGUMENT;
+	if (link__raw_tracepoint_has("sched_switch", ARGUMENT_STATE))
+		return 0;
+	/* It was renamed in 5.14. */
+	err = kernel_types__find_field("task_struct", "__state", &config->task_state);
+	if (err)
+		err = kernel_types__find_field("task_struct", "state", &config->task_state);
+	config->state_source = err ? STATE_NOT_TOLD : STATE_IN_TASK;
+	return err && needed ?
+		       error__set(error, err,
+				  "--state: before Linux 5.18 the kernel tells states only with "
+				  "CONFIG_DEBUG_INFO_BTF") :
+		       0;
+}
+
+static int find_kind(struct wait_config *config, struct error *error)
+{
+	int err = config->threads == THREADS_OF_ALL ?
+			  0 :
+			  kernel_types__find_field("task_struct", "flags", &config->task_flags);
+
+	return err ? error__set(error, err,
+				"-u and -k: the kernel tells which threads are its own only with "
+				"CONFIG_DEBUG_INFO_BTF") :
+		     0;
+}
+
+/* Room for twice the threads that there are, of which the end of /proc/loadavg knows: "2/345 678".
+ */
+static uint32_t expected_threads(void)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/loadavg", "re");
+	uint32_t threads = 0;
+
+	if (!file || fscanf(file, "%*s %*s %*s %*[0-9]/%u", &threads) != 1 || threads < 2048)
+		threads = 2048;
+	return 2 * (threads < UINT32_MAX / 4 ? threads : UINT32_MAX / 4);
+}
+
+int waits__configure(struct waits *waits, const struct wait_settings *settings,
+		     struct bpf_object *object, struct wait_config *config, struct error *error)
+{
+	bool any_state = settings->state == WAIT_ANY_STATE;
+	const struct hook_point *hooks;
+	size_t nr;
+	int err;
+
+	*waits = (struct waits){
+		.settings = *settings,
+		.object = object,
+		.threads = bpf_object__find_map_by_name(object, "off_threads"),
+		/* Threads that have not come back can only be walked when they leave. */
+		.walk_at_return =
+			!settings->pending && link__raw_tracepoint_has("sched_exit_tp", 0),
+	};
+	if (!waits->threads)
+		return error__set(error, -ENOENT, "cannot find the map of threads");
+	*config = (struct wait_config){
+		.min = settings->min,
+		.max = settings->max,
+		.state = any_state ? 0 : (uint32_t)settings->state,
+		.any_state = any_state,
+		.threads = (uint8_t)settings->threads,
+		.walk_at_return = waits->walk_at_return,
+	};
+	err = find_state(config, !any_state, error);
+	if (!err)
+		err = find_kind(config, error);
+	if (err)
+		return err;
+	bpf_map__set_autocreate(waits->threads, true);
+	bpf_map__set_max_entries(waits->threads, expected_threads());
+	hooks = points(waits, &nr);
+	for (size_t i = 0; i < nr; i++)
+		bpf_program__set_autoload(
+			bpf_object__find_program_by_name(object, hooks[i].program), true);
+	return 0;
+}
+
+int waits__attach(struct waits *waits, struct error *error)
+{
+	size_t nr;
+	const struct hook_point *hooks = points(waits, &nr);
+
+	/* The last first: nothing may be left of a thread that ends. */
+	while (nr-- > 0) {
+		const struct bpf_program *program =
+			bpf_object__find_program_by_name(waits->object, hooks[nr].program);
+		int fd = bpf_raw_tracepoint_open(hooks[nr].tracepoint, bpf_program__fd(program));
+
+		if (fd < 0)
+			return error__set(
+				error, fd,
+				"cannot trace waits: the tracepoint %s: %s; see 'tracekit "
+				"doctor'",
+				hooks[nr].tracepoint, strerror(-fd));
+		waits->hooks[waits->nr_hooks++] = fd;
+	}
+	return 0;
+}
+
+static bool is_wanted(const struct wait_settings *settings, const struct off_thread *thread,
+		      uint64_t waited)
+{
+	uint64_t state = settings->state;
+
+	return (state == WAIT_ANY_STATE || (state ? thread->state & state : !thread->state)) &&
+	       waited >= settings->min && waited <= settings->max;
+}
+
+/* Returns an enum event_counter, or a negative errno. */
+static int add_pending(int counts_fd, const struct off_thread *thread, uint64_t waited)
+{
+	struct stack_key key = thread->key;
+	struct stack_count count = thread->first;
+	int err;
+
+	if (thread->outcome != EVENTS_COUNTED)
+		return (int)thread->outcome;
+	key.lasts = true;
+	count.count = 1;
+	count.weight = waited;
+	count.time = thread->since;
+	err = bpf_map_update_elem(counts_fd, &key, &count, BPF_NOEXIST);
+	if (err == -E2BIG)
+		return EVENTS_LOST_KEYS_FULL;
+	return err ? err : EVENTS_COUNTED;
+}
+
+static void detach(struct waits *waits)
+{
+	while (waits->nr_hooks > 0)
+		close(waits->hooks[--waits->nr_hooks]);
+}
+
+int waits__end(struct waits *waits, const struct trace_maps *maps, uint64_t end,
+	       struct pending_waits *pending, struct error *error)
+{
+	int fd = bpf_map__fd(waits->threads), err, outcome = 0;
+	struct off_thread thread;
+	uint64_t key, *previous = NULL;
+
+	detach(waits);
+	*pending = (struct pending_waits){0};
+	while (!(err = bpf_map_get_next_key(fd, previous, &key)) && outcome >= 0) {
+		uint64_t waited;
+
+		previous = &key;
+		if (bpf_map_lookup_elem(fd, &key, &thread) || !thread.since)
+			continue;
+		waited = end > thread.since ? end - thread.since : 0;
+		outcome = EVENTS_FILTERED;
+		if (is_wanted(&waits->settings, &thread, waited)) {
+			pending->nr++;
+			pending->time += waited;
+			if (waits->settings.pending)
+				outcome = add_pending(bpf_map__fd(maps->counts), &thread, waited);
+		}
+		if (outcome >= 0)
+			pending->events.n[outcome]++;
+		if (outcome >= 0 && outcome != EVENTS_COUNTED && outcome != EVENTS_FILTERED)
+			pending->events.lost_weight += waited;
+	}
+	err = outcome < 0 ? outcome : err == -ENOENT ? 0 : err;
+	return err ? error__set(error, err, "cannot read the table of threads: %s",
+				strerror(-err)) :
+		     0;
+}
+
+void waits__release(struct waits *waits)
+{
+	detach(waits);
+	*waits = (struct waits){0};
+}

@@ -1,0 +1,230 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# offcputime: waits of threads whose waiting is known.
+
+load helpers
+load ../refute
+
+offcputime() {
+	"$TRACEKIT" offcputime "$@"
+}
+
+# traced KIND TIMES MILLISECONDS [OPTIONS...]: what waiter says is in the file said, the report in
+# waits.json, our words in err.
+traced() {
+	offcputime --stats -o waits.json "${@:4}" -- "$WAITER" "${@:1:3}" >said 2>err
+	cat said
+	nothing_left
+}
+
+# sum_of FIELD TEXT...: of the objects that have all the texts.
+sum_of() {
+	awk -v field="\"$1\":" -v texts="$(printf '%s\t' "${@:2}")" '
+		BEGIN { nr = split(texts, wanted, "\t") - 1 }
+		{
+			for (i = 1; i <= nr; i++)
+				if (!index($0, wanted[i]))
+					next
+			sum += substr($0, index($0, field) + length(field)) + 0
+		}
+		END { printf "%.0f\n", sum }' waits.json
+}
+
+# Each thread waited where it says, and for as long: as long as it took, but for the CPU time.
+as_said() {
+	local tid name times took cpu waited threads=0
+	while read -r tid name times took cpu; do
+		waited=$(sum_of nanoseconds "\"tid\":$tid," "\"name\":\"$name\"")
+		echo "$tid: $waited ns in $name, of $took - $cpu"
+		[ "$waited" -le "$took" ]
+		[ "$waited" -ge $((took - cpu - took / 5)) ]
+		# Not all disks have to be waited for.
+		[ "$name" = waits_for_disk ] ||
+			[ "$(sum_of count "\"tid\":$tid," "\"name\":\"$name\"")" -ge "$times" ]
+		threads=$((threads + 1))
+	done <said
+	[ "$threads" -gt 0 ]
+}
+
+# --stats: each wait that was seen became something.
+balanced() {
+	local line
+	line=$(grep ' seen = ' err)
+	[[ $line =~ \ ([0-9]+)\ seen\ =\ ([0-9]+)\ counted\ \+\ ([0-9]+)\ filtered\ \+\ ([0-9]+)\ lost ]]
+	[ "${BASH_REMATCH[1]}" -eq $((BASH_REMATCH[2] + BASH_REMATCH[3] + BASH_REMATCH[4])) ]
+	lost=${BASH_REMATCH[4]}
+}
+
+# bats test_tags=between
+@test "threads that sleep, lock, read, write to a disk, are stopped, fork: as long as they say" {
+	local kind
+	for kind in 'sleep 10 10' 'futex 10 10' 'pipe 10 10' 'disk 10 0' 'stopped 3 30' 'vfork 10 10' \
+		'threads 10 50'; do
+		echo "$kind"
+		# shellcheck disable=SC2086
+		traced $kind
+		as_said
+		balanced
+		[ "$lost" -eq 0 ]
+	done
+}
+
+@test "exec() in a thread: what waits then is the new program" {
+	traced exec 10 10
+	as_said
+	balanced
+}
+
+@test "a thread that ends while it waits, or at the end of the trace, is not said to wait" {
+	traced ends 10 10
+	as_said
+	balanced
+	refute grep -q 'still waited' err
+}
+
+# bats test_tags=between
+@test "each moment of a thread is counted once, to the nanosecond" {
+	local way kind
+	for way in '' pending; do
+		for kind in 'sleep 100 1' 'futex 20 3' 'pipe 500 0' 'disk 10 0' 'stopped 3 10' 'vfork 10 3' \
+			'ends 10 2' 'threads 20 20'; do
+			# shellcheck disable=SC2086
+			"$ON_OFF" $way "$WAITER" $kind
+		done
+	done
+}
+
+@test "-p, -t: of these alone, until they have ended; the trace begins while they wait" {
+	local waiting
+	start "$WAITER" sleep 20 100
+	waiting=$pid
+	offcputime --stats -o waits.json -p "$waiting" 2>err
+	refute grep -v "\"pid\":$waiting," waits.json
+	[ "$(sum_of count '"name":"waits_in_sleep"')" -le 20 ]
+	[ "$(sum_of count '"name":"waits_in_sleep"')" -gt 0 ]
+	balanced
+	start "$WAITER" pipe 1000000 0
+	waiting=$pid
+	wait_for has_used "$waiting" 5
+	start_tracer offcputime -f -t "$waiting"
+	spend "$waiting" 10
+	stop_tracer
+	refute grep -v '^waiter;' out
+	grep -q ';waits_in_pipe;' out
+	refute grep -q ';answer;' out
+}
+
+@test "-m, -M: waits by their length; --state: by what they wait for" {
+	traced sleep 10 20
+	[ "$(sum_of count '"name":"waits_in_sleep"')" -ge 10 ]
+	# One that is preempted as it goes to sleep waits twice.
+	traced sleep 10 60 -m 20000
+	[ "$(sum_of count '"name":"waits_in_sleep"')" -ge 10 ]
+	balanced
+	traced sleep 10 60 -M 20000
+	[ "$(sum_of count '"name":"waits_in_sleep"')" -lt 10 ]
+	balanced
+	traced sleep 10 20 -m 1000 --state 1
+	[ "$(sum_of count '"name":"waits_in_sleep"')" -ge 10 ]
+	balanced
+	for state in 0 2; do
+		traced sleep 10 20 -m 1000 --state "$state"
+		refute grep -q '"name":"do_nanosleep"' waits.json
+		balanced
+	done
+	traced stopped 3 20 --state 4
+	[ "$(sum_of count '"name":"waits_stopped"')" -eq 3 ]
+}
+
+@test "preempted threads: --state 0" {
+	spin names
+	start_busy "$SPIN" names
+	spin names
+	start_tracer offcputime -f --state 0 -p "$pid"
+	spend "$pid" 20
+	stop_tracer
+	grep -q ';spin_leaf;' out
+}
+
+@test "-u, -k: threads of programs, and of the kernel" {
+	start "$WAITER" sleep 1000 5
+	[ -r /sys/kernel/btf/vmlinux ] || skip "the kernel has no BTF"
+	offcputime -f -u 0.5 >out 2>err
+	grep -q '^waiter;' out
+	refute grep -Eq '^(ksoftirqd|kworker|rcu_|migration)' out
+	offcputime -f -k 0.5 >out 2>err
+	refute grep -q '^waiter;' out
+}
+
+@test "a thread that does not come back: said, and shown apart with --pending" {
+	start "$WAITER" pipe 1000 20
+	offcputime --stats -o waits.json -p "$pid" 0.5 2>err
+	cat err
+	# One of both waits for the other.
+	grep -Eq '^offcputime: [12] threads? still waited when the trace ended, for [0-9]+\.[0-9]{3} s' err
+	balanced
+	offcputime --stats --pending -o waits.json -p "$pid" 0.5 2>err
+	refute grep -q 'still waited' err
+	grep -q '"name":"\[still waiting\]"' waits.json ||
+		grep -q '\[still waiting\]' waits.json
+	balanced
+	nothing_left
+}
+
+@test "--count: how often" {
+	offcputime --count -U -o waits.txt -- "$WAITER" sleep 10 10 >said 2>err
+	refute grep -Ex '        [0-9]+' waits.txt
+	[ "$(sed -En 's/^        [0-9]+ in ([0-9]+) waits?$/\1/p' waits.txt | awk '{ n += $1 } END { print n }')" -ge 10 ]
+	offcputime --count -U -o waits.folded -- "$WAITER" sleep 10 10 >said 2>err
+	grep ';waits_in_sleep;' waits.folded >sleeps
+	[ "$(sum sleeps)" -ge 10 ] && [ "$(sum sleeps)" -le 15 ]
+}
+
+@test "text: the header, the stacks, the thread, the longest last" {
+	offcputime -d -o waits.txt -- "$WAITER" sleep 10 10 >said 2>err
+	[ "$(head -1 waits.txt)" = "Tracing off-CPU time (us) of $WAITER and what it starts by user + kernel stack... Hit Ctrl-C to end." ]
+	read -r tid _ <said
+	grep -qx "    -                waiter ($tid)" waits.txt
+	tail -n 3 waits.txt | grep -Exq '        [0-9]{5,6}'
+	grep -qx '    schedule' waits.txt
+	[ "$(grep -Ex '        [0-9]+' waits.txt)" = "$(grep -Ex '        [0-9]+' waits.txt | sort -n)" ]
+	offcputime -p $$ 0.01 >out
+	[ "$(head -1 out)" = "Tracing off-CPU time (us) of PIDs $$ by user + kernel stack for 0.01 secs." ]
+	offcputime -K -t "$$" 0.01 >out
+	[ "$(head -1 out)" = "Tracing off-CPU time (us) of TIDs $$ by kernel stack for 0.01 secs." ]
+	offcputime -U 0.01 >out 2>err
+	[ "$(head -1 out)" = 'Tracing off-CPU time (us) of all threads by user stack for 0.01 secs.' ]
+}
+
+@test "folded lines: threads with the same stack are one" {
+	offcputime -U -o waits.folded -- "$WAITER" threads 20 50 >said 2>err
+	grep ';waits_in_sleep;' waits.folded >sleeps
+	# Some can be older than the tables of the new program.
+	[ "$(wc -l <sleeps)" -le 4 ]
+	[ "$(sum sleeps)" -ge 900000 ]
+	[ -z "$(sed 's/ [0-9]*$//' waits.folded | sort | uniq -d)" ]
+	offcputime -U -o waits.json -- "$WAITER" threads 20 50 >said 2>err
+	[ "$(sed -n '/waits_in_sleep/s/.*"tid":\([0-9]*\),.*/\1/p' waits.json | sort -u | wc -l)" -eq 20 ]
+}
+
+@test "tables that are full: what is lost is said, and how long it lasted" {
+	traced threads 20 20 --hash-storage-size 3
+	balanced
+	[ "$lost" -ge 17 ]
+	grep -Eq '^WARNING: [0-9]+ of [0-9]+ events are not shown: [0-9]+ no room for their key .*; they lasted [0-9]+\.[0-9]{3} s$' err
+	traced threads 20 20 --stack-storage-size 1
+	balanced
+	[ "$lost" -ge 1 ]
+	grep -q 'no room for their stack' err
+}
+
+@test "threads that come and go leave nothing, and nobody is taken for another" {
+	local runs=200
+	! in_guest || runs=20
+	start_tracer offcputime --stats -f -p $$ --children
+	for _ in $(seq "$runs"); do "$WAITER" sleep 1 0 >/dev/null; done
+	stop_tracer
+	[ "$(grep -c '^waiter;' out)" -gt 0 ]
+	balanced
+	[ "$lost" -eq 0 ]
+}
