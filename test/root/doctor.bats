@@ -120,6 +120,8 @@ verdict() {
 
 @test "the text says the same, with what is lost and what helps" {
 	command -v jq >/dev/null || skip "jq is not installed"
+	# Someone else's process to look at, both times.
+	start setpriv --reuid 65534 --clear-groups sleep 300
 	examine
 	jq -es 'length > 35' report >/dev/null
 	tracekit doctor >text || true
@@ -243,11 +245,15 @@ verdict() {
 	in_guest || skip "it would stop the tracing of others"
 	[ -e /proc/sys/kernel/ftrace_enabled ] || skip "this kernel cannot be switched off"
 	# What is attached meanwhile leaves ENODEV for whatever is attached later.
-	[ "$(uname -r | cut -d. -f1)" -lt 7 ] || skip "this kernel does not recover from it"
+	case $(uname -r) in
+	5.* | 7.*) skip "this kernel does not always recover from it" ;;
+	esac
 	examine stackcount
 	answers kernel-functions yes
+	nothing_left
 	echo 0 >/proc/sys/kernel/ftrace_enabled
 	examine stackcount
+	nothing_left
 	echo 1 >/proc/sys/kernel/ftrace_enabled
 	answers kernel-functions no
 	grep '"check":"kprobe' report
