@@ -329,6 +329,16 @@ struct wait_config {
 	__u8 walk_at_return; /* else at the leaving */
 };
 
+/* state: of the thread when it left, 0 if it could have run on; waited: nanoseconds. */
+static inline int wait_config__wants(const volatile struct wait_config *config, __u32 state,
+				     __u64 waited)
+{
+	int right_state =
+		config->any_state || (config->state ? (state & config->state) != 0 : state == 0);
+
+	return right_state && waited >= config->min && waited <= config->max;
+}
+
 /*
  * Settings, written between open and load: they are constants to the verifier,
  * which then drops the branches that they switch off.

@@ -59,12 +59,6 @@ static __always_inline bool is_wanted_kind(__u64 task)
 	return of_kernel == (config.waits.threads == THREADS_OF_KERNEL);
 }
 
-static __always_inline bool is_wanted_state(__u32 state)
-{
-	return config.waits.any_state ||
-	       (config.waits.state ? state & config.waits.state : state == 0);
-}
-
 /* NULL, and the reason in *outcome, if there is no room. */
 static __always_inline struct off_thread *add_thread(__u64 task, enum event_counter *outcome)
 {
@@ -157,8 +151,7 @@ static __always_inline void note_return(void *ctx, __u64 task, __u64 now)
 	/* Clocks of two CPUs can differ by some nanoseconds. */
 	waited = now > since ? now - since : 0;
 	thread->since = 0;
-	if (!is_wanted_state(thread->state) || waited < config.waits.min ||
-	    waited > config.waits.max) {
+	if (!wait_config__wants(&config.waits, thread->state, waited)) {
 		count_event(0, EVENTS_FILTERED);
 		return;
 	}

@@ -133,12 +133,20 @@ int task_layout__read(struct task_layout *layout)
 	return err;
 }
 
-int kernel_types__find_field(const char *structure, const char *member, uint32_t *offset)
+int thread_fields__read(struct thread_fields *fields)
 {
 	CLEANUP(free_btf) struct btf *btf = read_btf();
-	const struct wanted_field field = {structure, member, NULL, offset};
+	struct thread_fields found;
+	const struct wanted_field flags = {"task_struct", "flags", NULL, &found.flags},
+				  state = {"task_struct", "__state", NULL, &found.state},
+				  before_5_14 = {"task_struct", "state", NULL, &found.state};
 
-	return btf ? find_field(btf, &field) : -ESRCH;
+	if (!btf)
+		return -ESRCH;
+	if (find_field(btf, &flags) || (find_field(btf, &state) && find_field(btf, &before_5_14)))
+		return -ENOENT;
+	*fields = found;
+	return 0;
 }
 
 bool kernel_types__have_tracepoint(const char *name)

@@ -21,15 +21,17 @@ bool task_registers__can_be_had(void);
 bool kernel_types__have_tracepoint(const char *name);
 
 /*
- * The offset in bytes of a member of one of the kernel's structs, from its BTF, which takes some MB
- * for a moment. Returns 0, -ESRCH if the kernel has no BTF, or -ENOENT with *offset untouched.
- */
-int kernel_types__find_field(const char *structure, const char *member, uint32_t *offset);
-
-/*
  * Read the layout from the kernel's BTF, which takes some MB for a moment. Returns 0, -ESRCH if the
  * kernel has no BTF, or -ENOENT if something is missing in it; *layout is untouched on failure.
  */
 int task_layout__read(struct task_layout *layout);
+
+/* Where these stand in a task_struct. */
+struct thread_fields {
+	uint32_t state, flags; /* offsets in bytes */
+};
+
+/* As task_layout__read(). */
+int thread_fields__read(struct thread_fields *fields);
 
 #endif

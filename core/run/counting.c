@@ -159,7 +159,7 @@ static void say_what_lasts(const struct counting *counting)
 {
 	const struct pending_waits *pending = &counting->pending;
 
-	if (pending->nr && !counting->waits->settings.pending)
+	if (pending->nr && !counting->waits->pending)
 		message("%" PRIu64
 			" thread%s still waited when the trace ended, for %.3f s together, "
 			"which is not shown; see --pending",

@@ -25,42 +25,39 @@ static const struct hook_point {
 
 static const struct hook_point *points(const struct waits *waits, size_t *nr)
 {
-	*nr = waits->walk_at_return ? ARRAY_SIZE(at_return) : ARRAY_SIZE(at_leaving);
-	return waits->walk_at_return ? at_return : at_leaving;
+	*nr = waits->config.walk_at_return ? ARRAY_SIZE(at_return) : ARRAY_SIZE(at_leaving);
+	return waits->config.walk_at_return ? at_return : at_leaving;
 }
 
 /* The place of sched_switch among whose arguments the state of the leaving thread stands (5.18). */
 #define ARGUMENT_STATE 3
 
-static int find_state(struct wait_config *config, bool needed, struct error *error)
+/* Where state and kind of a thread stand. */
+static int find_fields(struct wait_config *config, struct error *error)
 {
+	bool in_argument = link__raw_tracepoint_has("sched_switch", ARGUMENT_STATE);
+	struct thread_fields fields;
 	int err;
 
-	config->state_source = STATE_IN_ARGUMENT;
-	if (link__raw_tracepoint_has("sched_switch", ARGUMENT_STATE))
+	config->state_source = in_argument ? STATE_IN_ARGUMENT : STATE_NOT_TOLD;
+	if (in_argument && config->threads == THREADS_OF_ALL)
 		return 0;
-	/* It was renamed in 5.14. */
-	err = kernel_types__find_field("task_struct", "__state", &config->task_state);
-	if (err)
-		err = kernel_types__find_field("task_struct", "state", &config->task_state);
-	config->state_source = err ? STATE_NOT_TOLD : STATE_IN_TASK;
-	return err && needed ?
-		       error__set(error, err,
+	err = thread_fields__read(&fields);
+	if (err && config->threads != THREADS_OF_ALL)
+		return error__set(error, err,
+				  "-u and -k: the kernel tells which threads are its own only with "
+				  "CONFIG_DEBUG_INFO_BTF");
+	if (err && !in_argument && !config->any_state)
+		return error__set(error, err,
 				  "--state: before Linux 5.18 the kernel tells states only with "
-				  "CONFIG_DEBUG_INFO_BTF") :
-		       0;
-}
-
-static int find_kind(struct wait_config *config, struct error *error)
-{
-	int err = config->threads == THREADS_OF_ALL ?
-			  0 :
-			  kernel_types__find_field("task_struct", "flags", &config->task_flags);
-
-	return err ? error__set(error, err,
-				"-u and -k: the kernel tells which threads are its own only with "
-				"CONFIG_DEBUG_INFO_BTF") :
-		     0;
+				  "CONFIG_DEBUG_INFO_BTF");
+	if (err)
+		return 0;
+	if (!in_argument)
+		config->state_source = STATE_IN_TASK;
+	config->task_state = fields.state;
+	config->task_flags = fields.flags;
+	return 0;
 }
 
 /* Room for twice the threads that there are, of which the end of /proc/loadavg knows: "2/345 678".
@@ -84,28 +81,26 @@ int waits__configure(struct waits *waits, const struct wait_settings *settings,
 	int err;
 
 	*waits = (struct waits){
-		.settings = *settings,
 		.object = object,
 		.threads = bpf_object__find_map_by_name(object, "off_threads"),
-		/* Threads that have not come back can only be walked when they leave. */
-		.walk_at_return =
-			!settings->pending && link__raw_tracepoint_has("sched_exit_tp", 0),
+		.pending = settings->pending,
 	};
 	if (!waits->threads)
 		return error__set(error, -ENOENT, "cannot find the map of threads");
-	*config = (struct wait_config){
+	waits->config = (struct wait_config){
 		.min = settings->min,
 		.max = settings->max,
 		.state = any_state ? 0 : (uint32_t)settings->state,
 		.any_state = any_state,
 		.threads = (uint8_t)settings->threads,
-		.walk_at_return = waits->walk_at_return,
+		/* Threads that have not come back can only be walked when they leave. */
+		.walk_at_return =
+			!settings->pending && link__raw_tracepoint_has("sched_exit_tp", 0),
 	};
-	err = find_state(config, !any_state, error);
-	if (!err)
-		err = find_kind(config, error);
+	err = find_fields(&waits->config, error);
 	if (err)
 		return err;
+	*config = waits->config;
 	bpf_map__set_autocreate(waits->threads, true);
 	bpf_map__set_max_entries(waits->threads, expected_threads());
 	hooks = points(waits, &nr);
@@ -135,15 +130,6 @@ int waits__attach(struct waits *waits, struct error *error)
 		waits->hooks[waits->nr_hooks++] = fd;
 	}
 	return 0;
-}
-
-static bool is_wanted(const struct wait_settings *settings, const struct off_thread *thread,
-		      uint64_t waited)
-{
-	uint64_t state = settings->state;
-
-	return (state == WAIT_ANY_STATE || (state ? thread->state & state : !thread->state)) &&
-	       waited >= settings->min && waited <= settings->max;
 }
 
 /* Returns an enum event_counter, or a negative errno. */
@@ -188,10 +174,10 @@ int waits__end(struct waits *waits, const struct trace_maps *maps, uint64_t end,
 			continue;
 		waited = end > thread.since ? end - thread.since : 0;
 		outcome = EVENTS_FILTERED;
-		if (is_wanted(&waits->settings, &thread, waited)) {
+		if (wait_config__wants(&waits->config, thread.state, waited)) {
 			pending->nr++;
 			pending->time += waited;
-			if (waits->settings.pending)
+			if (waits->pending)
 				outcome = add_pending(bpf_map__fd(maps->counts), &thread, waited);
 		}
 		if (outcome >= 0)

@@ -24,10 +24,10 @@ struct wait_settings {
 #define WAIT_ANY_STATE UINT64_MAX
 
 struct waits {
-	struct wait_settings settings;
+	struct wait_config config; /* what the programs have */
 	struct bpf_object *object; /* borrowed */
 	struct bpf_map *threads;
-	bool walk_at_return;
+	bool pending; /* as in the settings */
 	int hooks[3];
 	int nr_hooks;
 };

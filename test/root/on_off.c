@@ -138,15 +138,15 @@ int main(int argc, char **argv)
 	config->skip_idle = true;
 	if (waits__configure(&waits, &settings, skeleton->obj, &config->waits, &error))
 		fail(&error);
-	use_ours(skeleton, waits.walk_at_return);
+	use_ours(skeleton, waits.config.walk_at_return);
 	if (session__load(session, skeleton->obj, NULL, &error) ||
 	    epochs__open(&epochs, session__maps(session), &error))
 		fail(&error);
 	attach("sched_process_free", skeleton->progs.waits_forget);
-	if (waits.walk_at_return)
+	if (waits.config.walk_at_return)
 		attach("sched_exit_tp", skeleton->progs.on_return);
 	attach("sched_switch",
-	       waits.walk_at_return ? skeleton->progs.on_leave : skeleton->progs.on_switch);
+	       waits.config.walk_at_return ? skeleton->progs.on_leave : skeleton->progs.on_switch);
 	if (workload__let_go(&workload, &error))
 		fail(&error);
 	session__wait(session, 0);
@@ -156,8 +156,8 @@ int main(int argc, char **argv)
 		fail(&error);
 	right = accounting__lost(&accounting) ? -1 : compare(skeleton, &counts);
 	printf("%s: %d threads are right, %" PRIu64 " waits\n",
-	       waits.walk_at_return ? "walked at the return" : "walked at the leaving", right,
-	       (uint64_t)accounting.events.n[EVENTS_COUNTED]);
+	       waits.config.walk_at_return ? "walked at the return" : "walked at the leaving",
+	       right, (uint64_t)accounting.events.n[EVENTS_COUNTED]);
 	stack_counts__release(&counts);
 	epochs__close(&epochs);
 	on_off_bpf__destroy(skeleton);
