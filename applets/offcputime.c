@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "applets/applet.h"
 #include "core/options/trace_options.h"
@@ -11,7 +10,6 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 #include "sym/util/number.h"
-#include "sym/util/text.h"
 
 struct offcputime_settings {
 	struct trace_options trace;
@@ -101,42 +99,18 @@ static int check(const void *settings, struct error *error)
 	return sink_options__check(&offcputime->sink, trace, "offcputime", error);
 }
 
-static void print_who(FILE *out, const struct offcputime_settings *settings)
-{
-	const struct trace_options *trace = &settings->trace;
-	const struct pid_list *ids = trace_options__ids(trace);
-	char name[256];
-
-	if (trace->command) {
-		text__clean(trace->command[0], strlen(trace->command[0]), false, name,
-			    sizeof(name));
-		fprintf(out, "%s and what it starts", name);
-		return;
-	}
-	if (ids->nr == 0)
-		fputs(settings->user_threads   ? "user threads" :
-		      settings->kernel_threads ? "kernel threads" :
-						 "all threads",
-		      out);
-	for (size_t i = 0; i < ids->nr; i++)
-		fprintf(out, "%s%d", i ? "," : trace->tids.nr ? "TIDs " : "PIDs ", ids->pids[i]);
-}
-
 static void print_header(FILE *out, const struct counting *counting)
 {
+	static const struct id_style style = {"PIDs ", "TIDs ", ",", ""};
 	const struct offcputime_settings *settings = counting->settings;
-	const struct trace_options *trace = &settings->trace;
 
 	fputs("Tracing off-CPU time (us) of ", out);
-	print_who(out, settings);
-	fprintf(out, " by %s stack",
-		trace->kernel_stacks_only ? "kernel" :
-		trace->user_stacks_only	  ? "user" :
-					    "user + kernel");
-	if (trace->duration)
-		fprintf(out, " for %g secs.\n", (double)trace->duration / NANOSECONDS);
-	else
-		fputs("... Hit Ctrl-C to end.\n", out);
+	trace_options__print_whose(&settings->trace,
+				   settings->user_threads   ? "user threads" :
+				   settings->kernel_threads ? "kernel threads" :
+							      "all threads",
+				   &style, out);
+	trace_options__print_duration(&settings->trace, out);
 }
 
 static void print_thread(FILE *out, const char *comm, uint32_t tid)

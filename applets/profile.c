@@ -12,7 +12,6 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 #include "sym/util/number.h"
-#include "sym/util/text.h"
 
 struct profile_settings {
 	struct trace_options trace;
@@ -124,32 +123,16 @@ static void print_header(FILE *out, const struct counting *counting)
 	const struct profile_settings *settings = counting->settings;
 	const struct sampler_settings sampler = sampler_settings(settings);
 	const struct trace_options *trace = &settings->trace;
-	const struct pid_list *ids = trace_options__ids(trace);
-	char name[256];
+	static const struct id_style style = {"PID [", "TID [", ", ", "]"};
 
 	if (sampler.frequency)
 		fprintf(out, "Sampling at %" PRIu64 " Hertz of ", sampler.frequency);
 	else
 		fprintf(out, "Sampling at every %" PRIu64 " events of ", sampler.period);
-	if (trace->command) {
-		text__clean(trace->command[0], strlen(trace->command[0]), false, name,
-			    sizeof(name));
-		fprintf(out, "%s and what it starts", name);
-	} else if (ids->nr == 0) {
-		fprintf(out, "all threads");
-	}
-	for (size_t i = 0; i < ids->nr; i++)
-		fprintf(out, "%s%d", i ? ", " : trace->tids.nr ? "TID [" : "PID [", ids->pids[i]);
-	fprintf(out, "%s by %s stack", ids->nr ? "]" : "",
-		trace->kernel_stacks_only ? "kernel" :
-		trace->user_stacks_only	  ? "user" :
-					    "user + kernel");
+	trace_options__print_whose(trace, "all threads", &style, out);
 	if (settings->cpu != SAMPLER_ALL_CPUS)
 		fprintf(out, " on CPU#%" PRIu64, settings->cpu);
-	if (trace->duration)
-		fprintf(out, " for %g secs.\n", (double)trace->duration / NANOSECONDS);
-	else
-		fprintf(out, "... Hit Ctrl-C to end.\n");
+	trace_options__print_duration(trace, out);
 }
 
 static void print_process(FILE *out, const char *comm, uint32_t tgid)

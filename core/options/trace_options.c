@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bpf/abi.h"
 #include "core/options/comm_glob.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
+#include "sym/util/number.h"
+#include "sym/util/text.h"
 
 const char *const unwind_methods[] = {[UNWIND_AUTO] = "auto",
 				      [UNWIND_DWARF] = "dwarf",
@@ -19,6 +22,38 @@ const char *const unwind_methods[] = {[UNWIND_AUTO] = "auto",
 const struct pid_list *trace_options__ids(const struct trace_options *options)
 {
 	return options->tids.nr ? &options->tids : &options->pids;
+}
+
+void trace_options__print_whose(const struct trace_options *options, const char *all,
+				const struct id_style *style, FILE *out)
+{
+	const struct pid_list *ids = trace_options__ids(options);
+	char name[256];
+
+	if (options->command) {
+		text__clean(options->command[0], strlen(options->command[0]), false, name,
+			    sizeof(name));
+		fprintf(out, "%s and what it starts", name);
+	} else if (ids->nr == 0) {
+		fputs(all, out);
+	} else {
+		fputs(options->tids.nr ? style->threads : style->processes, out);
+		for (size_t i = 0; i < ids->nr; i++)
+			fprintf(out, "%s%d", i ? style->separator : "", ids->pids[i]);
+		fputs(style->end, out);
+	}
+	fprintf(out, " by %s stack",
+		options->kernel_stacks_only ? "kernel" :
+		options->user_stacks_only   ? "user" :
+					      "user + kernel");
+}
+
+void trace_options__print_duration(const struct trace_options *options, FILE *out)
+{
+	if (options->duration)
+		fprintf(out, " for %g secs.\n", (double)options->duration / NANOSECONDS);
+	else
+		fputs("... Hit Ctrl-C to end.\n", out);
 }
 
 /* The process that a thread belongs to; a process's own PID is that of its first thread. */

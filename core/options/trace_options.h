@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "bpf/abi.h"
 #include "core/options/options.h"
@@ -181,6 +182,19 @@ struct trace_options {
 
 /* The IDs of processes or threads that the trace is limited to; empty: no limit. */
 const struct pid_list *trace_options__ids(const struct trace_options *options);
+
+/* How bcc's tools write the IDs that a trace is limited to: "PID [1, 2]", or "PIDs 1,2". */
+struct id_style {
+	const char *processes, *threads; /* before the first */
+	const char *separator, *end;
+};
+
+/* Print whose stacks, and which: "PID [1, 2] by user stack". all: the words for no limit. */
+void trace_options__print_whose(const struct trace_options *options, const char *all,
+				const struct id_style *style, FILE *out);
+
+/* Print how long, and end the line: " for 5 secs.\n". */
+void trace_options__print_duration(const struct trace_options *options, FILE *out);
 
 /*
  * The processes that the trace is limited to, also through their threads; empty: no limit. The
