@@ -202,16 +202,14 @@ void try_tracepoints(struct trials *trials, struct finding *finding)
 
 /* ---- functions of the kernel ---- */
 
-/* What keeps probes that are attached from being hit. */
-static void say_if_disabled(struct finding *finding)
+/* What is attached while they are off can break them until the next boot: it is not tried. */
+static bool are_off(struct finding *finding)
 {
-	long enabled;
-
-	if (finding->answer != ANSWER_NO || !sysctl__read("kernel/ftrace_enabled", &enabled) ||
-	    enabled)
-		return;
-	finding__no(finding, "it attaches, but never runs: kernel.ftrace_enabled is 0");
+	if (!link__kernel_functions_off())
+		return false;
+	finding__no(finding, "kernel.ftrace_enabled is 0");
 	finding->help = "'sysctl kernel.ftrace_enabled=1'";
+	return true;
 }
 
 void try_kprobe_multi(struct trials *trials, struct finding *finding)
@@ -220,7 +218,7 @@ void try_kprobe_multi(struct trials *trials, struct finding *finding)
 	CLEANUP_CLOSE int program = -1;
 	const char *name = exit_function;
 
-	if (simple < 0)
+	if (simple < 0 || are_off(finding))
 		return;
 	if (!link__has_kernel_functions()) {
 		finding__no(finding, "the kernel has no such links (they came with Linux 5.18, "
@@ -231,7 +229,6 @@ void try_kprobe_multi(struct trials *trials, struct finding *finding)
 	if (program < 0)
 		return;
 	expect_hit(trials, finding, link__kernel_names(program, &name, 1), CALL_BPF, make_exit);
-	say_if_disabled(finding);
 }
 
 /* The type of perf events that probe; says why there is none. */
@@ -253,11 +250,11 @@ void try_kprobe(struct trials *trials, struct finding *finding)
 	CLEANUP_CLOSE int program = load(trials, finding, BPF_PROG_TYPE_KPROBE, 0);
 	struct perf_event_attr attr = {.kprobe_func = (uintptr_t)exit_function};
 
-	if (program < 0 || !find_type(finding, "kprobe", "CONFIG_KPROBE_EVENTS", &attr))
+	if (program < 0 || are_off(finding) ||
+	    !find_type(finding, "kprobe", "CONFIG_KPROBE_EVENTS", &attr))
 		return;
 	expect_hit(trials, finding, link__perf_event(program, &attr, 0), CALL_PERF_EVENT_OPEN,
 		   make_exit);
-	say_if_disabled(finding);
 	say_if_paranoid(trials, finding);
 }
 

@@ -15,6 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "core/kernel/sysctl.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/kernel_fs.h"
@@ -222,6 +223,13 @@ static const uint64_t *nowhere(void)
 static int can(int answer)
 {
 	return answer == -EPERM || answer == -EACCES ? answer : answer == -EFAULT;
+}
+
+bool link__kernel_functions_off(void)
+{
+	long enabled;
+
+	return sysctl__read("kernel/ftrace_enabled", &enabled) && !enabled;
 }
 
 int link__has_kernel_functions(void)

@@ -68,6 +68,13 @@ bool link__raw_tracepoints_miss(void);
 /* True if the kernel has a raw tracepoint of this name whose argument of this number exists. */
 bool link__raw_tracepoint_has(const char *name, unsigned int argument);
 
+/*
+ * True if kernel.ftrace_enabled is 0. Kernel functions can be attached to then, but are never hit.
+ * And kernels can lose count: when such probes are detached, 5.10 and 6.1 warn, and refuse to
+ * attach to any function until the next boot (ENODEV).
+ */
+bool link__kernel_functions_off(void);
+
 /* Return 1, 0, or a negative errno if asking needs more privileges. */
 int link__has_kernel_functions(void);
 int link__has_user_code(void);

@@ -50,8 +50,13 @@ static int too_many(const struct attachment *attachment, struct error *error)
 
 static int choose_for_kernel_functions(struct attachment *attachment, struct error *error)
 {
-	int multi = link__has_kernel_functions();
+	int multi;
 
+	if (link__kernel_functions_off())
+		return error__set(error, -EOPNOTSUPP,
+				  "cannot probe kernel functions: kernel.ftrace_enabled is 0; "
+				  "'sysctl kernel.ftrace_enabled=1' switches them on");
+	multi = link__has_kernel_functions();
 	if (multi < 0)
 		return attachment__refused(attachment, multi, error);
 	attachment->multi = multi;
