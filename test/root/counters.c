@@ -19,6 +19,7 @@
 #include "core/trace/accounting.h"
 #include "core/trace/sampler.h"
 #include "core/trace/session.h"
+#include "core/trace/waits.h"
 #include "counting.skel.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
@@ -180,9 +181,44 @@ static void refused_update(void)
 	CHECK(strstr(line, " table update refused"));
 }
 
+/* Only one thread has room: what others wait cannot even be measured. */
+static void no_room_for_threads(void)
+{
+	const struct wait_settings settings = {.max = UINT64_MAX, .state = WAIT_ANY_STATE};
+	CLEANUP(trace__release) struct trace trace = {0};
+	CLEANUP(waits__release) struct waits waits = {0};
+	struct accounting accounting;
+	struct trace_config *config;
+	struct error error;
+	char line[256];
+
+	if (geteuid() != 0) {
+		tap_skip("needs root");
+		return;
+	}
+	if (!trace__open(&trace))
+		return;
+	config = (struct trace_config *)&trace.skeleton->rodata->config;
+	if (!CHECK_INT(waits__configure(&waits, &settings, trace.skeleton->obj, &config->waits,
+					&error),
+		       0) ||
+	    !CHECK_INT(bpf_map__set_max_entries(trace.skeleton->maps.off_threads, 1), 0) ||
+	    !CHECK_INT(session__load(trace.session, trace.skeleton->obj, NULL, &error), 0) ||
+	    !CHECK_INT(waits__attach(&waits, &error), 0))
+		return;
+	session__wait(trace.session, NANOSECONDS / 2);
+	waits__release(&waits);
+	if (!CHECK_INT(accounting__read(&accounting, session__maps(trace.session), 0, &error), 0))
+		return;
+	CHECK(accounting.events.n[EVENTS_LOST_THREADS_FULL] > 0);
+	accounting__format_loss(&accounting, line, sizeof(line));
+	CHECK(strstr(line, " no room for their thread"));
+}
+
 static const struct tap_test tests[] = {
 	{"an event that finds all scratch slots in use is lost as busy", no_free_slot},
 	{"an event whose stack the kernel refuses to store is lost as refused", refused_update},
+	{"a wait of a thread that there is no room for is lost", no_room_for_threads},
 };
 
 int main(void)

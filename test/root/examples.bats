@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The examples of bcc's page about profile, with the programs that it uses: dd
-# from /dev/zero to /dev/null, func_ab, and python3.
+# The examples of bcc's pages about profile and offcputime, with the programs that they use: dd
+# from /dev/zero to /dev/null, func_ab, and python3; and a dd that waits.
 
 load helpers
 load ../refute
@@ -31,7 +31,7 @@ profile_busy() {
 text() {
 	awk '
 	function wrong(what) { print FILENAME ":" NR ": " what ": " $0 >"/dev/stderr"; bad = 1; exit 1 }
-	NR == 1 { if ($0 !~ /^Sampling at .*[0-9a-z] (by|of) .*stack.*(\.\.\. Hit Ctrl-C to end\.| secs\.)$/) wrong("header"); next }
+	NR == 1 { if ($0 !~ /^(Sampling at|Tracing off-CPU time \(us\)) .*[0-9a-z] (by|of) .*stack.*(\.\.\. Hit Ctrl-C to end\.| secs\.)$/) wrong("header"); next }
 	NR == 2 { if ($0 != "") wrong("no empty line behind the header"); next }
 	$0 == "" { if (state != "count") wrong("empty line"); state = "" ; next }
 	/^    -                .+ \([0-9]+\)$/ { if (state == "count" || state == "process") wrong("process"); state = "process"; next }
@@ -230,4 +230,87 @@ interrupt() {
 
 tracekit() {
 	"$TRACEKIT" "$@"
+}
+
+# ---- offcputime ----
+
+# A dd that waits for each byte: no disk is slow everywhere.
+slow_dd() {
+	mkfifo slow
+	start dd if=slow of=/dev/null bs=1 status=none
+	dd=$pid
+	start sh -c 'while sleep 0.01; do echo; done' >slow
+}
+
+# How often the process PID has waited.
+waits_of() {
+	sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$1/status"
+}
+
+has_waited() {
+	[ "$(waits_of "$1")" -ge "$2" ]
+}
+
+# Wait until the process PID has waited so often again.
+wait_often() {
+	wait_for has_waited "$1" $(($(waits_of "$1") + $2))
+}
+
+@test "offcputime: all threads until Ctrl-C" {
+	slow_dd
+	start_tracer offcputime
+	wait_often "$dd" 20
+	stop_tracer
+	[ "$(head -1 out)" = "Tracing off-CPU time (us) of all threads by user + kernel stack... Hit Ctrl-C to end." ]
+	[ "$(text out)" -gt 100000 ]
+	grep -Fxq "    -                dd ($dd)" out
+	grep -Exq "    (anon_)?pipe_read" out
+	grep -Fxq "    schedule" out
+	refute grep -q swapper out
+}
+
+@test "offcputime -p: one process, for a second: what it does not compute it waits" {
+	slow_dd
+	before=$(cpu_time "$dd")
+	"$TRACEKIT" offcputime -p "$dd" 1 >out 2>err
+	used=$(($(cpu_time "$dd") - before))
+	[ "$(head -1 out)" = "Tracing off-CPU time (us) of PIDs $dd by user + kernel stack for 1 secs." ]
+	waited=$(text out)
+	echo "$waited us, and $used hundredths of a second on a CPU"
+	[ "$waited" -le 1100000 ]
+	# A wait that began before, and the last one, are not counted.
+	[ "$waited" -ge $((800000 - used * 10000)) ]
+	[ "$(grep -c '^    - ' out)" -eq "$(grep -c "^    -                dd ($dd)$" out)" ]
+}
+
+@test "offcputime -f: folded" {
+	slow_dd
+	start_tracer offcputime -f
+	wait_often "$dd" 20
+	stop_tracer
+	folded out
+	grep -Eq '^dd;.*;vfs_read;(.*;)?(anon_)?pipe_read;.*schedule[^;]* [0-9]+$' out
+}
+
+@test "offcputime: the other examples of the help" {
+	slow_dd
+	offcputime() {
+		"$TRACEKIT" offcputime "$@" >out 2>err
+	}
+	offcputime -m 1000 -p "$dd" 0.3
+	[ "$(text out)" -gt 100000 ]
+	offcputime -M 1000 -p "$dd" 0.3
+	[ "$(text out)" -lt 100000 ]
+	offcputime -t "$dd" 0.3
+	[ "$(text out)" -gt 100000 ]
+	offcputime -p "$$,$dd" 0.3
+	grep -Fq " of PIDs $$,$dd by " out
+	[ "$(text out)" -gt 100000 ]
+	offcputime -K -p "$dd" 0.3
+	text out
+	refute grep -Exq '    (__)?(read|main)' out
+	offcputime -U -p "$dd" 0.3
+	text out
+	refute grep -Fxq '    vfs_read' out
+	tracekit offcputime -h | grep -q '^usage: offcputime '
 }

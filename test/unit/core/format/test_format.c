@@ -513,6 +513,76 @@ static void hidden_frames(void)
 					   "  - cat (42)\n    7\n\n");
 }
 
+static const char *print_waits(struct stack_counts *counts, const struct format *format,
+			       bool counts_times)
+{
+	static char result[2048];
+	const struct shown_stacks shown = {
+		.counts = counts,
+		.layout = &layout,
+		.names = &names,
+		.comms = true,
+		.processes = true,
+		.threads = true,
+		.unit = "waits",
+		.cost = "offcpu",
+		.cost_unit = "nanoseconds",
+		.counts_times = counts_times,
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	CHECK_INT(format->write(out, &shown), 0);
+	fclose(out);
+	snprintf(result, sizeof(result), "%s", text);
+	free(text);
+	return result;
+}
+
+static struct counted_stack make_wait(uint32_t tid, uint64_t nanoseconds, uint64_t nr,
+				      const struct frames *user)
+{
+	struct counted_stack stack = make_stack("cat", &no_frames, user);
+
+	stack.key.tid = tid;
+	stack.weight = nanoseconds;
+	stack.count = nr;
+	return stack;
+}
+
+/* Microseconds, rounded once; a thread has a block of its own, and no line. */
+static void waits_of_threads(void)
+{
+	struct counted_stack items[] = {
+		make_wait(43, 499, 1, FRAMES(0x1000)),
+		make_wait(44, 1500, 2, FRAMES(0x1000, 0x2000)),
+		make_wait(45, 2499, 1, FRAMES(0x1000)),
+	};
+	struct stack_counts counts = {.items = items, .nr = ARRAY_SIZE(items)};
+
+	CHECK_STR(print_waits(&counts, &format_text, false),
+		  "  leaf\n  - cat (43)\n    0\n\n"
+		  "  leaf\n  std::a;b?[2J?\n  - cat (44)\n    2\n\n"
+		  "  leaf\n  - cat (45)\n    2\n\n");
+	CHECK_STR(print_waits(&counts, &format_text, true),
+		  "  leaf\n  - cat (43)\n    0 in 1 wait\n\n"
+		  "  leaf\n  std::a;b?[2J?\n  - cat (44)\n    2 in 2 waits\n\n"
+		  "  leaf\n  - cat (45)\n    2 in 1 wait\n\n");
+	/* 499 + 2499 ns are 3 us, though 0 and 2 us are 2. The longest comes last. */
+	CHECK_STR(print_waits(&counts, &format_folded, false),
+		  "cat;std::a:b?[2J?;leaf 2\ncat;leaf 3\n");
+	CHECK_STR(print_waits(&counts, &format_folded, true),
+		  "cat;std::a:b?[2J?;leaf 2\ncat;leaf 2\n");
+	counts.nr = 1;
+	CHECK_STR(print_waits(&counts, &format_json, true),
+		  "{\"count\":1,\"nanoseconds\":499,\"comm\":\"cat\",\"pid\":42,\"tid\":43,"
+		  "\"kernel\":[],\"user\":[{\"addr\":\"1000\",\"name\":\"leaf\",\"offset\":0,"
+		  "\"module\":\"cat\",\"module_offset\":0,\"kind\":\"user\"}]}\n");
+	counts.nr = 0;
+	CHECK_STR(print_waits(&counts, &format_folded, false), "");
+}
+
 static void no_frames_at_all(void)
 {
 	struct counted_stack stack = make_stack("cat", &no_frames, &no_frames);
@@ -815,6 +885,7 @@ static const struct tap_test tests[] = {
 	{"no line for a process that is known", without_process_lines},
 	{"counts of all processes together have no comm", without_comms},
 	{"frames of the probe itself are hidden", hidden_frames},
+	{"waits of threads: times, and folded lines of all threads", waits_of_threads},
 	{"stacks without frames", no_frames_at_all},
 	{"frames without a name are [unknown], without an offset", unknown_frames},
 	{"-v: addresses, modules of the kernel, and where in its file an unknown frame lies",

@@ -289,6 +289,42 @@ static void stacks(void)
 	perftools__profiles__profile__free_unpacked(profile, NULL);
 }
 
+static void waits(void)
+{
+	struct counted_stack items[] = {
+		{.key = {.tgid = 42, .tid = 44, .comm = "a"},
+		 .count = 2,
+		 .weight = 1499,
+		 .kernel = &no_frames,
+		 .user = FRAMES(0x1000)},
+	};
+	struct stack_counts counts = {.items = items, .nr = ARRAY_SIZE(items)};
+	const struct accounting accounting = {0};
+	struct shown_stacks shown = shown_of(&counts, &accounting);
+	const Perftools__Profiles__Sample *sample;
+	Profile *profile;
+
+	shown.unit = "waits";
+	shown.cost = "offcpu";
+	shown.cost_each = 0;
+	shown.threads = true;
+	profile = read_back(&shown);
+	if (!CHECK(profile != NULL))
+		return;
+	check_valid(profile);
+	CHECK_STR(string_of(profile, profile->sample_type[0]->type), "waits");
+	CHECK_STR(string_of(profile, profile->sample_type[1]->type), "offcpu");
+	CHECK_STR(string_of(profile, profile->default_sample_type), "offcpu");
+	CHECK_INT(profile->period, 1);
+	sample = profile->sample[0];
+	CHECK_INT(sample->value[0], 2);
+	CHECK_INT(sample->value[1], 1499);
+	CHECK_INT(sample->n_label, 3);
+	CHECK_STR(string_of(profile, sample->label[1]->key), "tid");
+	CHECK_INT(sample->label[1]->num, 44);
+	perftools__profiles__profile__free_unpacked(profile, NULL);
+}
+
 static void nothing(void)
 {
 	struct stack_counts counts = {0};
@@ -381,6 +417,7 @@ static void many_stacks(void)
 static const struct tap_test tests[] = {
 	{"stacks, their files, and names that a terminal would obey", stacks},
 	{"16,384 stacks of 100 frames, in 16 MB", many_stacks},
+	{"waits: both numbers, and the thread", waits},
 	{"no stacks, and events that stand for nothing else", nothing},
 };
 

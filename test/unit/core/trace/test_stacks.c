@@ -119,6 +119,28 @@ static void order_is_that_of_what_is_shown(void)
 	CHECK_STR(shown(), "a 4 k400; a 5 k200; a 5 k300");
 }
 
+/* What lasts counts by its time; threads, and what has not ended, stay apart. */
+static void waits(void)
+{
+	const struct frames *user = FRAMES(0x1000);
+
+	add("a", 1, 1, FRAMES(KERNEL(1)), user);
+	items[0].weight = 300;
+	add("b", 1, 9, NO_FRAMES, user);
+	items[1].weight = 200;
+	add("a", 1, 2, FRAMES(KERNEL(2)), user);
+	items[2].weight = 50;
+	add("a", 1, 3, FRAMES(KERNEL(2)), user);
+	items[3].weight = 10;
+	items[3].key.tid = 7;
+	add("a", 1, 4, FRAMES(KERNEL(2)), user);
+	items[4].weight = 20;
+	items[4].key.lasts = true;
+	stack_counts__hide(&counts, is_own, NULL);
+	CHECK_INT(items[3].weight, 350);
+	CHECK_STR(shown(), "a 3 1000; a 4 1000; b 9 1000; a 3 1000");
+}
+
 static const struct tap_test tests[] = {
 	{"own frames are hidden at the leaf, and only there", hides_at_the_leaf},
 	{"stacks that are all own, or not at all, or empty", hides_all_or_nothing},
@@ -126,6 +148,7 @@ static const struct tap_test tests[] = {
 	 stacks_that_look_the_same_are_one},
 	{"other processes, comms and frames stay apart", others_stay_apart},
 	{"the order is that of what is shown", order_is_that_of_what_is_shown},
+	{"what lasts: by its time", waits},
 };
 
 int main(void)
