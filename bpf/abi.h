@@ -297,6 +297,61 @@ struct task_layout {
 	__u32 task_pid;
 };
 
+/* Offsets in bytes of what mapping.bpf.h follows, as above. */
+struct mapping_layout {
+	__u32 task_mm;
+	__u32 mm_tree; /* mm_mt.ma_root; before 6.1 mm_rb.rb_node */
+	__u32 mm_lock; /* mmap_lock.count */
+	__u32 vma_start;
+	__u32 vma_end;
+	__u32 vma_pgoff;
+	__u32 vma_file;
+	__u32 vma_rb; /* before 6.1, else NO_OFFSET */
+	__u32 file_inode;
+	__u32 inode_sb;
+	__u32 inode_ino;
+	__u32 inode_size;
+	__u32 inode_generation;
+	__u32 inode_ctime_sec;
+	__u32 inode_ctime_nsec;
+	__u32 sb_dev;
+	__u32 page_shift;
+	__u32 reserved;
+};
+
+#define NO_OFFSET ((__u32)-1)
+
+/* Fields of vma and inode, but for the generation, lie in so many bytes: they are read at once. */
+#define MAPPING_STRUCT_BYTES 256
+
+/*
+ * Which file: what two files of one system never share. A number of an inode is given again, to a
+ * file of another generation; file systems without generations have times.
+ */
+struct mapped_file {
+	__u64 inode;
+	__u64 size;
+	__u64 ctime; /* seconds */
+	__u32 ctime_nsec;
+	__u32 generation;
+	__u32 device; /* as the kernel has it: the lower 20 bits are the minor number */
+	__u32 reserved;
+};
+
+/* Where an address lies. */
+struct found_mapping {
+	__u64 start, end;
+	__u64 offset; /* of start, in the file */
+	struct mapped_file file;
+};
+
+enum mapping_outcome {
+	MAPPING_NONE,	   /* nothing is mapped there */
+	MAPPING_ANONYMOUS, /* no file */
+	MAPPING_OF_FILE,
+	MAPPING_UNREADABLE, /* the kernel did not let us read */
+};
+
 /* More than any architecture has native system calls (470 by Linux 7). */
 #define SYSTEM_CALLS 1024
 
@@ -383,6 +438,7 @@ struct trace_config {
 	__u8 reserved[4];
 	struct comm_glob comm;
 	struct wait_config waits;
+	struct mapping_layout mapping;
 	struct system_call_set entered_calls; /* those whose entry is traced */
 	struct system_call_set left_calls;    /* ... whose return is */
 };
@@ -396,7 +452,10 @@ _Static_assert(sizeof(struct off_thread) == 16 + 64 + 32, "no padding");
 _Static_assert(sizeof(struct event_record) == 96, "no padding");
 _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
-_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 32 + 2 * SYSTEM_CALLS / 8, "no padding");
+_Static_assert(sizeof(struct mapping_layout) == 72, "no padding");
+_Static_assert(sizeof(struct mapped_file) == 40, "no padding: every byte is compared");
+_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 32 + 72 + 2 * SYSTEM_CALLS / 8,
+	       "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");
 

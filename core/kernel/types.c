@@ -1,162 +1,151 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/kernel/types.h"
 
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "bpf/abi.h"
+#include "core/kernel/btf.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
-#include "sym/util/kernel_fs.h"
-
-static void free_btf(struct btf *const *btf)
-{
-	btf__free(*btf);
-}
-
-/* The kernel's own BTF. NULL if there is none. */
-static FILE *open_btf(void)
-{
-	return kernel_fs__open_file(KERNEL_FS_SYS, "kernel/btf/vmlinux");
-}
-
-/* NULL if there is none. */
-static struct btf *read_btf(void)
-{
-	CLEANUP_FCLOSE FILE *file = open_btf();
-	char path[32];
-
-	if (!file)
-		return NULL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
-	return btf__parse_raw(path);
-}
 
 /*
- * Find the offset in bytes and the type of a struct's member; a member of an unnamed struct or
- * union in it counts as its own. False if there is none.
+ * Returns 0, -ESRCH if the kernel has no BTF, -ENOENT if one of the first needed fields is missing,
+ * or another negative errno.
  */
-static bool find_member(const struct btf *btf, uint32_t type_id, const char *name, uint32_t *offset,
-			uint32_t *member_type)
+static int find_fields(const struct btf_field *fields, size_t nr, size_t needed)
 {
-	const struct btf_type *type = btf__type_by_id(btf, type_id);
-	const struct btf_member *members = btf_members(type);
+	CLEANUP_CLOSE int fd = kernel_btf__open();
+	int err = fd < 0 ? -ESRCH : btf__find_fields(fd, fields, nr);
 
-	for (uint16_t i = 0; i < btf_vlen(type); i++) {
-		uint32_t at = btf_member_bit_offset(type, i) / 8;
-		const char *found = btf__name_by_offset(btf, members[i].name_off);
-		const struct btf_type *inner = btf__type_by_id(btf, members[i].type);
-
-		if (!strcmp(found, name)) {
-			*offset = at;
-			*member_type = members[i].type;
-			return true;
-		}
-		if (!found[0] && btf_is_composite(inner) &&
-		    find_member(btf, members[i].type, name, offset, member_type)) {
-			*offset += at;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* A field to look for: STRUCT.MEMBER, or STRUCT.MEMBER.INNER. */
-struct wanted_field {
-	const char *structure;
-	const char *member;
-	const char *inner; /* of the struct that the member is; or NULL */
-	uint32_t *offset;
-};
-
-static int find_field(const struct btf *btf, const struct wanted_field *field)
-{
-	int32_t id = btf__find_by_name_kind(btf, field->structure, BTF_KIND_STRUCT);
-	uint32_t offset, inner_offset, type;
-
-	if (id < 0 || !find_member(btf, (uint32_t)id, field->member, &offset, &type))
-		return -ENOENT;
-	if (field->inner) {
-		if (!btf_is_composite(btf__type_by_id(btf, type)) ||
-		    !find_member(btf, type, field->inner, &inner_offset, &type))
-			return -ENOENT;
-		offset += inner_offset;
-	}
-	*field->offset = offset;
-	return 0;
-}
-
-static int find_size(const struct btf *btf, const char *structure, uint32_t *size)
-{
-	int32_t id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);
-
-	if (id < 0)
-		return -ENOENT;
-	*size = btf__type_by_id(btf, (uint32_t)id)->size;
-	return 0;
+	for (size_t i = 0; i < needed && !err; i++)
+		if (*fields[i].offset == BTF_MISSING)
+			err = -ENOENT;
+	return err;
 }
 
 int task_layout__read(struct task_layout *layout)
 {
-	CLEANUP(free_btf) struct btf *btf = read_btf();
-	struct task_layout found = {0};
-	const struct wanted_field fields[] = {
-		{"task_struct", "pid", NULL, &found.task_pid},
-		{"task_struct", "group_leader", NULL, &found.task_group_leader},
-		{"task_struct", "thread_pid", NULL, &found.task_thread_pid},
-		{"task_struct", "nsproxy", NULL, &found.task_nsproxy},
-		{"nsproxy", "mnt_ns", NULL, &found.nsproxy_mnt_ns},
-		{"mnt_namespace", "ns", "inum", &found.mnt_ns_inum},
-		{"pid", "level", NULL, &found.pid_level},
-		{"pid", "numbers", NULL, &found.pid_numbers},
-		{"upid", "nr", NULL, &found.upid_nr},
-		{"upid", "ns", NULL, &found.upid_ns},
-		{"pid_namespace", "ns", "inum", &found.pid_ns_inum},
+	struct task_layout found;
+	const struct btf_field fields[] = {
+		{"task_struct", "pid", &found.task_pid},
+		{"task_struct", "group_leader", &found.task_group_leader},
+		{"task_struct", "thread_pid", &found.task_thread_pid},
+		{"task_struct", "nsproxy", &found.task_nsproxy},
+		{"nsproxy", "mnt_ns", &found.nsproxy_mnt_ns},
+		{"mnt_namespace", "ns.inum", &found.mnt_ns_inum},
+		{"pid", "level", &found.pid_level},
+		{"pid", "numbers", &found.pid_numbers},
+		{"upid", "nr", &found.upid_nr},
+		{"upid", "ns", &found.upid_ns},
+		{"upid", NULL, &found.upid_size},
+		{"pid_namespace", "ns.inum", &found.pid_ns_inum},
 	};
-	int err;
+	int err = find_fields(fields, ARRAY_SIZE(fields), ARRAY_SIZE(fields));
 
-	if (!btf)
-		return -ESRCH;
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		err = find_field(btf, &fields[i]);
-		if (err)
-			return err;
-	}
-	err = find_size(btf, "upid", &found.upid_size);
 	if (!err)
 		*layout = found;
 	return err;
 }
 
+/* The first that the kernel has. */
+static uint32_t one_of(uint32_t offset, uint32_t otherwise)
+{
+	return offset == BTF_MISSING ? otherwise : offset;
+}
+
+/* True if programs read the field with what is around it. */
+static bool is_near(uint32_t offset)
+{
+	return offset <= MAPPING_STRUCT_BYTES - sizeof(uint64_t);
+}
+
+static bool are_near(const struct mapping_layout *layout)
+{
+	return is_near(layout->vma_start) && is_near(layout->vma_end) &&
+	       is_near(layout->vma_pgoff) && is_near(layout->vma_file) &&
+	       is_near(layout->inode_sb) && is_near(layout->inode_ino) &&
+	       is_near(layout->inode_size) && is_near(layout->inode_ctime_sec) &&
+	       is_near(layout->inode_ctime_nsec);
+}
+
+_Static_assert(NO_OFFSET == BTF_MISSING, "a field that is missing has it");
+
+/* So many of the fields below are there in all kernels. */
+#define NEEDED_FOR_MAPPINGS 12
+
+int mapping_layout__read(struct mapping_layout *layout)
+{
+	struct mapping_layout found = {0};
+	uint32_t maple, rb, ctime, ctime_nsec, before_6_7, before_6_7_nsec, before_6_11,
+		before_6_11_nsec;
+	const struct btf_field fields[] = {
+		{"task_struct", "mm", &found.task_mm},
+		{"mm_struct", "mmap_lock.count", &found.mm_lock},
+		{"vm_area_struct", "vm_start", &found.vma_start},
+		{"vm_area_struct", "vm_end", &found.vma_end},
+		{"vm_area_struct", "vm_pgoff", &found.vma_pgoff},
+		{"vm_area_struct", "vm_file", &found.vma_file},
+		{"file", "f_inode", &found.file_inode},
+		{"inode", "i_sb", &found.inode_sb},
+		{"inode", "i_ino", &found.inode_ino},
+		{"inode", "i_size", &found.inode_size},
+		{"inode", "i_generation", &found.inode_generation},
+		{"super_block", "s_dev", &found.sb_dev},
+		/* By the version of the kernel. */
+		{"mm_struct", "mm_mt.ma_root", &maple},
+		{"mm_struct", "mm_rb.rb_node", &rb},
+		{"vm_area_struct", "vm_rb", &found.vma_rb},
+		{"inode", "i_ctime_sec", &ctime},
+		{"inode", "i_ctime_nsec", &ctime_nsec},
+		{"inode", "__i_ctime.tv_sec", &before_6_11},
+		{"inode", "__i_ctime.tv_nsec", &before_6_11_nsec},
+		{"inode", "i_ctime.tv_sec", &before_6_7},
+		{"inode", "i_ctime.tv_nsec", &before_6_7_nsec},
+	};
+	int err = find_fields(fields, ARRAY_SIZE(fields), NEEDED_FOR_MAPPINGS);
+
+	if (err)
+		return err;
+	found.mm_tree = one_of(maple, rb);
+	found.inode_ctime_sec = one_of(ctime, one_of(before_6_11, before_6_7));
+	found.inode_ctime_nsec = one_of(ctime_nsec, one_of(before_6_11_nsec, before_6_7_nsec));
+	found.page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	if (found.mm_tree == BTF_MISSING || !are_near(&found))
+		return -ENOENT;
+	*layout = found;
+	return 0;
+}
+
 int thread_fields__read(struct thread_fields *fields)
 {
-	CLEANUP(free_btf) struct btf *btf = read_btf();
-	struct thread_fields found;
-	const struct wanted_field flags = {"task_struct", "flags", NULL, &found.flags},
-				  state = {"task_struct", "__state", NULL, &found.state},
-				  before_5_14 = {"task_struct", "state", NULL, &found.state};
+	uint32_t flags, state, before_5_14;
+	const struct btf_field wanted[] = {
+		{"task_struct", "flags", &flags},
+		{"task_struct", "__state", &state},
+		{"task_struct", "state", &before_5_14},
+	};
+	int err = find_fields(wanted, ARRAY_SIZE(wanted), 1);
 
-	if (!btf)
-		return -ESRCH;
-	if (find_field(btf, &flags) || (find_field(btf, &state) && find_field(btf, &before_5_14)))
+	if (err)
+		return err;
+	state = one_of(state, before_5_14);
+	if (state == BTF_MISSING)
 		return -ENOENT;
-	*fields = found;
+	*fields = (struct thread_fields){.state = state, .flags = flags};
 	return 0;
 }
 
 bool kernel_types__have_tracepoint(const char *name)
 {
-	CLEANUP(free_btf) struct btf *btf = read_btf();
+	CLEANUP_CLOSE int fd = kernel_btf__open();
 	char type[128];
 
 	/* The type of the function that is called at a tracepoint (Linux 5.5). */
 	snprintf(type, sizeof(type), "btf_trace_%s", name);
-	return btf && btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+	return fd >= 0 && btf__has_typedef(fd, type);
 }
 
 bool task_registers__can_be_had(void)
@@ -164,10 +153,10 @@ bool task_registers__can_be_had(void)
 	static enum { NOT_ASKED, YES, NO } answer;
 
 	if (answer == NOT_ASKED) {
-		CLEANUP_FCLOSE FILE *btf = open_btf();
+		CLEANUP_CLOSE int btf = kernel_btf__open();
 
-		answer = btf && libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_task_pt_regs,
-							NULL) == 1 ?
+		answer = btf >= 0 && libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE,
+							     BPF_FUNC_task_pt_regs, NULL) == 1 ?
 				 YES :
 				 NO;
 	}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the running kernel keeps the fields that bpf/task.bpf.h follows. */
+/* Where the running kernel keeps the fields that bpf/task.bpf.h and bpf/mapping.bpf.h follow. */
 #ifndef TRACEKIT_CORE_KERNEL_TYPES_H
 #define TRACEKIT_CORE_KERNEL_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mapping_layout;
 struct task_layout;
 
 /*
@@ -14,17 +15,18 @@ struct task_layout;
  */
 bool task_registers__can_be_had(void);
 
-/*
- * True if the kernel's BTF has this tracepoint: those of modules are not in it. Takes some MB for a
- * moment.
- */
+/* True if the kernel's BTF has this tracepoint: those of modules are not in it. */
 bool kernel_types__have_tracepoint(const char *name);
 
 /*
- * Read the layout from the kernel's BTF, which takes some MB for a moment. Returns 0, -ESRCH if the
- * kernel has no BTF, or -ENOENT if something is missing in it; *layout is untouched on failure.
+ * Read the layout from the kernel's BTF, which takes some milliseconds. Returns 0, -ESRCH if the
+ * kernel has no BTF, -ENOENT if something is missing in it, or another negative errno; *layout is
+ * untouched on failure.
  */
 int task_layout__read(struct task_layout *layout);
+
+/* Likewise, where mappings stand. */
+int mapping_layout__read(struct mapping_layout *layout);
 
 /* Where these stand in a task_struct. */
 struct thread_fields {
