@@ -123,10 +123,10 @@ find_mapping(const struct unwind_process *process, __u64 address)
 	return search_mapping(process, address, mapping_at);
 }
 
-/* The number of the rule at an address of a module that is loaded. */
-static __always_inline __u32 find_rule_number(const struct unwind_module *module, __u64 address)
+/* The number of the rule at an offset in the file of a module that is loaded. */
+static __always_inline __u32 find_rule_number(const struct unwind_module *module, __u64 offset)
 {
-	__u64 page_number = (address - module->start) >> UNWIND_PAGE_BITS;
+	__u64 page_number = (offset - module->start) >> UNWIND_PAGE_BITS;
 	__u32 key = module->first_page + (__u32)page_number;
 	const struct unwind_shard *shard;
 	const struct unwind_page *page;
@@ -145,7 +145,7 @@ static __always_inline __u32 find_rule_number(const struct unwind_module *module
 	shard = bpf_map_lookup_elem(map, &key);
 	if (!shard)
 		return UNWIND_NONE;
-	return page_rule(shard, page, unwind_low(address));
+	return page_rule(shard, page, unwind_low(offset));
 }
 
 /*

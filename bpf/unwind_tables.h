@@ -3,8 +3,8 @@
  * The tables by which user stacks are walked.
  *
  * A process has executable mappings, sorted; a mapping is of a module; a module, which is one
- * file for all processes, has pages of 64 KB of its addresses; a page has rows, each of which
- * says from which address on which rule holds; and a rule leads to the caller.
+ * file for all processes, has pages of 64 KB of the file; a page has rows, each of which says from
+ * which offset on which rule holds; and a rule leads to the caller.
  */
 #ifndef TRACEKIT_BPF_UNWIND_TABLES_H
 #define TRACEKIT_BPF_UNWIND_TABLES_H
@@ -36,9 +36,8 @@ struct unwind_process {
 struct unwind_mapping {
 	__u64 start, end;
 	__u64 base;   /* from an offset in the file to an address in the process */
-	__u64 bias;   /* likewise, corrected where the code has another delta than the module */
 	__u32 module; /* or one of the two below */
-	__u32 placed; /* the bias is also right where the module is scattered */
+	__u32 reserved;
 };
 
 /* There is no file, or no kind of file that can be read: callers are found by frame pointers. */
@@ -54,13 +53,11 @@ enum unwind_module_state {
 };
 
 struct unwind_module {
-	__u64 delta;	  /* from an offset in the file to an address in it */
-	__u64 start;	  /* in the file: the address of its first page */
+	__u64 start;	  /* the offset in the file of its first page */
 	__u32 first_page; /* in unwind_pages */
 	__u32 nr_pages;
-	__u32 state;	 /* enum unwind_module_state; written last */
-	__u32 scattered; /* its code is in several places of the file, each with a delta of its own
-			  */
+	__u32 state; /* enum unwind_module_state; written last */
+	__u32 reserved;
 };
 
 #define UNWIND_PAGE_BITS 16
@@ -105,16 +102,16 @@ struct unwind_page {
 #define UNWIND_NO_SHARD	   ((__u32)-1)
 #define UNWIND_INDEX_WORDS (UNWIND_PAGE_KBS / 2 + 1)
 
-/* The lower bits of an address: where it is in its page. */
-static inline __u32 unwind_low(__u64 address)
+/* The lower bits of an offset: where it is in its page. */
+static inline __u32 unwind_low(__u64 offset)
 {
-	return (__u32)(address & ((1U << UNWIND_PAGE_BITS) - 1));
+	return (__u32)(offset & ((1U << UNWIND_PAGE_BITS) - 1));
 }
 
-/* A row: a rule, and the lower bits of the address from which on it holds. */
-static inline __u32 unwind_row(__u32 rule, __u64 address)
+/* A row: a rule, and the lower bits of the offset from which on it holds. */
+static inline __u32 unwind_row(__u32 rule, __u64 offset)
 {
-	return rule << UNWIND_PAGE_BITS | unwind_low(address);
+	return rule << UNWIND_PAGE_BITS | unwind_low(offset);
 }
 
 static inline __u32 unwind_row_rule(__u32 row)
@@ -136,7 +133,7 @@ struct unwind_request {
 	__u32 module; /* the wanted module; any other number: the process's mappings are wanted */
 };
 
-_Static_assert(sizeof(struct unwind_mapping) == 40, "no padding");
-_Static_assert(sizeof(struct unwind_module) == 32, "no padding");
+_Static_assert(sizeof(struct unwind_mapping) == 32, "no padding");
+_Static_assert(sizeof(struct unwind_module) == 24, "no padding");
 
 #endif

@@ -60,9 +60,6 @@ static __always_inline enum unwind_end walk__find_module(struct walk *walk, __u6
 		asm volatile("" : : : "memory");
 		walk->module = *module;
 	}
-	/* This walk still uses mappings from before the module was loaded. */
-	if (state == UNWIND_MODULE_LOADED && walk->module.scattered && !walk->mapping.placed)
-		state = UNWIND_MODULE_WANTED;
 	walk->module.state = state;
 	return UNWIND_GOES_ON;
 }
@@ -105,8 +102,7 @@ static __always_inline enum unwind_end walk__find_rule(struct walk *walk)
 	if (walk->module.state == UNWIND_MODULE_WANTED ||
 	    walk->module.state == UNWIND_MODULE_REFUSED)
 		return UNWIND_TABLES_MISSING;
-	walk->rule =
-		find_rule_number(&walk->module, address - walk->mapping.bias + walk->module.delta);
+	walk->rule = find_rule_number(&walk->module, address - walk->mapping.base);
 	return UNWIND_GOES_ON;
 }
 

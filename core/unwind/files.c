@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "sym/util/array.h"
-#include "sym/util/page.h"
 #include "sym/util/text.h"
 
 static void end_search(struct unwind_files *files, struct unwind_name *name)
@@ -219,35 +218,4 @@ void unwind_files__seek(struct unwind_files *files, struct avoided_devices *avoi
 	for (size_t i = 0; i < files->nr_names && files->nr_sought; i++)
 		if (files->names[i].sought)
 			seek(files, i, avoided, watches);
-}
-
-static uint64_t segment_delta(const struct unwind_segment *segment)
-{
-	return segment->address - segment->offset;
-}
-
-uint64_t unwind_known_file__delta(const struct unwind_known_file *file)
-{
-	return file->layout.nr_segments ? segment_delta(&file->layout.segments[0]) : 0;
-}
-
-/* Two segments can be in one page of the file: it is mapped for the one that begins there. */
-bool unwind_known_file__bias(const struct unwind_known_file *file, uint64_t start, uint64_t offset,
-			     uint64_t *bias)
-{
-	uint64_t page = page_size(), found = 0;
-	bool is_found = false;
-
-	for (size_t i = 0; i < file->layout.nr_segments; i++) {
-		const struct unwind_segment *segment = &file->layout.segments[i];
-		uint64_t first = segment->offset & ~(page - 1), end;
-
-		if (__builtin_add_overflow(segment->offset, segment->size, &end) ||
-		    offset < first || offset >= end || (is_found && first < found))
-			continue;
-		*bias = start - offset - (segment_delta(segment) - unwind_known_file__delta(file));
-		found = first;
-		is_found = true;
-	}
-	return is_found;
 }

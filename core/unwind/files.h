@@ -15,13 +15,11 @@
 
 #include "bpf/unwind_tables.h"
 #include "sym/cfi/reader.h"
-#include "sym/cfi/table_reader.h"
 
 struct unwind_known_file {
 	struct unwind_mapped mapped; /* as first found; source, identity and watch are the file's */
 	uint32_t module;	     /* of unwind_tables; UNWIND_UNKNOWN_MODULE: none yet */
 	enum unwind_module_state state;
-	struct unwind_file layout; /* once it is loaded */
 	uint32_t failures;
 	uint64_t retry;	       /* no try before that time */
 	bool is_read;	       /* somebody is reading it */
@@ -88,16 +86,5 @@ void unwind_files__changed(struct unwind_files *files, int watch);
 
 /* Look, by path, for files that records have named and nobody has found since. */
 void unwind_files__seek(struct unwind_files *files, struct avoided_devices *avoided, int watches);
-
-/* Address minus offset, for the first code of a file that has been loaded. */
-uint64_t unwind_known_file__delta(const struct unwind_known_file *file);
-
-/*
- * *bias becomes the number to subtract from an address, before delta is added, where the file is
- * mapped at start, from offset on. It differs from start - offset only if the file has code in
- * several places, and their distances in memory differ. False if there is no code.
- */
-bool unwind_known_file__bias(const struct unwind_known_file *file, uint64_t start, uint64_t offset,
-			     uint64_t *bias);
 
 #endif

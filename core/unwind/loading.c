@@ -116,17 +116,6 @@ static void write_changed(struct loading *loading)
 		}
 }
 
-/* The places of the file's code are known now; a single place was known before. */
-static void write_processes(struct loading *loading, uint32_t file)
-{
-	if (loading->files.items[file].layout.nr_segments < 2)
-		return;
-	known_processes__for_each(process, &loading->processes)
-		for (size_t i = 0; i < process->nr; i++)
-			process->changed |= process->mappings[i].file == file;
-	write_changed(loading);
-}
-
 /* Programs that live for a moment are gone, with their mounts, when their files are opened. */
 static void note_failure(struct loading *loading, struct unwind_known_file *file)
 {
@@ -184,9 +173,7 @@ static void end_file(struct loading *loading, uint32_t number, int err)
 
 	file->is_read = false;
 	file->state = state_after(loading, file, err);
-	write_processes(loading, number);
-	unwind_tables__set_module(&loading->tables, file->module, file->state,
-				  unwind_known_file__delta(file), file->layout.nr_segments > 1);
+	unwind_tables__set_module(&loading->tables, file->module, file->state);
 	loading->status->memory = loading->tables.memory;
 }
 
@@ -243,7 +230,7 @@ static bool load_wanted_file(struct loading *loading)
 	number = loading->ahead_file;
 	loading->ahead = NULL;
 	read_ahead(loading);
-	err = unwind_table_reader__finish(reader, &loading->files.items[number].layout, &sink);
+	err = unwind_table_reader__finish(reader, &sink);
 	end_file(loading, number, err);
 	return true;
 }

@@ -403,25 +403,13 @@ static struct unwind_mapping in_table(struct known_processes *processes,
 		.start = mapping->start,
 		.end = mapping->end,
 		.base = mapping->start - mapping->offset,
-		.bias = mapping->start - mapping->offset,
 		.module = UNWIND_NO_MODULE,
 	};
-	struct unwind_known_file *file;
-	uint64_t bias;
 
 	if (mapping->file == UNWIND_FILE_UNKNOWN)
 		entry.module = UNWIND_UNKNOWN_MODULE;
-	if (mapping->file >= files->nr)
-		return entry;
-	file = &files->items[mapping->file];
-	entry.module = module_of(processes, process, mapping, tables);
-	if (file->state != UNWIND_MODULE_LOADED || file->layout.nr_segments < 2)
-		return entry;
-	entry.placed = true;
-	if (unwind_known_file__bias(file, mapping->start, mapping->offset, &bias))
-		entry.bias = bias;
-	else
-		entry.module = UNWIND_NO_MODULE; /* no code of the file */
+	if (mapping->file < files->nr)
+		entry.module = module_of(processes, process, mapping, tables);
 	return entry;
 }
 

@@ -262,13 +262,11 @@ int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const u
 }
 
 void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
-			       enum unwind_module_state state, uint64_t delta, bool scattered)
+			       enum unwind_module_state state)
 {
 	struct unwind_module *entry = &tables->modules[module];
 
 	if (state == UNWIND_MODULE_LOADED) {
-		tables->module.delta = delta;
-		tables->module.scattered = scattered;
 		*entry = tables->module;
 		tables->nr_pages += entry->nr_pages;
 		tables->loaded = tables->next;

@@ -92,14 +92,14 @@ int unwind_tables__add_module(struct unwind_tables *tables);
 
 /*
  * The table of a module: begin it, add its pages, then set the module's state. If that is
- * UNWIND_MODULE_LOADED, the module gets the table that was begun last, and delta. -ENOSPC without
+ * UNWIND_MODULE_LOADED, the module gets the table that was begun last. -ENOSPC without
  * room, -E2BIG beyond the memory; -EPROTO if there are more rows than the head says.
  */
 int unwind_tables__begin(struct unwind_tables *tables, const struct unwind_table_head *head);
 int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const uint32_t *rows,
 			    uint32_t nr);
 void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
-			       enum unwind_module_state state, uint64_t delta, bool scattered);
+			       enum unwind_module_state state);
 
 /*
  * Write the mappings that a process had at the time since, sorted and disjoint, in the place of

@@ -85,16 +85,36 @@ int unwind_rules__number(struct unwind_rules *rules, const struct unwind_rule *r
 
 /* ---- pages ---- */
 
-/* Rows come in the order of their addresses. */
+/* Code of the file: an executable segment, as far as none before it has those offsets. */
+struct code {
+	uint64_t start, end; /* addresses */
+	uint64_t offset;     /* of start */
+};
+
+struct codes {
+	struct code items[UNWIND_CODES_MAX]; /* by their offsets */
+	size_t nr;
+};
+
+/*
+ * Rows come in the order of their addresses, all of them for each code: those that lie in it are
+ * put into pages, by their offsets.
+ */
 struct making {
 	struct unwind_table *table;
 	struct unwind_rules *rules;
 	const struct elf_symbols *elf;
 	const struct cfi_machine *machine;
-	size_t page;	  /* that rows are added to */
+	struct codes codes;
+	/* Addresses. */
+	const struct code *code;
+	bool begun;	  /* rows have come up to the code */
 	uint32_t current; /* the rule that holds, */
 	uint64_t since;	  /* from that address on */
 	uint64_t entry;	  /* where the program begins; 0: not known, or done */
+	/* Offsets. */
+	size_t page;	  /* that rows are added to */
+	uint32_t written; /* the rule that holds there */
 };
 
 static int add_row(struct making *making, uint32_t row)
@@ -110,25 +130,25 @@ static int add_row(struct making *making, uint32_t row)
 	return 0;
 }
 
-/* From address on rule holds; it replaces a rule that begins there. */
-static int begin_rule(struct making *making, uint32_t rule, uint64_t address)
+/* From offset on rule holds; it replaces a rule that begins there. */
+static int begin_rule(struct making *making, uint32_t rule, uint64_t offset)
 {
 	struct unwind_table *table = making->table;
 	bool is_first = table->pages[making->page].nr == 0;
 	uint32_t *last = is_first ? NULL : &table->rows[table->nr_rows - 1];
 	int err = 0;
 
-	if (last && unwind_row_low(*last) == unwind_low(address)) {
-		*last = unwind_row(rule, address);
+	if (last && unwind_row_low(*last) == unwind_low(offset)) {
+		*last = unwind_row(rule, offset);
 		return 0;
 	}
-	if (is_first && unwind_low(address))
+	if (is_first && unwind_low(offset))
 		err = add_row(making, unwind_row(UNWIND_NONE, 0));
-	return err ? err : add_row(making, unwind_row(rule, address));
+	return err ? err : add_row(making, unwind_row(rule, offset));
 }
 
-/* Rows are added to that page from now on; up to it rule holds. */
-static int go_to_page(struct making *making, size_t page, uint32_t rule)
+/* Rows are added to that page from now on; up to it the rule that is written holds. */
+static int go_to_page(struct making *making, size_t page)
 {
 	struct unwind_table *table = making->table;
 	int err = 0;
@@ -136,28 +156,47 @@ static int go_to_page(struct making *making, size_t page, uint32_t rule)
 	while (making->page < page && !err) {
 		making->page++;
 		table->pages[making->page].first = (uint32_t)table->nr_rows;
-		if (rule != UNWIND_NONE)
-			err = add_row(making, unwind_row(rule, 0));
+		if (making->written != UNWIND_NONE)
+			err = add_row(making, unwind_row(making->written, 0));
 	}
 	return err;
 }
 
-/* Rows outside of the pages are of no code. */
-static int put_row(struct making *making, uint64_t address, uint32_t number)
+/* offset is not before that of the last row. */
+static int write_row(struct making *making, uint64_t offset, uint32_t rule)
 {
-	struct unwind_table *table = making->table;
-	uint64_t end = table->start + table->nr_pages * PAGE_SIZE;
-	uint32_t before = making->current;
+	uint64_t page = (offset - making->table->start) >> UNWIND_PAGE_BITS;
 	int err;
 
-	if (address < table->start || address >= end)
+	if (rule == making->written)
 		return 0;
+	/* The last code ends with the last page. */
+	if (page >= making->table->nr_pages)
+		return go_to_page(making, making->table->nr_pages - 1);
+	err = go_to_page(making, page);
+	making->written = rule;
+	return err ? err : begin_rule(making, rule, offset);
+}
+
+static uint64_t offset_of(const struct code *code, uint64_t address)
+{
+	return code->offset + (address - code->start);
+}
+
+static int put_row(struct making *making, uint64_t address, uint32_t rule)
+{
+	const struct code *code = making->code;
+	int err = 0;
+
+	if (!making->begun && address >= code->start) {
+		making->begun = true;
+		err = write_row(making, code->offset, making->current);
+	}
+	making->current = rule;
 	making->since = address;
-	if (number == before)
-		return 0;
-	making->current = number;
-	err = go_to_page(making, (address - table->start) >> UNWIND_PAGE_BITS, before);
-	return err ? err : begin_rule(making, making->current, address);
+	if (err || address < code->start || address >= code->end)
+		return err;
+	return write_row(making, offset_of(code, address), rule);
 }
 
 /* Mark where the program begins, if nothing is known there, from since up to next. */
@@ -185,28 +224,95 @@ static int take_row(void *context, uint64_t address, const struct unwind_rule *r
 	return err ? err : put_row(making, address, (uint32_t)number);
 }
 
-/* From the first code to the last; returns 0, -ENOENT if there is none, or -EFBIG. */
-static int find_extent(const struct elf_symbols *elf, uint64_t *start, uint64_t *end)
+/* Have the rows of each code made: each_row() gives all that there are to take_row(). */
+static int make_rows(struct making *making,
+		     int (*each_row)(struct making *making, const void *source), const void *source)
 {
-	*start = UINT64_MAX;
-	*end = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < making->codes.nr && !err; i++) {
+		making->code = &making->codes.items[i];
+		making->begun = false;
+		making->current = UNWIND_NONE;
+		making->since = 0;
+		making->entry = making->elf->entry;
+		err = each_row(making, source);
+		if (!err)
+			err = mark_entry(making, UINT64_MAX);
+		if (!err)
+			err = put_row(making, UINT64_MAX, UNWIND_NONE);
+		if (!err)
+			err = write_row(making, offset_of(making->code, making->code->end),
+					UNWIND_NONE);
+	}
+	return err;
+}
+
+static int compare_codes(const void *left, const void *right)
+{
+	const struct code *a = left, *b = right;
+
+	return COMPARE(a->offset, b->offset);
+}
+
+/* Two segments can have the same bytes of the file: those that come later lose them. */
+static void make_disjoint(struct codes *codes)
+{
+	uint64_t taken = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < codes->nr; i++) {
+		struct code code = codes->items[i];
+		uint64_t size = code.end - code.start, less = 0;
+
+		if (code.offset < taken)
+			less = taken - code.offset;
+		if (less >= size)
+			continue;
+		code.start += less;
+		code.offset += less;
+		taken = offset_of(&code, code.end);
+		codes->items[kept++] = code;
+	}
+	codes->nr = kept;
+}
+
+/* From the first code to the last; returns 0, -ENOENT if there is none, or -EFBIG. */
+static int find_codes(struct codes *codes, const struct elf_symbols *elf)
+{
 	for (size_t i = 0; i < elf->nr_segments; i++) {
 		const struct elf_segment *segment = &elf->segments[i];
-		uint64_t segment_end;
+		struct code *code = &codes->items[codes->nr];
+		uint64_t end;
 
-		if (!(segment->flags & PF_X))
+		if (!(segment->flags & PF_X) || !segment->size)
 			continue;
-		if (__builtin_add_overflow(segment->address, segment->size, &segment_end))
+		if (codes->nr == UNWIND_CODES_MAX)
 			return -EFBIG;
-		if (segment->address < *start)
-			*start = segment->address;
-		if (segment_end > *end)
-			*end = segment_end;
+		code->start = segment->address;
+		code->offset = segment->offset;
+		if (__builtin_add_overflow(segment->address, segment->size, &code->end) ||
+		    __builtin_add_overflow(segment->offset, segment->size, &end))
+			return -EFBIG;
+		codes->nr++;
 	}
-	if (*start >= *end)
-		return -ENOENT;
-	*start &= ~(PAGE_SIZE - 1);
-	return *end - *start > UNWIND_TABLE_PAGES_MAX * PAGE_SIZE ? -EFBIG : 0;
+	array__sort(codes->items, codes->nr, sizeof(*codes->items), compare_codes);
+	make_disjoint(codes);
+	return codes->nr ? 0 : -ENOENT;
+}
+
+static int make_pages(struct unwind_table *table, const struct codes *codes)
+{
+	const struct code *last = &codes->items[codes->nr - 1];
+	uint64_t size;
+
+	table->start = codes->items[0].offset & ~(PAGE_SIZE - 1);
+	size = offset_of(last, last->end) - table->start;
+	if (size > UNWIND_TABLE_PAGES_MAX * PAGE_SIZE)
+		return -EFBIG;
+	table->nr_pages = (size + PAGE_SIZE - 1) >> UNWIND_PAGE_BITS;
+	table->pages = calloc(table->nr_pages, sizeof(*table->pages));
+	return table->pages ? 0 : -ENOMEM;
 }
 
 /* ---- files ---- */
@@ -282,27 +388,53 @@ static int read_section(const struct elf_symbols *elf, const struct section_part
 	return err == -EIO ? 0 : err;
 }
 
-/* Visit the rows of places[place]; -ENOENT if the file does not have it. */
-static int read_place(struct making *making, size_t place, const struct work *work, cfi_visit visit,
-		      void *context)
-{
-	CLEANUP_FREE unsigned char *bytes = NULL;
-	struct section_part part;
+/* What has been read of places[place]; bytes are the caller's to free. */
+struct read_place {
 	struct cfi_section cfi;
+	unsigned char *bytes;
+	const struct work *work;
+};
+
+static void read_place__release(struct read_place *place)
+{
+	free(place->bytes);
+}
+
+/* -ENOENT if the file does not have it. */
+static int read_place__open(struct read_place *read, const struct making *making, size_t place,
+			    const struct work *work)
+{
+	struct section_part part;
 	uint64_t address;
 	int err = find_place(&part, &address, making->elf, place);
 
 	if (!err)
-		err = read_section(making->elf, &part, work, &bytes);
+		err = read_section(making->elf, &part, work, &read->bytes);
 	if (err)
 		return err;
-	cfi = (struct cfi_section){
+	read->work = work;
+	read->cfi = (struct cfi_section){
 		.machine = making->machine,
-		.bytes = {.bytes = bytes, .size = part.inflated},
+		.bytes = {.bytes = read->bytes, .size = part.inflated},
 		.address = address,
 		.is_eh_frame = places[place].is_eh_frame,
 	};
-	return cfi_section__each_row(&cfi, work, visit, context);
+	return 0;
+}
+
+static int take_rows_of(struct making *making, const void *source)
+{
+	const struct read_place *read = source;
+
+	return cfi_section__each_row(&read->cfi, read->work, take_row, making);
+}
+
+static int make_of(struct making *making, size_t place, const struct work *work)
+{
+	CLEANUP(read_place__release) struct read_place read = {0};
+	int err = read_place__open(&read, making, place, work);
+
+	return err ? err : make_rows(making, take_rows_of, &read);
 }
 
 /* ---- Go ---- */
@@ -379,16 +511,33 @@ static int merge_row(void *context, uint64_t address, const struct unwind_rule *
 				take_below(merging, address);
 }
 
+/* The rows of Go, and those of C, which have been kept. */
+struct go_source {
+	struct go_table *table;
+	const struct merging *kept;
+};
+
+static int take_merged_rows(struct making *making, const void *source)
+{
+	const struct go_source *go = source;
+	struct merging merging = {.making = making, .rows = go->kept->rows, .nr = go->kept->nr};
+	int err = go_unwind__each_row(go->table, merge_row, &merging);
+
+	return err ? err : pass_rows(&merging, UINT64_MAX);
+}
+
 /* C code that is linked with Go has .eh_frame; Go's data for debuggers are not needed. */
 static int make_go(struct making *making, struct go_table *table, const struct work *work)
 {
+	CLEANUP(read_place__release) struct read_place read = {0};
 	struct merging merging = {.making = making};
-	int err = read_place(making, 0, work, keep_row, &merging);
+	const struct go_source source = {.table = table, .kept = &merging};
+	int err = read_place__open(&read, making, 0, work);
 
-	if (!err || err == -ENOENT)
-		err = go_unwind__each_row(table, merge_row, &merging);
 	if (!err)
-		err = pass_rows(&merging, UINT64_MAX);
+		err = cfi_section__each_row(&read.cfi, work, keep_row, &merging);
+	if (!err || err == -ENOENT)
+		err = make_rows(making, take_merged_rows, &source);
 	free(merging.rows);
 	return err;
 }
@@ -401,10 +550,8 @@ static int make(struct making *making, const struct work *work)
 	if (go_unwind__open(&table, making->elf, *work))
 		err = make_go(making, &table, work);
 	for (size_t i = 0; i < ARRAY_SIZE(places) && err == -ENOENT; i++)
-		err = read_place(making, i, work, take_row, making);
-	if (!err)
-		err = mark_entry(making, UINT64_MAX);
-	return err ? err : go_to_page(making, making->table->nr_pages - 1, making->current);
+		err = make_of(making, i, work);
+	return err;
 }
 
 int unwind_table__read(struct unwind_table *out, struct unwind_rules *rules,
@@ -414,21 +561,17 @@ int unwind_table__read(struct unwind_table *out, struct unwind_rules *rules,
 	struct making making = {.table = &table,
 				.rules = rules,
 				.elf = elf,
-				.machine = cfi_machine__of(elf->machine),
-				.entry = elf->entry};
+				.machine = cfi_machine__of(elf->machine)};
 	const struct work all = work__share(work, UINT64_MAX);
-	uint64_t end;
 	int err;
 
 	if (!elf->is_64bit || !making.machine)
 		return -ENOTSUP;
-	err = find_extent(elf, &table.start, &end);
+	err = find_codes(&making.codes, elf);
+	if (!err)
+		err = make_pages(&table, &making.codes);
 	if (err)
 		return err;
-	table.nr_pages = (end - table.start + PAGE_SIZE - 1) >> UNWIND_PAGE_BITS;
-	table.pages = calloc(table.nr_pages, sizeof(*table.pages));
-	if (!table.pages)
-		return -ENOMEM;
 	err = make(&making, &all);
 	if (err)
 		return err;
@@ -444,12 +587,12 @@ void unwind_table__release(struct unwind_table *table)
 	*table = (struct unwind_table){0};
 }
 
-uint32_t unwind_table__find(const struct unwind_table *table, uint64_t address)
+uint32_t unwind_table__find(const struct unwind_table *table, uint64_t offset)
 {
-	uint64_t number = (address - table->start) >> UNWIND_PAGE_BITS;
-	uint32_t low = unwind_low(address), first, nr;
+	uint64_t number = (offset - table->start) >> UNWIND_PAGE_BITS;
+	uint32_t low = unwind_low(offset), first, nr;
 
-	if (address < table->start || number >= table->nr_pages || !table->pages[number].nr)
+	if (offset < table->start || number >= table->nr_pages || !table->pages[number].nr)
 		return UNWIND_NONE;
 	first = table->pages[number].first;
 	for (nr = table->pages[number].nr; nr > 1;) {

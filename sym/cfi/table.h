@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call-frame information of one file in the form that a BPF program searches: for each
- * 64 KB of its addresses, a page, the rows that begin there, sorted, of four bytes each.
+ * 64 KB of the file, a page, the rows that begin there, sorted, of four bytes each. Rows are found
+ * by the offset of the code in the file, which is the same wherever it is mapped.
  */
 #ifndef TRACEKIT_SYM_CFI_TABLE_H
 #define TRACEKIT_SYM_CFI_TABLE_H
@@ -40,7 +41,7 @@ struct unwind_table_page {
 };
 
 struct unwind_table {
-	uint64_t start; /* the address of the first page */
+	uint64_t start; /* the offset of the first page */
 	struct unwind_table_page *pages;
 	size_t nr_pages;
 	uint32_t *rows;
@@ -48,9 +49,11 @@ struct unwind_table {
 };
 
 /*
- * Bounds for one file: 1 GB of addresses from its first code to its last, and more rows than any
- * real program has (Debian's libLLVM has 0.9 million).
+ * Bounds for one file: 1 GB from its first code to its last, more rows than any real program has
+ * (Debian's libLLVM has 0.9 million), and more executable segments: all rows are looked at for
+ * each.
  */
+#define UNWIND_CODES_MAX       8
 #define UNWIND_TABLE_PAGES_MAX 16384
 #define UNWIND_TABLE_ROWS_MAX  ((size_t)16 * 1024 * 1024)
 
@@ -80,7 +83,7 @@ int unwind_table__read(struct unwind_table *table, struct unwind_rules *rules,
 		       const struct elf_symbols *elf, uint64_t *work);
 void unwind_table__release(struct unwind_table *table);
 
-/* The number of the rule at an address of the file, found as the BPF program finds it. */
-uint32_t unwind_table__find(const struct unwind_table *table, uint64_t address);
+/* The number of the rule at an offset of the file, found as the BPF program finds it. */
+uint32_t unwind_table__find(const struct unwind_table *table, uint64_t offset);
 
 #endif

@@ -28,10 +28,11 @@ struct job {
 	const struct unwind_mapped *mapped;
 };
 
-/* Sent first; then the segments, the rules, and for each page the number of rows and the rows. */
+/* Sent first; then the rules, and for each page the number of rows and the rows. */
 struct header {
 	int32_t result;
-	uint32_t nr_segments, nr_rules, nr_pages;
+	uint32_t reserved;
+	uint32_t nr_rules, nr_pages;
 	uint64_t start, nr_rows;
 };
 
@@ -91,30 +92,6 @@ static void send_failure(int err)
 	_exit(0);
 }
 
-static void send_segments(const struct elf_symbols *elf, uint32_t nr)
-{
-	for (size_t i = 0; i < elf->nr_segments && nr; i++) {
-		const struct elf_segment *segment = &elf->segments[i];
-		const struct unwind_segment sent = {.offset = segment->offset,
-						    .size = segment->size,
-						    .address = segment->address};
-
-		if (!(segment->flags & PF_X))
-			continue;
-		reader_child__write(&sent, sizeof(sent));
-		nr--;
-	}
-}
-
-static uint32_t count_segments(const struct elf_symbols *elf)
-{
-	uint32_t nr = 0;
-
-	for (size_t i = 0; i < elf->nr_segments; i++)
-		nr += (elf->segments[i].flags & PF_X) != 0;
-	return nr < UNWIND_SEGMENTS_MAX ? nr : UNWIND_SEGMENTS_MAX;
-}
-
 static void send_pages(const struct unwind_table *table)
 {
 	for (size_t i = 0; i < table->nr_pages; i++) {
@@ -143,11 +120,9 @@ static void send_read_table(int fd)
 		send_failure(err);
 	header.start = table.start;
 	header.nr_rows = table.nr_rows;
-	header.nr_segments = count_segments(&elf);
 	header.nr_rules = (uint32_t)rules.nr;
 	header.nr_pages = (uint32_t)table.nr_pages;
 	reader_child__write(&header, sizeof(header));
-	send_segments(&elf, header.nr_segments);
 	reader_child__write(rules.items, rules.nr * sizeof(*rules.items));
 	send_pages(&table);
 }
@@ -212,8 +187,7 @@ static int receive_pages(struct reader_child *child, const struct header *header
 	return err;
 }
 
-static int receive_table(struct reader_child *child, struct unwind_file *file,
-			 const struct unwind_sink *sink)
+static int receive_table(struct reader_child *child, const struct unwind_sink *sink)
 {
 	CLEANUP_FREE struct unwind_rule *rules = NULL;
 	struct unwind_table_head head;
@@ -222,18 +196,13 @@ static int receive_table(struct reader_child *child, struct unwind_file *file,
 
 	if (err || header.result)
 		return err ? err : header.result < 0 ? header.result : -EPROTO;
-	if (header.nr_segments > UNWIND_SEGMENTS_MAX || header.nr_rules > UNWIND_RULES ||
-	    header.nr_pages > UNWIND_TABLE_PAGES_MAX || header.nr_rows > UNWIND_TABLE_ROWS_MAX ||
-	    unwind_low(header.start))
+	if (header.nr_rules > UNWIND_RULES || header.nr_pages > UNWIND_TABLE_PAGES_MAX ||
+	    header.nr_rows > UNWIND_TABLE_ROWS_MAX || unwind_low(header.start))
 		return -EPROTO;
 	rules = calloc(header.nr_rules + 1, sizeof(*rules));
 	if (!rules)
 		return -ENOMEM;
-	file->nr_segments = header.nr_segments;
-	err = reader_child__read(child, file->segments,
-				 header.nr_segments * sizeof(file->segments[0]));
-	if (!err)
-		err = reader_child__read(child, rules, header.nr_rules * sizeof(*rules));
+	err = reader_child__read(child, rules, header.nr_rules * sizeof(*rules));
 	head = (struct unwind_table_head){
 		.start = header.start,
 		.nr_rows = header.nr_rows,
@@ -290,13 +259,12 @@ struct pollfd unwind_table_reader__poll(const struct unwind_table_reader *reader
 	return (struct pollfd){.fd = reader->child.fd, .events = POLLIN};
 }
 
-int unwind_table_reader__finish(struct unwind_table_reader *reader, struct unwind_file *file,
-				const struct unwind_sink *sink)
+int unwind_table_reader__finish(struct unwind_table_reader *reader, const struct unwind_sink *sink)
 {
 	int err = reader->err;
 
 	if (!err)
-		err = receive_table(&reader->child, file, sink);
+		err = receive_table(&reader->child, sink);
 	reader_child__stop(&reader->child);
 	if (err == -ETIMEDOUT)
 		(void)avoided_devices__add(reader->avoided, reader->device);

@@ -18,14 +18,6 @@ struct avoided_devices;
 struct unwind_mapped;
 struct unwind_table_head;
 
-/* A part of the file that is executable. */
-struct unwind_segment {
-	uint64_t offset, size; /* in the file */
-	uint64_t address;      /* of its start */
-};
-
-#define UNWIND_SEGMENTS_MAX 8
-
 /* The caller's functions for a table, called in this order; each returns 0 or a negative errno. */
 struct unwind_sink {
 	void *context;
@@ -33,11 +25,6 @@ struct unwind_sink {
 	int (*begin)(void *context, const struct unwind_table_head *head);
 	/* The rows of a page, sorted, with known rules; called for pages that have rows. */
 	int (*page)(void *context, uint32_t page, const uint32_t *rows, uint32_t nr);
-};
-
-struct unwind_file {
-	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
-	size_t nr_segments;
 };
 
 /*
@@ -56,7 +43,6 @@ int unwind_table_reader__start(struct unwind_table_reader **reader, pid_t pid,
  */
 bool unwind_table_reader__is_ready(struct unwind_table_reader *reader);
 struct pollfd unwind_table_reader__poll(const struct unwind_table_reader *reader);
-int unwind_table_reader__finish(struct unwind_table_reader *reader, struct unwind_file *file,
-				const struct unwind_sink *sink);
+int unwind_table_reader__finish(struct unwind_table_reader *reader, const struct unwind_sink *sink);
 
 #endif

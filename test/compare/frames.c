@@ -11,6 +11,7 @@
  * no .debug_frame: only their C code is compared.
  */
 #include <dwarf.h>
+#include <elf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -37,6 +38,7 @@ struct comparison {
 	Dwarf_CFI *cfi, *go; /* or NULL; of functions in Go */
 	bool is_go;
 	const struct cfi_machine *machine;
+	const struct elf_symbols *elf;
 	uint64_t entry;		    /* 0: there is none */
 	struct unwind_rules *rules; /* of all files */
 	struct unwind_table table;
@@ -232,14 +234,30 @@ static bool is_entry(const struct comparison *comparison, uint64_t address)
 	return comparison->entry && address - comparison->entry < UNWIND_ENTRY_SIZE;
 }
 
-static void compare_at(struct comparison *comparison, uint64_t address)
+/* Where code at that offset of the file is; false: there is none. */
+static bool address_of(const struct elf_symbols *elf, uint64_t offset, uint64_t *address)
 {
-	uint32_t number = unwind_table__find(&comparison->table, address);
+	for (size_t i = 0; i < elf->nr_segments; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
+
+		*address = offset - segment->offset + segment->address;
+		if (segment->flags & PF_X && offset - segment->offset < segment->size)
+			return true;
+	}
+	return false;
+}
+
+static void compare_at(struct comparison *comparison, uint64_t offset)
+{
+	uint32_t number = unwind_table__find(&comparison->table, offset);
 	const struct unwind_rule *ours = &comparison->rules->items[number];
 	struct unwind_rule theirs = {.cfa = UNWIND_NONE};
+	uint64_t address;
+	bool found;
 
-	bool found = find_rule(comparison, comparison->cfi, address, &theirs);
-
+	if (!address_of(comparison->elf, offset, &address))
+		return;
+	found = find_rule(comparison, comparison->cfi, address, &theirs);
 	if (!found && ours->cfa == UNWIND_END && is_entry(comparison, address))
 		return;
 	if (!found && comparison->is_go) {
@@ -258,8 +276,8 @@ static void compare_at(struct comparison *comparison, uint64_t address)
 	show("tracekit", ours);
 }
 
-/* A row from that address to the end, as the next one has it. */
-static void compare_row(struct comparison *comparison, uint64_t address, uint64_t end,
+/* A row from that offset to the end, as the next one has it. */
+static void compare_row(struct comparison *comparison, uint64_t offset, uint64_t end,
 			uint32_t number)
 {
 	const struct unwind_rule *rule = &comparison->rules->items[number];
@@ -268,8 +286,8 @@ static void compare_row(struct comparison *comparison, uint64_t address, uint64_
 	comparison->sums->unsupported += rule->cfa == UNWIND_UNSUPPORTED;
 	comparison->sums->lost_frame_pointers +=
 		rule->cfa > UNWIND_END && rule->frame_pointer == UNWIND_LOST;
-	compare_at(comparison, address);
-	if (end > address + 1)
+	compare_at(comparison, offset);
+	if (end > offset + 1)
 		compare_at(comparison, end - 1);
 }
 
@@ -316,6 +334,7 @@ static void compare_elf(struct comparison *comparison, const struct elf_symbols 
 
 	comparison->machine = cfi_machine__of(elf->machine);
 	comparison->entry = elf->entry;
+	comparison->elf = elf;
 	if (libelf && unwind_table__read(&comparison->table, comparison->rules, elf, &work) == 0)
 		open_cfi(comparison, libelf, dwarf, elf);
 	if (comparison->cfi || comparison->go)

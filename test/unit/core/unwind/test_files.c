@@ -8,7 +8,6 @@
 
 #include "sym/child/reader_child.h"
 #include "sym/util/cleanup.h"
-#include "sym/util/page.h"
 #include "test/unit/tap.h"
 
 #define CLEANUP_FILES CLEANUP(unwind_files__release)
@@ -351,85 +350,6 @@ static void many_files_test(void)
 	CHECK(tap_cpu_seconds() - start < 1);
 }
 
-/* ---- where addresses of a file are ---- */
-
-/* "BIAS", or -1 if there is no code of the file. */
-static long long bias(const struct unwind_known_file *file, uint64_t start, uint64_t offset)
-{
-	uint64_t bias;
-
-	return unwind_known_file__bias(file, start, offset, &bias) ? (long long)bias : -1;
-}
-
-static void bias_test(void)
-{
-	const uint64_t page = page_size();
-	const struct unwind_known_file file = {
-		.layout = {
-			.segments = {{.offset = 2 * page, .size = page + 16, .address = 2 * page},
-				     {.offset = 5 * page + 32,
-				      .size = 3 * page,
-				      .address = 0x400000 + 5 * page + 32}},
-			.nr_segments = 2}};
-
-	CHECK_INT(bias(&file, 0x700000, 2 * page), 0x700000 - 2 * page);
-	/* A part of it, whose beginning has been mapped over. */
-	CHECK_INT(bias(&file, 0x700000 + page, 3 * page), 0x700000 - 2 * page);
-	CHECK_INT(bias(&file, 0x700000, 4 * page), -1);
-	CHECK_INT(bias(&file, 0x700000, 0), -1);
-	/* A segment that does not begin with a page is mapped from where its page does. */
-	CHECK_INT(bias(&file, 0x700000, 5 * page), 0x300000 - 5 * page);
-	CHECK_INT(bias(&file, 0x700000, 8 * page), 0x300000 - 8 * page);
-	CHECK_INT(bias(&file, 0x700000, 9 * page), -1);
-}
-
-/* The number added to the bias is the same for the whole file: that of its first code. */
-static void delta_test(void)
-{
-	const uint64_t page = page_size();
-	const struct unwind_known_file file = {
-		.layout = {.segments = {{.offset = page, .size = page, .address = 0x400000 + page},
-					{.offset = 2 * page,
-					 .size = page,
-					 .address = 0x600000 + 2 * page}},
-			   .nr_segments = 2}};
-
-	CHECK_INT(unwind_known_file__delta(&file), 0x400000);
-	CHECK_INT(bias(&file, 0x700000, page), 0x700000 - page);
-	CHECK_INT(bias(&file, 0x900000, 2 * page), 0x700000 - 2 * page);
-}
-
-/* The end of one and the beginning of the next can be in one page of the file. */
-static void shared_page_test(void)
-{
-	const uint64_t page = page_size();
-	const struct unwind_known_file file = {
-		.layout = {
-			.segments = {{.offset = 0, .size = page + 64, .address = 0},
-				     {.offset = page + 64, .size = page, .address = 3 * page + 64}},
-			.nr_segments = 2}};
-
-	CHECK_INT(bias(&file, 0x700000, 0), 0x700000);
-	CHECK_INT(bias(&file, 0x700000 + 3 * page, page), 0x700000);
-}
-
-static void odd_segments_test(void)
-{
-	const uint64_t page = page_size();
-	const struct unwind_known_file file = {
-		.layout = {.segments = {{.offset = UINT64_MAX - 10, .size = 100},
-					{.offset = 0, .size = 0, .address = 7},
-					{.offset = page, .size = page, .address = UINT64_MAX}},
-			   .nr_segments = 3}};
-
-	CHECK_INT(bias(&file, 0x700000, UINT64_MAX & ~(page - 1)), -1);
-	CHECK_INT(bias(&file, 0x700000, 0), -1);
-	CHECK_INT(unwind_known_file__delta(&file), 11);
-	CHECK_INT(bias(&file, 0x700000, page), 0x700001 + 11);
-	CHECK_INT(bias(&(struct unwind_known_file){.failures = 1}, 0x700000, 0), -1);
-	CHECK_INT(unwind_known_file__delta(&(struct unwind_known_file){.failures = 1}), 0);
-}
-
 static const struct tap_test tests[] = {
 	{"a file is one, whoever has it mapped", same_file_test},
 	{"a file that was overwritten is another one", overwritten_file_test},
@@ -445,10 +365,6 @@ static const struct tap_test tests[] = {
 	{"the vDSO is one for all", vdso_test},
 	{"paths are shortened everywhere", long_paths_test},
 	{"many files are found at once", many_files_test},
-	{"where a segment is mapped", bias_test},
-	{"beside where the first one is", delta_test},
-	{"a page of two segments is of the one that begins there", shared_page_test},
-	{"segments that are not sound", odd_segments_test},
 };
 
 int main(void)

@@ -391,7 +391,7 @@ static int load(struct unwind_tables *tables, uint32_t module, const struct sour
 	int err = add_pages(tables, source);
 
 	unwind_tables__set_module(tables, module,
-				  err ? UNWIND_MODULE_REFUSED : UNWIND_MODULE_LOADED, 0, false);
+				  err ? UNWIND_MODULE_REFUSED : UNWIND_MODULE_LOADED);
 	return err;
 }
 
@@ -432,7 +432,7 @@ static void modules_test(void)
 	}
 }
 
-/* The way from an offset to an address comes with the table; nothing has one without a table. */
+/* The place in the file comes with the table; nothing has one without a table. */
 static void places_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
@@ -441,19 +441,16 @@ static void places_test(void)
 	open_tables(&tables, 64 * SHARD);
 	make_source(&source, 0x400000, 3, 1);
 	CHECK_INT(add_pages(&tables, &source), 0);
-	unwind_tables__set_module(&tables, 1, UNWIND_MODULE_EMPTY, 0x1000, true);
+	unwind_tables__set_module(&tables, 1, UNWIND_MODULE_EMPTY);
 	CHECK_INT(modules[1].state, UNWIND_MODULE_EMPTY);
-	CHECK_INT(modules[1].delta + modules[1].nr_pages + modules[1].scattered, 0);
-	unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED, 0x2000, false);
+	CHECK_INT(modules[1].start + modules[1].nr_pages, 0);
+	unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED);
 	CHECK_INT(modules[0].state, UNWIND_MODULE_LOADED);
-	CHECK_INT(modules[0].delta, 0x2000);
 	CHECK_INT(modules[0].start, 0x400000);
-	CHECK(!modules[0].scattered);
 	CHECK_INT(load(&tables, 2, &source), 0);
 	CHECK_INT(add_pages(&tables, &source), 0);
-	unwind_tables__set_module(&tables, 3, UNWIND_MODULE_LOADED, 0x3000, true);
-	CHECK_INT(modules[3].delta, 0x3000);
-	CHECK(modules[3].scattered);
+	unwind_tables__set_module(&tables, 3, UNWIND_MODULE_LOADED);
+	CHECK_INT(modules[3].start, 0x400000);
 	check_module(0, &source);
 	check_module(3, &source);
 	free_source(&source);
@@ -540,7 +537,7 @@ static void odd_pages_test(void)
 	CHECK_INT(unwind_tables__add_page(&tables, 2, rows, 1), 0);
 	rows[0] = unwind_row(2, 0);
 	CHECK_INT(unwind_tables__add_page(&tables, 1, rows, 2), 0);
-	unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED, 0, false);
+	unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED);
 	CHECK_INT(rule_in_module(0, 5), UNWIND_NONE);
 	CHECK_INT(rule_in_module(0, PAGE), UNWIND_NONE);
 	CHECK_INT(rule_in_module(0, PAGE + 1), UNWIND_UNSUPPORTED);
@@ -575,7 +572,7 @@ static void heads_test(void)
 			continue;
 		/* A row, in front of what comes after it. */
 		CHECK_INT(unwind_tables__add_page(&tables, 0, rows, 1), 0);
-		unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED, 0, false);
+		unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED);
 	}
 	CHECK_INT(tables.memory, 4 * SHARD);
 }
@@ -604,21 +601,21 @@ static void more_rows_test(void)
 #define SINCE 1000
 
 static int put_since(struct unwind_tables *tables, uint32_t pid, uint32_t nr, uint64_t since,
-		     uint64_t bias, struct unwind_slice *slice)
+		     uint64_t base, struct unwind_slice *slice)
 {
 	static struct unwind_mapping all[UNWIND_MAPPINGS_MAX];
 
 	for (uint32_t i = 0; i < nr && i < UNWIND_MAPPINGS_MAX; i++)
-		all[i] = (struct unwind_mapping){.start = 0x1000 * i, .bias = bias, .module = pid};
+		all[i] = (struct unwind_mapping){.start = 0x1000 * i, .base = base, .module = pid};
 	return unwind_tables__put_process(tables, pid, all, nr, since, slice);
 }
 
 /* Put mappings of a process, never the same twice; returns the error. */
 static int put(struct unwind_tables *tables, uint32_t pid, uint32_t nr, struct unwind_slice *slice)
 {
-	static uint64_t bias;
+	static uint64_t base;
 
-	return put_since(tables, pid, nr, SINCE, ++bias, slice);
+	return put_since(tables, pid, nr, SINCE, ++base, slice);
 }
 
 /* Check that the process has the mappings that were put for owner. */

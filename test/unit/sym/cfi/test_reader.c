@@ -199,10 +199,9 @@ static int read_table(pid_t pid, const struct unwind_mapped *mapped, struct rece
 {
 	const struct unwind_sink sink = {.context = received, .begin = begin, .page = page};
 	struct unwind_table_reader *reader;
-	struct unwind_file file;
 	int err = unwind_table_reader__start(&reader, pid, mapped, &avoided);
 
-	return err ? err : unwind_table_reader__finish(reader, &file, &sink);
+	return err ? err : unwind_table_reader__finish(reader, &sink);
 }
 
 /* The table is as this program reads it from fd, which becomes closed. */
@@ -613,13 +612,13 @@ static void send_bytes(const void *bytes, size_t size)
 }
 
 /*
- * The beginning of a table: a result, how many segments, rules and pages, where they begin, and how
+ * The beginning of a table: a result, how many rules and pages, where they begin, and how
  * many rows they have.
  */
-static void send_header(int32_t result, uint32_t segments, uint32_t rules, uint32_t pages,
-			uint64_t start, uint64_t rows)
+static void send_header(int32_t result, uint32_t rules, uint32_t pages, uint64_t start,
+			uint64_t rows)
 {
-	const uint32_t numbers[] = {(uint32_t)result, segments, rules, pages};
+	const uint32_t numbers[] = {(uint32_t)result, 0, rules, pages};
 
 	send_bytes(numbers, sizeof(numbers));
 	send_bytes(&start, sizeof(start));
@@ -633,7 +632,7 @@ static void be_killed(void)
 
 static void end_early(void)
 {
-	send_header(0, 0, 0, 1, 0, 1);
+	send_header(0, 0, 1, 0, 1);
 	_exit(0);
 }
 
@@ -675,7 +674,7 @@ static void children(void)
 
 static struct {
 	int32_t result;
-	uint32_t segments, rules, pages, nr;
+	uint32_t rules, pages, nr;
 	uint64_t start;
 	uint32_t rows[3];
 } nonsense;
@@ -684,8 +683,7 @@ static void send_nonsense(void)
 {
 	static const char zeros[4096];
 
-	send_header(nonsense.result, nonsense.segments, nonsense.rules, nonsense.pages,
-		    nonsense.start, nonsense.nr);
+	send_header(nonsense.result, nonsense.rules, nonsense.pages, nonsense.start, nonsense.nr);
 	send_bytes(zeros, nonsense.rules * sizeof(struct unwind_rule));
 	if (nonsense.pages) {
 		send_bytes(&nonsense.nr, sizeof(nonsense.nr));
@@ -707,8 +705,7 @@ static int sent_rows(uint32_t rules, const int *rows)
 	return own_table_of(getpid(), send_nonsense, &received);
 }
 
-static int sent_header(int32_t result, uint32_t segments, uint32_t rules, uint32_t pages,
-		       uint64_t start)
+static int sent_header(int32_t result, uint32_t rules, uint32_t pages, uint64_t start)
 {
 	struct received received = {.nr_rows = 0};
 
@@ -716,7 +713,6 @@ static int sent_header(int32_t result, uint32_t segments, uint32_t rules, uint32
 	nonsense.result = result;
 	nonsense.start = start;
 	/* Behind the header nothing is read. */
-	nonsense.segments = segments;
 	nonsense.rules = rules;
 	nonsense.pages = pages;
 	return own_table_of(getpid(), send_nonsense, &received);
@@ -731,32 +727,31 @@ static void nonsense_test(void)
 	CHECK_INT(sent_rows(2, (const int[]){0, 0, 1, 5, 0, 5, -1}), -EPROTO);
 	CHECK_INT(sent_rows(2, (const int[]){0, 0, 1, 5, 0, 4, -1}), -EPROTO);
 	CHECK_INT(sent_rows(0, (const int[]){0, 0, -1}), -EPROTO);
-	CHECK_INT(sent_header(0, 0, 3, 0, 0), 0);
-	CHECK_INT(sent_header(5, 0, 0, 0, 0), -EPROTO);
-	CHECK_INT(sent_header(-EBADMSG, 0, 0, 0, 0), -EBADMSG);
-	CHECK_INT(sent_header(0, UNWIND_SEGMENTS_MAX + 1, 0, 0, 0), -EPROTO);
-	CHECK_INT(sent_header(0, 0, 0, UNWIND_TABLE_PAGES_MAX + 1, 0), -EPROTO);
-	CHECK_INT(sent_header(0, 0, 0, 0, 0x1000), -EPROTO);
+	CHECK_INT(sent_header(0, 3, 0, 0), 0);
+	CHECK_INT(sent_header(5, 0, 0, 0), -EPROTO);
+	CHECK_INT(sent_header(-EBADMSG, 0, 0, 0), -EBADMSG);
+	CHECK_INT(sent_header(0, 0, UNWIND_TABLE_PAGES_MAX + 1, 0), -EPROTO);
+	CHECK_INT(sent_header(0, 0, 0, 0x1000), -EPROTO);
 }
 
 static void too_many_rows(void)
 {
 	const uint32_t nr = 65537;
 
-	send_header(0, 0, 0, 1, 0, nr);
+	send_header(0, 0, 1, 0, nr);
 	send_bytes(&nr, sizeof(nr));
 	wait_for_ever();
 }
 
 static void too_many_rules(void)
 {
-	send_header(0, 0, UNWIND_RULES + 1, 0, 0, 0);
+	send_header(0, UNWIND_RULES + 1, 0, 0, 0);
 	wait_for_ever();
 }
 
 static void too_many_announced_rows(void)
 {
-	send_header(0, 0, 0, 0, 0, UNWIND_TABLE_ROWS_MAX + 1);
+	send_header(0, 0, 0, 0, UNWIND_TABLE_ROWS_MAX + 1);
 	wait_for_ever();
 }
 

@@ -22,11 +22,12 @@
 #define PAGE  0x10000
 #define START (0x400000 + PAGE / 2) /* of the code, which has four pages in part */
 #define SIZE  (3 * PAGE)
+#define DELTA 0x300000 /* from an offset in the file to an address */
 
 /* A file with that .eh_frame, and code from START on. */
 struct file {
 	struct section_file file;
-	struct elf_segment segments[2];
+	struct elf_segment segments[UNWIND_CODES_MAX + 1];
 	struct unwind_rules rules;
 	struct unwind_table table;
 };
@@ -48,8 +49,11 @@ static void make_of_sections(struct file *file, const struct file_section *secti
 	file->file.headers[1].sh_addr = CFI_BYTES_ADDRESS;
 	section_file__open(&file->file);
 	free(file->file.elf.segments);
-	file->segments[0] = (struct elf_segment){
-		.address = START, .size = SIZE, .memory = SIZE, .flags = PF_R | PF_X};
+	file->segments[0] = (struct elf_segment){.offset = START - DELTA,
+						 .address = START,
+						 .size = SIZE,
+						 .memory = SIZE,
+						 .flags = PF_R | PF_X};
 	file->file.elf.segments = file->segments;
 	file->file.elf.nr_segments = 1;
 	file->file.elf.machine = EM_X86_64;
@@ -70,16 +74,21 @@ static int read_table(struct file *file)
 	return unwind_table__read(&file->table, &file->rules, &file->file.elf, &work);
 }
 
-/* The offset of the CFA at an address, or -1 - its kind if that is none. */
-static int cfa_at(const struct file *file, uint64_t address)
+/* The offset of the CFA at an offset of the file, or -1 - its kind if that is none. */
+static int cfa_in_file(const struct file *file, uint64_t offset)
 {
-	uint32_t number = unwind_table__find(&file->table, address);
+	uint32_t number = unwind_table__find(&file->table, offset);
 	const struct unwind_rule *rule;
 
 	if (number >= file->rules.nr)
 		return -100;
 	rule = &file->rules.items[number];
 	return rule->cfa == UNWIND_REGISTER ? rule->cfa_offset : -1 - rule->cfa;
+}
+
+static int cfa_at(const struct file *file, uint64_t address)
+{
+	return cfa_in_file(file, address - DELTA);
 }
 
 #define NONE (-1 - UNWIND_NONE)
@@ -107,7 +116,7 @@ static void across_pages(void)
 	add(&buffer, cie, START + SIZE - 1, 1, 32);
 	make_file(&file, ".eh_frame", &buffer);
 	CHECK_INT(read_table(&file), 0);
-	CHECK_INT(file.table.start, 0x400000);
+	CHECK_INT(file.table.start, 0x400000 - DELTA);
 	CHECK_INT(file.table.nr_pages, 4);
 	CHECK_INT(cfa_at(&file, 0), NONE);
 	CHECK_INT(cfa_at(&file, 0x400000), NONE);
@@ -197,6 +206,82 @@ static void entry(void)
 		CHECK_INT(cfa_at(&file, START + 0x450), 24);
 		check_ascending(&file);
 	}
+}
+
+/*
+ * Two segments, whose places in the file are in another order than their addresses, as far apart as
+ * a page of the table does not hold, and in one page of it.
+ */
+static void scattered(void)
+{
+	static const uint64_t places[][2] = {{0x50010, 0x1230}, {0x3010, 0x1230}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		const uint64_t first = places[i][0], second = places[i][1];
+		struct cfi_buffer buffer = {.size = 0};
+		size_t cie = cfi_buffer__cie(&buffer, false);
+		CLEANUP_FILE struct file file;
+
+		add(&buffer, cie, START - 0x10, 0x20, 16); /* it begins before the code */
+		add(&buffer, cie, START + 0x100, 0x100, 24);
+		add(&buffer, cie, START + 0xff0, 0x20, 32); /* it ends behind it */
+		add(&buffer, cie, START + 0x8000, 0x1000, 40);
+		make_file(&file, ".eh_frame", &buffer);
+		file.segments[0].offset = first;
+		file.segments[0].size = 0x1000;
+		file.segments[1] = file.segments[0];
+		file.segments[1].offset = second;
+		file.segments[1].address = START + 0x8800;
+		file.file.elf.nr_segments = 2;
+		file.file.elf.entry = START + 0x500;
+		CHECK_INT(read_table(&file), 0);
+		CHECK_INT(file.table.start, 0);
+		CHECK_INT(file.table.nr_pages, i ? 1 : 6);
+		check_ascending(&file);
+		CHECK_INT(cfa_in_file(&file, first - 1), NONE);
+		CHECK_INT(cfa_in_file(&file, first), 16);
+		CHECK_INT(cfa_in_file(&file, first + 0x10), NONE);
+		CHECK_INT(cfa_in_file(&file, first + 0x100), 24);
+		CHECK_INT(cfa_in_file(&file, first + 0x500), END);
+		CHECK_INT(cfa_in_file(&file, first + 0x500 + UNWIND_ENTRY_SIZE), NONE);
+		CHECK_INT(cfa_in_file(&file, first + 0xfff), 32);
+		CHECK_INT(cfa_in_file(&file, first + 0x1000), NONE);
+		CHECK_INT(cfa_in_file(&file, second - 1), NONE);
+		CHECK_INT(cfa_in_file(&file, second), 40);
+		CHECK_INT(cfa_in_file(&file, second + 0x7ff), 40);
+		CHECK_INT(cfa_in_file(&file, second + 0x800), NONE);
+		CHECK_INT(cfa_in_file(&file, second + 0x1000), NONE);
+	}
+}
+
+/* The same bytes at two addresses, in whole and in part: what comes first in the file counts. */
+static void mapped_twice(void)
+{
+	struct cfi_buffer buffer = {.size = 0};
+	size_t cie = cfi_buffer__cie(&buffer, false);
+	CLEANUP_FILE struct file file;
+
+	add(&buffer, cie, START, 0x1000, 16);
+	add(&buffer, cie, START + 0x8000, 0x2000, 24);
+	add(&buffer, cie, START + 0x10000, 0x1000, 32);
+	make_file(&file, ".eh_frame", &buffer);
+	file.segments[0].offset = 0x2000;
+	file.segments[0].size = 0x1000;
+	file.segments[2] = file.segments[1] = file.segments[0];
+	file.segments[1].offset = 0x2800;
+	file.segments[1].address = START + 0x8000;
+	file.segments[2].offset = 0x2400;
+	file.segments[2].size = 0x800;
+	file.segments[2].address = START + 0x10000;
+	file.file.elf.nr_segments = 3;
+	CHECK_INT(read_table(&file), 0);
+	check_ascending(&file);
+	CHECK_INT(cfa_in_file(&file, 0x1fff), NONE);
+	CHECK_INT(cfa_in_file(&file, 0x2000), 16);
+	CHECK_INT(cfa_in_file(&file, 0x2fff), 16);
+	CHECK_INT(cfa_in_file(&file, 0x3000), 24);
+	CHECK_INT(cfa_in_file(&file, 0x37ff), 24);
+	CHECK_INT(cfa_in_file(&file, 0x3800), NONE);
 }
 
 static void outside_of_code(void)
@@ -441,6 +526,8 @@ static void go_and_c(void)
 	add(&buffer, cie, GO_TEXT + 0x70, 0x40, 56);
 	add(&buffer, cie, GO_TEXT + 0x100, 0x10, 64);
 	make_of_sections(&file, sections, ARRAY_SIZE(sections));
+	file.segments[0].address = GO_TEXT - 0x100;
+	file.segments[0].offset = file.segments[0].address - DELTA;
 	CHECK_INT(read_table(&file), 0);
 	CHECK_INT(cfa_at(&file, GO_TEXT - 1), NONE);
 	CHECK_INT(cfa_at(&file, GO_TEXT), 32);
@@ -477,6 +564,14 @@ static void refused(void)
 	file.segments[0].size = UINT64_MAX;
 	CHECK_INT(read_table(&file), -EFBIG);
 	file.segments[0].size = SIZE;
+	file.segments[0].offset = UINT64_MAX - SIZE + 1;
+	CHECK_INT(read_table(&file), -EFBIG);
+	file.segments[0].offset = START - DELTA;
+	for (size_t i = 1; i < ARRAY_SIZE(file.segments); i++)
+		file.segments[i] = file.segments[0];
+	file.file.elf.nr_segments = ARRAY_SIZE(file.segments);
+	CHECK_INT(read_table(&file), -EFBIG);
+	file.file.elf.nr_segments = 1;
 	file.segments[0].flags = PF_R;
 	CHECK_INT(read_table(&file), -ENOENT);
 	file.segments[0].flags = PF_X;
@@ -509,6 +604,8 @@ static const struct tap_test tests[] = {
 	{"where a program begins", entry},
 	{"rules from page to page", across_pages},
 	{"rows side by side with the same rule are one", rows_of_one_rule},
+	{"code in several places of the file", scattered},
+	{"bytes of the file that are at two addresses", mapped_twice},
 	{"what is no code has no rows", outside_of_code},
 	{"a file without call-frame information", no_section},
 	{"that of a debugger", debug_frame},
