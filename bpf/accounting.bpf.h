@@ -43,6 +43,17 @@ static __always_inline void count_event(__u32 in_epoch, enum event_counter which
 		__sync_fetch_and_add(&counters->n[which & (NR_EVENT_COUNTERS - 1)], 1);
 }
 
+/* An event that was seen and is done with: its outcome, too. */
+static __always_inline void count_seen_as(__u32 in_epoch, enum event_counter outcome)
+{
+	struct event_counters *counters = bpf_map_lookup_elem(&event_counters, &in_epoch);
+
+	if (!counters)
+		return;
+	__sync_fetch_and_add(&counters->n[EVENTS_SEEN], 1);
+	__sync_fetch_and_add(&counters->n[outcome & (NR_EVENT_COUNTERS - 1)], 1);
+}
+
 static __always_inline void count_new_key(__u32 in_epoch)
 {
 	struct event_counters *counters = bpf_map_lookup_elem(&event_counters, &in_epoch);

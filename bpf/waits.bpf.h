@@ -82,38 +82,65 @@ static __always_inline struct scratch *walk_thread(void *ctx, const struct off_t
 	return scratch;
 }
 
+/*
+ * A thread is walked for the first time when it has come back: its process's tables can be loaded
+ * while it waits. Threads of the kernel have no user code.
+ */
+static __always_inline void ask_early(__u32 tgid)
+{
+	if (config.waits.walk_at_return && config.user_stacks && config.unwind_tables &&
+	    config.has_task_pt_regs && !bpf_map_lookup_elem(&unwind_processes, &tgid) &&
+	    unwind__has_user_code())
+		ask_for_tables(tgid, UNWIND_NO_MODULE);
+}
+
+/*
+ * The time, read once, when a thread is wanted; *now is 0 before. Where many threads are switched,
+ * few of which are wanted, it is a good part of the cost.
+ */
+static __always_inline __u64 read_time(__u64 *now)
+{
+	if (!*now)
+		*now = bpf_ktime_get_ns();
+	return *now;
+}
+
 /* The running thread leaves its CPU: an event, whose outcome is known when it comes back. */
-static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __u64 now)
+static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __u64 *now)
 {
 	__u64 task = ctx->args[1];
-	__u32 state = leaving_state(ctx);
-	enum event_counter outcome;
+	__u32 tgid, tid, state = 0;
+	enum event_counter outcome = filter_current(&tgid, &tid);
 	struct off_thread *thread;
 	struct scratch *scratch;
-	__u32 tgid, tid;
 
-	count_event(0, EVENTS_SEEN);
-	outcome = filter_current(&tgid, &tid);
-	if (outcome == EVENTS_SEEN && (state & THREAD_DEAD || !is_wanted_kind(task)))
-		outcome = EVENTS_FILTERED;
+	if (outcome == EVENTS_SEEN) {
+		state = leaving_state(ctx);
+		if (state & THREAD_DEAD || !is_wanted_kind(task))
+			outcome = EVENTS_FILTERED;
+	}
 	if (outcome != EVENTS_SEEN) {
-		count_event(0, outcome);
+		count_seen_as(0, outcome);
 		return;
 	}
+	read_time(now);
 	thread = bpf_map_lookup_elem(&off_threads, &task);
-	if (!thread)
-		thread = add_thread(task, &outcome);
 	if (!thread) {
-		count_event(0, outcome);
+		thread = add_thread(task, &outcome);
+		ask_early(tgid);
+	}
+	if (!thread) {
+		count_seen_as(0, outcome);
 		return;
 	}
+	count_event(0, EVENTS_SEEN);
 	/* Nobody has told us that it came back. */
 	if (thread->since)
 		count_event(0, EVENTS_MISSED);
 	thread->state = state;
 	thread->key.tgid = tgid;
 	thread->key.tid = tid;
-	thread->since = now;
+	thread->since = *now;
 	if (config.waits.walk_at_return)
 		return;
 	scratch = walk_thread(ctx, thread, &outcome);
@@ -139,7 +166,7 @@ static __always_inline enum event_counter count_here(void *ctx, const struct off
 	return outcome;
 }
 
-static __always_inline void note_return(void *ctx, __u64 task, __u64 now)
+static __always_inline void note_return(void *ctx, __u64 task, __u64 *now)
 {
 	struct off_thread *thread = bpf_map_lookup_elem(&off_threads, &task);
 	enum event_counter outcome;
@@ -149,14 +176,14 @@ static __always_inline void note_return(void *ctx, __u64 task, __u64 now)
 		return;
 	since = thread->since;
 	/* Clocks of two CPUs can differ by some nanoseconds. */
-	waited = now > since ? now - since : 0;
+	waited = read_time(now) > since ? *now - since : 0;
 	thread->since = 0;
 	if (!wait_config__wants(&config.waits, thread->state, waited)) {
 		count_event(0, EVENTS_FILTERED);
 		return;
 	}
 	if (config.waits.walk_at_return)
-		outcome = count_here(ctx, thread, waited, now);
+		outcome = count_here(ctx, thread, waited, *now);
 	else if (thread->outcome == EVENTS_COUNTED)
 		outcome = count_key(&thread->key, &thread->first, waited, since);
 	else
@@ -167,7 +194,7 @@ static __always_inline void note_return(void *ctx, __u64 task, __u64 now)
 }
 
 /* At sched_switch: from the leaving thread to the next, both at the same time. */
-static __always_inline void note_switch(struct bpf_raw_tracepoint_args *ctx, __u64 now)
+static __always_inline void note_switch(struct bpf_raw_tracepoint_args *ctx, __u64 *now)
 {
 	note_return(ctx, ctx->args[2], now);
 	note_leaving(ctx, now);
@@ -176,16 +203,20 @@ static __always_inline void note_switch(struct bpf_raw_tracepoint_args *ctx, __u
 SEC("?raw_tp")
 int waits_switch(struct bpf_raw_tracepoint_args *ctx)
 {
+	__u64 now = 0;
+
 	if (!is_over())
-		note_switch(ctx, bpf_ktime_get_ns());
+		note_switch(ctx, &now);
 	return 0;
 }
 
 SEC("?raw_tp")
 int waits_leave(struct bpf_raw_tracepoint_args *ctx)
 {
+	__u64 now = 0;
+
 	if (!is_over())
-		note_leaving(ctx, bpf_ktime_get_ns());
+		note_leaving(ctx, &now);
 	return 0;
 }
 
@@ -193,8 +224,10 @@ int waits_leave(struct bpf_raw_tracepoint_args *ctx)
 SEC("?raw_tp")
 int waits_return(struct bpf_raw_tracepoint_args *ctx)
 {
+	__u64 now = 0;
+
 	if ((__u8)ctx->args[0] && !is_over())
-		note_return(ctx, bpf_get_current_task(), bpf_ktime_get_ns());
+		note_return(ctx, bpf_get_current_task(), &now);
 	return 0;
 }
 

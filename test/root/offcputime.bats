@@ -138,6 +138,16 @@ sleeps() {
 	sum_of count '"name":"do_nanosleep"'
 }
 
+@test "where threads are walked when they come back, tables are loaded while they wait" {
+	local seconds=1
+	[[ $("$ON_OFF" "$WAITER" sleep 1 1) == *'at the return'* ]] || skip "this kernel walks at the leaving"
+	! in_guest || seconds=4
+	start "$WAITER" sleep 100 ${seconds}000
+	offcputime -U -f -p "$pid" $((2 * seconds)).5 >out
+	grep -q ';waits_in_sleep;' out
+	refute grep -q 'tables not loaded' out
+}
+
 @test "-m, -M: waits by their length; --state: by what they wait for" {
 	traced sleep 10 20
 	[ "$(sleeps)" -ge 10 ]

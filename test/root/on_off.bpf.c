@@ -69,7 +69,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	runs_no_more(ctx->args[1], now);
 	runs(ctx->args[2], now);
-	note_switch(ctx, now);
+	note_switch(ctx, &now);
 	return 0;
 }
 
@@ -81,7 +81,7 @@ int on_leave(struct bpf_raw_tracepoint_args *ctx)
 	if (is_over())
 		return 0;
 	runs_no_more(ctx->args[1], now);
-	note_leaving(ctx, now);
+	note_leaving(ctx, &now);
 	return 0;
 }
 
@@ -93,7 +93,7 @@ int on_return(struct bpf_raw_tracepoint_args *ctx)
 	if (!(__u8)ctx->args[0] || is_over())
 		return 0;
 	runs(task, now);
-	note_return(ctx, task, now);
+	note_return(ctx, task, &now);
 	return 0;
 }
 
