@@ -51,13 +51,14 @@ enum unwind_end {
 	UNWIND_ASSISTED, /* likewise, but some callers were found by frame pointers */
 	UNWIND_CUT,	 /* there were more frames than are wanted */
 	/* Why it is not complete. */
-	UNWIND_TABLES_MISSING, /* the tables of the process are not loaded yet */
+	UNWIND_TABLES_MISSING, /* the tables of a file are not loaded yet */
 	UNWIND_NO_CODE,	       /* nothing executable is mapped there */
 	UNWIND_NO_INFORMATION, /* the file has none for the code, and there is no frame pointer */
 	UNWIND_UNKNOWN_RULE,   /* the file has a rule of an unknown shape */
 	UNWIND_LOST_REGISTER,  /* the rule needs a register that nobody has kept */
 	UNWIND_UNREADABLE,     /* the stack is not there, or not in memory */
 	UNWIND_NOT_GROWING,    /* the caller's frame would be below: it was overwritten */
+	UNWIND_CHANGING,       /* another thread was changing what is mapped there */
 	/* Such stacks are walked by frame pointers, by the kernel. */
 	UNWIND_32BIT,	     /* the process is not a 64-bit one */
 	UNWIND_IN_KERNEL,    /* the thread was in the kernel, which does not tell its registers */
@@ -302,12 +303,23 @@ struct mapping_layout {
 	__u32 task_mm;
 	__u32 mm_tree; /* mm_mt.ma_root; before 6.1 mm_rb.rb_node */
 	__u32 mm_lock; /* mmap_lock.count */
+	__u32 mm_vdso; /* context.vdso */
+	__u32 mm_exe_file;
+	__u32 mm_id;  /* context.ctx_id (x86-64) or .id (arm64), which no other has or will have; */
+	__u32 mm_seq; /* mm_lock_seq: another with each change; NO_OFFSET before 6.4 */
 	__u32 vma_start;
 	__u32 vma_end;
 	__u32 vma_pgoff;
 	__u32 vma_file;
-	__u32 vma_rb; /* before 6.1, else NO_OFFSET */
+	__u32 vma_flags;
+	__u32 vma_rb;	 /* before 6.1, else NO_OFFSET */
+	__u32 vma_bytes; /* from its beginning, with all of these */
 	__u32 file_inode;
+	__u32 file_dentry; /* f_path.dentry */
+	__u32 dentry_parent;
+	__u32 dentry_name; /* d_name.name */
+	__u32 inode_first; /* of these, which are from there on, */
+	__u32 inode_bytes; /* in so many; but the generation can be behind them, or before */
 	__u32 inode_sb;
 	__u32 inode_ino;
 	__u32 inode_size;
@@ -316,17 +328,16 @@ struct mapping_layout {
 	__u32 inode_ctime_nsec;
 	__u32 sb_dev;
 	__u32 page_shift;
-	__u32 reserved;
 };
 
 #define NO_OFFSET ((__u32)-1)
 
-/* Fields of vma and inode, but for the generation, lie in so many bytes: they are read at once. */
+/* At most so many bytes of a vma or an inode are read at once. */
 #define MAPPING_STRUCT_BYTES 256
 
 /*
  * Which file: what two files of one system never share. A number of an inode is given again, to a
- * file of another generation; file systems without generations have times.
+ * file of another generation; file systems without generations have times. All zero: the vDSO.
  */
 struct mapped_file {
 	__u64 inode;
@@ -341,7 +352,8 @@ struct mapped_file {
 /* Where an address lies. */
 struct found_mapping {
 	__u64 start, end;
-	__u64 offset; /* of start, in the file */
+	__u64 offset;	  /* of start, in the file */
+	__u64 executable; /* or 0 */
 	struct mapped_file file;
 };
 
@@ -350,6 +362,7 @@ enum mapping_outcome {
 	MAPPING_ANONYMOUS, /* no file */
 	MAPPING_OF_FILE,
 	MAPPING_UNREADABLE, /* the kernel did not let us read */
+	MAPPING_TORN,	    /* it was being changed: offset and start need not belong together */
 };
 
 /* More than any architecture has native system calls (470 by Linux 7). */
@@ -452,9 +465,9 @@ _Static_assert(sizeof(struct off_thread) == 16 + 64 + 32, "no padding");
 _Static_assert(sizeof(struct event_record) == 96, "no padding");
 _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
-_Static_assert(sizeof(struct mapping_layout) == 72, "no padding");
+_Static_assert(sizeof(struct mapping_layout) == 112, "no padding");
 _Static_assert(sizeof(struct mapped_file) == 40, "no padding: every byte is compared");
-_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 32 + 72 + 2 * SYSTEM_CALLS / 8,
+_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 32 + 112 + 2 * SYSTEM_CALLS / 8,
 	       "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");

@@ -5,6 +5,7 @@
 
 #include "arch.bpf.h"
 #include "common.bpf.h"
+#include "mapping.bpf.h"
 #include "unwind_tables.h"
 
 /*
@@ -43,6 +44,9 @@ struct stack_window {
 	__u64 words[WINDOW_WORDS + 1];
 };
 
+/* Most walks are in fewer files. */
+#define RECENT_MAPPINGS 4
+
 /*
  * The state of a walk. All registers are known at the leaf and where a signal interrupted; in
  * callers only the stack pointer and, mostly, the frame pointer.
@@ -60,7 +64,13 @@ struct walk {
 	__u8 assisted; /* a frame pointer has helped earlier */
 	__u8 by_frame_pointer; /* the last step was by a frame pointer */
 	__u8 at_entry;	       /* the walk began at the first instruction of a function */
-	struct unwind_process process;
+	__u64 mm, root; /* of the process: its struct mm_struct, and the root of its mappings */
+	__u64 mm_id;	/* which mm_struct it is, and the number of its last change: */
+	__u32 mm_seq;
+	__u32 nr_walks; /* in these mappings */
+	/* Mappings that this walk or earlier ones have been in. */
+	struct unwind_mapping recent[RECENT_MAPPINGS];
+	__u64 nr_recent;
 	/* The last mapping that an address was in; it ends at 0 if there is none. */
 	struct unwind_mapping mapping;
 	struct unwind_module module;
@@ -82,6 +92,7 @@ struct scratch {
 	struct stack stack;	   /* that is walked, */
 	struct part_record record; /* and a part of it, with its id */
 	struct walk walk;
+	struct mapping_search search; /* of where it is */
 	struct stack_window window;
 	user_regs regs;
 };

@@ -15,6 +15,7 @@
 
 #include "accounting.bpf.h"
 #include "arch.bpf.h"
+#include "ask.bpf.h"
 #include "common.bpf.h"
 #include "config.bpf.h"
 #include "scratch.bpf.h"
@@ -127,8 +128,8 @@ static __always_inline void unwind__note_end(struct scratch *scratch, enum unwin
 		unwind__put_mark(stack, nr, MARK_CUT, nr);
 	else if (end > UNWIND_CUT)
 		unwind__put_mark(stack, nr, MARK_STOPPED, end);
-	if (end == UNWIND_TABLES_MISSING || end == UNWIND_NO_CODE)
-		ask_for_tables(scratch->walk.tgid, scratch->walk.mapping.module);
+	if (end == UNWIND_TABLES_MISSING)
+		ask_for_tables(scratch->number);
 	count_walk(scratch->epoch, end);
 }
 
@@ -183,20 +184,33 @@ __noinline int walk_step(__u32 number, __u32 i)
 	return UNWIND_GOES_ON;
 }
 
+/*
+ * True if neither the code nor the stack of the first frame is mapped: they were those of a program
+ * that exec() is replacing, or that is about to end, and has no memory any more.
+ */
+static __always_inline bool unwind__has_left(const struct scratch *scratch, enum unwind_end end)
+{
+	const struct walk *walk = &scratch->walk;
+
+	return (end == UNWIND_NO_CODE || end == UNWIND_CHANGING) && walk->valid == -1ULL &&
+	       find_mapping(scratch->number, walk__stack_pointer(walk)) == MAPPING_NONE;
+}
+
 /* Find the callers of a slot's first frame; a global function, as those of scratch.bpf.h. */
 __noinline int walk_stack(__u32 number)
 {
 	struct scratch *scratch = scratch__find(number);
-	enum unwind_end end = UNWIND_TABLES_MISSING;
+	enum unwind_end end = UNWIND_GOES_ON;
 
 	if (!scratch)
 		return 0;
-	if (find_process(scratch->walk.tgid, &scratch->walk.process))
-		end = UNWIND_GOES_ON;
 	/* There is no room for more frames than are wanted: the last step says UNWIND_CUT. */
 	for (__u32 i = 1; i < STACK_SLOTS && end == UNWIND_GOES_ON; i++)
 		end = walk_step(number, i);
-	unwind__note_end(scratch, end);
+	if (unwind__has_left(scratch, end))
+		scratch->stack.nr = 0;
+	else
+		unwind__note_end(scratch, end);
 	return 0;
 }
 
@@ -223,7 +237,7 @@ static __always_inline bool unwind__has_user_code(void)
 static __always_inline void unwind__from(struct scratch *scratch, const user_regs *regs,
 					 enum user_walk walk, __u32 tgid)
 {
-	walk__begin(&scratch->walk, tgid, regs, walk == USER_WALK_FROM_FUNCTION_ENTRY);
+	walk__begin(scratch, tgid, regs, walk == USER_WALK_FROM_FUNCTION_ENTRY);
 	stack_window__forget(&scratch->window);
 	scratch->stack.frames[0] = walk__user_frame(scratch->walk.pc);
 	scratch->stack.nr = 1;

@@ -21,29 +21,6 @@ UNWIND_SEARCH __u32 step_if_not_above(__u64 low, __u64 wanted, __u32 step)
 	return step & (__u32)mask;
 }
 
-/*
- * The last mapping of the process that does not begin behind address, or the first; any mapping if
- * address is 2^63 or more, which no mapping has. at: the mapping of a number, or NULL, which is
- * then returned.
- */
-UNWIND_SEARCH const struct unwind_mapping *
-search_mapping(const struct unwind_process *process, __u64 address,
-	       const struct unwind_mapping *(*at)(__u32 number))
-{
-	__u32 first = process->first, nr = process->nr;
-
-	for (__u32 i = 0; i < UNWIND_MAPPING_STEPS; i++) {
-		__u32 half = nr / 2;
-		const struct unwind_mapping *mapping = at(first + half);
-
-		if (!mapping)
-			return (void *)0;
-		first += step_if_not_above(mapping->start, address, half);
-		nr -= half;
-	}
-	return at(first);
-}
-
 UNWIND_SEARCH __u32 shard_word(const struct unwind_shard *shard, __u32 index)
 {
 	return shard->words[index & (UNWIND_SHARD_WORDS - 1)];

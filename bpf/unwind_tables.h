@@ -2,9 +2,8 @@
 /*
  * The tables by which user stacks are walked.
  *
- * A process has executable mappings, sorted; a mapping is of a module; a module, which is one
- * file for all processes, has pages of 64 KB of the file; a page has rows, each of which says from
- * which offset on which rule holds; and a rule leads to the caller.
+ * A module, which is one file for all processes, has pages of 64 KB of the file; a page has rows,
+ * each of which says from which offset on which rule holds; and a rule leads to the caller.
  */
 #ifndef TRACEKIT_BPF_UNWIND_TABLES_H
 #define TRACEKIT_BPF_UNWIND_TABLES_H
@@ -13,26 +12,17 @@
 
 #include "abi.h"
 
-#define UNWIND_PROCESSES 8192
-#define UNWIND_MAPPINGS	 32768 /* of all processes */
-#define UNWIND_MODULES	 8192
-#define UNWIND_PAGES	 65536
-#define UNWIND_RULES	 16384
+#define UNWIND_MODULES 8192
+#define UNWIND_FILES   (2 * UNWIND_MODULES) /* with or without a module */
+#define UNWIND_PAGES   65536
+#define UNWIND_RULES   16384
 
 _Static_assert(UNWIND_MODULES <= 1 << (FRAME_TAG_SHIFT - FRAME_MODULE_SHIFT), "frames have them");
 
-/* A part of unwind_mappings. */
-struct unwind_process {
-	__u32 first, nr;
-	__u32 tgid; /* the key, in the PID namespace of the caller */
-	__u32 reserved;
-	__u64 since; /* a time when it was so, in nanoseconds of CLOCK_MONOTONIC */
-};
+/* The most mappings of one process that are looked at. */
+#define UNWIND_MAPPINGS_MAX 4096
 
-/* The most mappings of one process: 2 to the power of the steps that find one, less 1. */
-#define UNWIND_MAPPING_STEPS 12
-#define UNWIND_MAPPINGS_MAX  ((1 << UNWIND_MAPPING_STEPS) - 1)
-
+/* Where a walk is. */
 struct unwind_mapping {
 	__u64 start, end;
 	__u64 base;   /* from an offset in the file to an address in the process */
@@ -127,13 +117,24 @@ static inline __u32 unwind_row_low(__u32 row)
 /* Rows that can begin in a KB, and the one that holds there: fewer than 2 to this power. */
 #define UNWIND_ROW_STEPS 11
 
-/* A walk's request to user space. */
+/* Names of directories that are told, and bytes of each, with the 0 at its end. */
+#define PLACE_NAMES    16
+#define PLACE_NAME_MAX 64
+
+/* A walk's request to user space: it came to a file without tables. */
 struct unwind_request {
-	__u32 tgid;   /* in the PID namespace of the caller */
-	__u32 module; /* the wanted module; any other number: the process's mappings are wanted */
+	__u32 tgid;		 /* in the PID namespace of the caller */
+	__u32 module;		 /* or UNWIND_UNKNOWN_MODULE */
+	__u64 start, end;	 /* one of its mappings there */
+	struct mapped_file file; /* without a module: what it is, */
+	__u32 reserved;
+	__u32 nr_names; /* and the names of its path below the root of its file system, the last
+			 * one first; 0: too long, or not known */
+	char names[PLACE_NAMES][PLACE_NAME_MAX];
 };
 
 _Static_assert(sizeof(struct unwind_mapping) == 32, "no padding");
 _Static_assert(sizeof(struct unwind_module) == 24, "no padding");
+_Static_assert(sizeof(struct unwind_request) == 72 + PLACE_NAMES * PLACE_NAME_MAX, "no padding");
 
 #endif

@@ -83,15 +83,29 @@ static __always_inline struct scratch *walk_thread(void *ctx, const struct off_t
 }
 
 /*
- * A thread is walked for the first time when it has come back: its process's tables can be loaded
- * while it waits. Threads of the kernel have no user code.
+ * A thread is walked for the first time when it has come back: the tables of its program can be
+ * loaded while it waits. Threads of the kernel have no user code. A global function, as those of
+ * scratch.bpf.h.
  */
-static __always_inline void ask_early(__u32 tgid)
+__noinline int ask_early(__u32 tgid)
 {
-	if (config.waits.walk_at_return && config.user_stacks && config.unwind_tables &&
-	    config.has_task_pt_regs && !bpf_map_lookup_elem(&unwind_processes, &tgid) &&
-	    unwind__has_user_code())
-		ask_for_tables(tgid, UNWIND_NO_MODULE);
+	struct scratch *scratch;
+	__u64 mm = current_mm();
+
+	if (!mm || !unwind__has_user_code())
+		return 0;
+	scratch = scratch__claim(0);
+	if (!scratch)
+		return 0;
+	scratch->search.sb = 0;
+	scratch->walk.tgid = tgid;
+	scratch->walk.mapping.start = scratch->walk.mapping.end = 0;
+	scratch->walk.mapping.module = UNWIND_UNKNOWN_MODULE;
+	if (mapping__find_file(&scratch->search, read_pointer(mm + config.mapping.mm_exe_file)) &&
+	    modules__of_file(&scratch->search.found.file) == UNWIND_UNKNOWN_MODULE)
+		ask_for_tables(scratch->number);
+	scratch__release(scratch);
+	return 0;
 }
 
 /*
@@ -127,7 +141,8 @@ static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __
 	thread = bpf_map_lookup_elem(&off_threads, &task);
 	if (!thread) {
 		thread = add_thread(task, &outcome);
-		ask_early(tgid);
+		if (config.waits.walk_at_return && config.user_stacks && config.unwind_tables)
+			ask_early(tgid);
 	}
 	if (!thread) {
 		count_seen_as(0, outcome);

@@ -10,6 +10,7 @@
 #include "arch.bpf.h"
 #include "common.bpf.h"
 #include "config.bpf.h"
+#include "modules.bpf.h"
 #include "scratch.bpf.h"
 #include "stack_window.bpf.h"
 #include "tables.bpf.h"
@@ -19,9 +20,11 @@ static __always_inline __u64 walk__stack_pointer(const struct walk *walk)
 	return walk->registers[DWARF_STACK_POINTER];
 }
 
-static __always_inline void walk__begin(struct walk *walk, __u32 tgid, const user_regs *regs,
+static __always_inline void walk__begin(struct scratch *scratch, __u32 tgid, const user_regs *regs,
 					bool at_entry)
 {
+	struct walk *walk = &scratch->walk;
+
 	user_regs__to_dwarf(regs, walk->registers);
 	walk->valid = -1;
 	walk->pc = user_regs__pc(regs);
@@ -31,27 +34,26 @@ static __always_inline void walk__begin(struct walk *walk, __u32 tgid, const use
 	walk->at_entry = at_entry;
 	walk->mapping.end = 0;
 	walk->mapping.module = UNWIND_NO_MODULE;
+	if (config.unwind_tables)
+		begin_in_mappings(scratch->number);
 }
 
 /* Set the walk's mapping and module to those of address. */
 static __always_inline enum unwind_end walk__find_module(struct walk *walk, __u64 address)
 {
-	const struct unwind_mapping *mapping;
 	const struct unwind_module *module;
 	__u32 number, state;
 
 	if (address >= walk->mapping.start && address < walk->mapping.end)
 		return UNWIND_GOES_ON;
-	mapping = find_mapping(&walk->process, address);
-	if (!mapping || address < mapping->start || address >= mapping->end) {
-		walk->mapping.end = 0;
-		walk->mapping.module = UNWIND_NO_MODULE;
-		/* Code that runs, or calls the kernel, was not mapped when user space looked. */
-		return walk->valid == -1ULL ? UNWIND_TABLES_MISSING : UNWIND_NO_CODE;
+	if (!modules__is_recent(walk, address)) {
+		enum unwind_end end = modules__look_up(walk, address);
+
+		if (end != UNWIND_GOES_ON)
+			return end;
 	}
-	number = mapping->module;
+	number = walk->mapping.module;
 	module = bpf_map_lookup_elem(&unwind_modules, &number);
-	walk->mapping = *mapping;
 	walk->module.nr_pages = 0;
 	state = number == UNWIND_UNKNOWN_MODULE ? UNWIND_MODULE_WANTED : UNWIND_MODULE_EMPTY;
 	if (module) {

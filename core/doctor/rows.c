@@ -153,7 +153,7 @@ const struct row doctor_rows[] = {
 	 .help = "in a container: that of the host, as with --pid=host"},
 	{.part = SURROUNDINGS, .key = "btf", .text = "BTF, the types of the kernel",
 	 .applets = EVERY, .try = try_btf,
-	 .lost = "filters by PID in PID namespaces, user stacks at system calls on some kernels, offcputime -u and -k",
+	 .lost = "filters by PID in PID namespaces, user stacks without frame pointers, offcputime -u and -k",
 	 .help = "a kernel with CONFIG_DEBUG_INFO_BTF, and /sys"},
 	{.part = SURROUNDINGS, .key = "kallsyms", .text = "addresses of kernel functions",
 	 .applets = EVERY, .try = try_kallsyms,

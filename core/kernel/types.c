@@ -56,39 +56,70 @@ static uint32_t one_of(uint32_t offset, uint32_t otherwise)
 	return offset == BTF_MISSING ? otherwise : offset;
 }
 
-/* True if programs read the field with what is around it. */
-static bool is_near(uint32_t offset)
+/* Of fields, each a word, that programs read at once. */
+struct span {
+	uint32_t first, end;
+};
+
+static struct span span_of(const uint32_t *const *offsets, size_t nr)
 {
-	return offset <= MAPPING_STRUCT_BYTES - sizeof(uint64_t);
+	struct span span = {.first = UINT32_MAX};
+
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t end = *offsets[i] + (uint32_t)sizeof(uint64_t);
+
+		span.first = *offsets[i] < span.first ? *offsets[i] : span.first;
+		span.end = end > span.end ? end : span.end;
+	}
+	return span;
 }
 
-static bool are_near(const struct mapping_layout *layout)
+/* Returns 0, or -ENOENT if fields are too far from each other. */
+static int find_spans(struct mapping_layout *layout)
 {
-	return is_near(layout->vma_start) && is_near(layout->vma_end) &&
-	       is_near(layout->vma_pgoff) && is_near(layout->vma_file) &&
-	       is_near(layout->inode_sb) && is_near(layout->inode_ino) &&
-	       is_near(layout->inode_size) && is_near(layout->inode_ctime_sec) &&
-	       is_near(layout->inode_ctime_nsec);
+	const uint32_t *const of_vma[] = {&layout->vma_start, &layout->vma_end, &layout->vma_pgoff,
+					  &layout->vma_file, &layout->vma_flags};
+	uint32_t *const of_inode[] = {&layout->inode_sb, &layout->inode_ino, &layout->inode_size,
+				      &layout->inode_ctime_sec, &layout->inode_ctime_nsec};
+	struct span vma = span_of(of_vma, ARRAY_SIZE(of_vma));
+	struct span inode = span_of((const uint32_t *const *)of_inode, ARRAY_SIZE(of_inode));
+
+	layout->vma_bytes = vma.end;
+	layout->inode_first = inode.first;
+	layout->inode_bytes = inode.end - inode.first;
+	for (size_t i = 0; i < ARRAY_SIZE(of_inode); i++)
+		*of_inode[i] -= inode.first;
+	layout->inode_generation -= inode.first;
+	return layout->vma_bytes <= MAPPING_STRUCT_BYTES &&
+			       layout->inode_bytes <= MAPPING_STRUCT_BYTES ?
+		       0 :
+		       -ENOENT;
 }
 
 _Static_assert(NO_OFFSET == BTF_MISSING, "a field that is missing has it");
 
 /* So many of the fields below are there in all kernels. */
-#define NEEDED_FOR_MAPPINGS 12
+#define NEEDED_FOR_MAPPINGS 18
 
 int mapping_layout__read(struct mapping_layout *layout)
 {
 	struct mapping_layout found = {0};
-	uint32_t maple, rb, ctime, ctime_nsec, before_6_7, before_6_7_nsec, before_6_11,
-		before_6_11_nsec;
+	uint32_t maple, rb, id, arm64_id, ctime, ctime_nsec, before_6_7, before_6_7_nsec,
+		before_6_11, before_6_11_nsec;
 	const struct btf_field fields[] = {
 		{"task_struct", "mm", &found.task_mm},
 		{"mm_struct", "mmap_lock.count", &found.mm_lock},
+		{"mm_struct", "context.vdso", &found.mm_vdso},
+		{"mm_struct", "exe_file", &found.mm_exe_file},
 		{"vm_area_struct", "vm_start", &found.vma_start},
 		{"vm_area_struct", "vm_end", &found.vma_end},
 		{"vm_area_struct", "vm_pgoff", &found.vma_pgoff},
 		{"vm_area_struct", "vm_file", &found.vma_file},
+		{"vm_area_struct", "vm_flags", &found.vma_flags},
 		{"file", "f_inode", &found.file_inode},
+		{"file", "f_path.dentry", &found.file_dentry},
+		{"dentry", "d_parent", &found.dentry_parent},
+		{"dentry", "d_name.name", &found.dentry_name},
 		{"inode", "i_sb", &found.inode_sb},
 		{"inode", "i_ino", &found.inode_ino},
 		{"inode", "i_size", &found.inode_size},
@@ -97,6 +128,9 @@ int mapping_layout__read(struct mapping_layout *layout)
 		/* By the version of the kernel. */
 		{"mm_struct", "mm_mt.ma_root", &maple},
 		{"mm_struct", "mm_rb.rb_node", &rb},
+		{"mm_struct", "mm_lock_seq", &found.mm_seq},
+		{"mm_struct", "context.ctx_id", &id},
+		{"mm_struct", "context.id", &arm64_id},
 		{"vm_area_struct", "vm_rb", &found.vma_rb},
 		{"inode", "i_ctime_sec", &ctime},
 		{"inode", "i_ctime_nsec", &ctime_nsec},
@@ -110,13 +144,19 @@ int mapping_layout__read(struct mapping_layout *layout)
 	if (err)
 		return err;
 	found.mm_tree = one_of(maple, rb);
+	found.mm_id = one_of(id, arm64_id);
+	if (found.mm_id == BTF_MISSING)
+		found.mm_seq = NO_OFFSET;
 	found.inode_ctime_sec = one_of(ctime, one_of(before_6_11, before_6_7));
 	found.inode_ctime_nsec = one_of(ctime_nsec, one_of(before_6_11_nsec, before_6_7_nsec));
 	found.page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
-	if (found.mm_tree == BTF_MISSING || !are_near(&found))
+	if (found.mm_tree == BTF_MISSING || found.inode_ctime_sec == BTF_MISSING ||
+	    found.inode_ctime_nsec == BTF_MISSING)
 		return -ENOENT;
-	*layout = found;
-	return 0;
+	err = find_spans(&found);
+	if (!err)
+		*layout = found;
+	return err;
 }
 
 int thread_fields__read(struct thread_fields *fields)

@@ -18,6 +18,7 @@ const char *unwind_end__text(uint32_t end)
 		[UNWIND_LOST_REGISTER] = "a register is not known",
 		[UNWIND_UNREADABLE] = "stack not in memory",
 		[UNWIND_NOT_GROWING] = "stack overwritten",
+		[UNWIND_CHANGING] = "mappings were changing",
 		[UNWIND_32BIT] = "a 32-bit process",
 		[UNWIND_IN_KERNEL] = "registers not known in the kernel",
 	};

@@ -26,12 +26,14 @@ struct unwind_loader {
 };
 
 /* Programs and events of the parent must not live on in a child, which needs none of them. */
-static int keep_maps(const struct unwind_maps *maps, int socket)
+static int keep_maps(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
+		     int socket)
 {
 	int kept[] = {STDERR_FILENO,
 		      socket,
-		      bpf_map__fd(maps->processes),
-		      bpf_map__fd(maps->mappings),
+		      identifier->fds[0],
+		      identifier->fds[1],
+		      bpf_map__fd(maps->files),
 		      bpf_map__fd(maps->modules),
 		      bpf_map__fd(maps->pages),
 		      bpf_map__fd(maps->rules),
@@ -41,8 +43,10 @@ static int keep_maps(const struct unwind_maps *maps, int socket)
 	return descriptors__close_others(kept, ARRAY_SIZE(kept));
 }
 
-_Noreturn static void be_child(const struct unwind_maps *maps, const struct pid_list *pids,
-			       uint64_t memory, int socket, struct unwind_told *told)
+_Noreturn static void be_child(const struct unwind_maps *maps,
+			       const struct unwind_identifier *identifier,
+			       const struct pid_list *pids, uint64_t memory, int socket,
+			       struct unwind_told *told)
 {
 	int err;
 
@@ -53,15 +57,16 @@ _Noreturn static void be_child(const struct unwind_maps *maps, const struct pid_
 	/* Children that read untrusted files must not write what others trust. */
 	err = madvise(told, sizeof(*told), MADV_DONTFORK) ? -errno : 0;
 	if (!err)
-		err = keep_maps(maps, socket);
+		err = keep_maps(maps, identifier, socket);
 	if (!err)
-		err = unwind_loading__run(maps, pids, memory, socket, told);
+		err = unwind_loading__run(maps, identifier, pids, memory, socket, told);
 	told->status.failed = (uint32_t)-err;
 	_exit(err != 0);
 }
 
 int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *maps,
-			 const struct pid_list *pids, uint64_t memory)
+			 const struct unwind_identifier *identifier, const struct pid_list *pids,
+			 uint64_t memory)
 {
 	struct unwind_loader *loader = calloc(1, sizeof(*loader));
 	int sockets[2];
@@ -83,7 +88,7 @@ int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *m
 	loader->fd = sockets[0];
 	loader->child = fork();
 	if (loader->child == 0)
-		be_child(maps, pids, memory, sockets[1], loader->told);
+		be_child(maps, identifier, pids, memory, sockets[1], loader->told);
 	close(sockets[1]);
 	/* Neither this process nor its other children may write it. */
 	(void)mprotect(shared, sizeof(*loader->told), PROT_READ);

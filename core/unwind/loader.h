@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Keeps the tables of user stacks' walks up to date. It is a process of its own, so that a trace
- * waits for no file, however large. The kernel tells it what processes map, and the programs tell
- * it what their walks lack; it reads that (sym/cfi/table_reader.h), and puts it into the tables.
+ * waits for no file, however large. The programs tell it what their walks lack; it reads that
+ * (sym/cfi/table_reader.h), and puts it into the tables.
  */
 #ifndef TRACEKIT_CORE_UNWIND_LOADER_H
 #define TRACEKIT_CORE_UNWIND_LOADER_H
@@ -15,12 +15,12 @@
 struct unwind_loader;
 
 /*
- * pids: load all that these processes have mapped at once, and listen to them alone; empty: load
- * nothing at once, and listen to all. memory: of tables, in bytes. maps are borrowed. Returns 0 or
- * a negative errno.
+ * pids: load all that these processes have mapped at once. memory: of tables, in bytes. All are
+ * borrowed. Returns 0 or a negative errno.
  */
 int unwind_loader__start(struct unwind_loader **loader, const struct unwind_maps *maps,
-			 const struct pid_list *pids, uint64_t memory);
+			 const struct unwind_identifier *identifier, const struct pid_list *pids,
+			 uint64_t memory);
 
 /* Wait until it is ready or has ended, for so many milliseconds at most. True if it is or has. */
 bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds);

@@ -4,14 +4,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bpf/unwind_tables.h"
-#include "core/history/records.h"
 #include "core/kernel/ring.h"
 #include "core/options/pid_list.h"
 #include "core/unwind/files.h"
-#include "core/unwind/processes.h"
+#include "core/unwind/modules.h"
 #include "core/unwind/tables.h"
 #include "sym/cfi/reader.h"
 #include "sym/cfi/table_reader.h"
@@ -23,47 +24,37 @@
 
 #define MILLISECONDS 1000000ULL
 
-/*
- * Bytes of the kernel's records that wake it: a mapping has more, a fork or an end somewhat less.
- */
-#define RECORDS_WAKEUP 64
-
-/* Reads of the records before somebody else gets a turn. */
-#define LOOKS_AT_ONCE 4
-
-/* The wait until a child is asked again if it goes on, or a postponed process is due. */
+/* The wait until a child is asked again if it goes on. */
 #define WAIT_MS 20
-
-/* A process that has not changed is looked at less and less often. */
-#define PAUSE_FIRST (50 * MILLISECONDS)
-#define PAUSE_MOST  (2000 * MILLISECONDS)
 
 /*
  * A file that could not be opened is tried again, mostly in different processes, after a pause that
  * grows as well. After so many failures this is reported.
  */
 #define RETRY_FIRST  (20 * MILLISECONDS)
+#define RETRY_MOST   (2000 * MILLISECONDS)
 #define FAILURES_MAX 5
 
 struct loading {
 	const struct pid_list *pids;
-	volatile struct unwind_status *status;
+	struct unwind_told *told; /* what others read */
 	struct unwind_tables tables;
 	struct unwind_files files;
-	struct known_processes processes;
-	struct process_records *records; /* NULL: they cannot be had */
+	struct unwind_identifier identifier;
 	struct ring requests;
-	uint64_t looked; /* when the records were read last; earlier ones have come */
 	struct avoided_devices avoided;
-	int watches;	 /* or negative */
 	uint64_t wanted; /* how often files have been wanted */
 	/* A file that is read ahead, while another one is written to the tables. */
 	struct unwind_table_reader *ahead; /* or NULL */
 	uint32_t ahead_file;
-	bool postponed; /* a process is to be looked at later */
 };
 
-/* ---- files ---- */
+static volatile struct unwind_status *status_of(const struct loading *loading)
+{
+	return &loading->told->status;
+}
+
+/* ---- tables ---- */
 
 static int sink_begin(void *context, const struct unwind_table_head *head)
 {
@@ -94,36 +85,14 @@ static void want_file(struct loading *loading, struct unwind_known_file *file, p
 	file->wanted = ++loading->wanted;
 }
 
-/* Files that nobody could open after their processes had ended: ask a new process that has them. */
-static void want_failed_files(struct loading *loading, const struct known_process *process)
-{
-	for (size_t i = 0; i < process->nr; i++) {
-		const struct known_mapping *mapping = &process->mappings[i];
-
-		if (mapping->file < loading->files.nr &&
-		    loading->files.items[mapping->file].failures)
-			want_file(loading, &loading->files.items[mapping->file], process->pid,
-				  mapping->start);
-	}
-}
-
-static void write_changed(struct loading *loading)
-{
-	known_processes__for_each(process, &loading->processes)
-		if (process->changed && !process->ended) {
-			known_processes__write(&loading->processes, process, &loading->tables);
-			want_failed_files(loading, process);
-		}
-}
-
 /* Programs that live for a moment are gone, with their mounts, when their files are opened. */
 static void note_failure(struct loading *loading, struct unwind_known_file *file)
 {
 	uint64_t pause = RETRY_FIRST << file->failures;
 
-	file->retry = monotonic_now() + (pause < PAUSE_MOST ? pause : PAUSE_MOST);
+	file->retry = monotonic_now() + (pause < RETRY_MOST ? pause : RETRY_MOST);
 	if (file->failures < FAILURES_MAX && ++file->failures == FAILURES_MAX)
-		loading->status->nr_refused++;
+		status_of(loading)->nr_refused++;
 }
 
 static enum unwind_module_state state_after(struct loading *loading, struct unwind_known_file *file,
@@ -131,8 +100,8 @@ static enum unwind_module_state state_after(struct loading *loading, struct unwi
 {
 	switch (err) {
 	case 0:
-		loading->status->nr_loaded++;
-		loading->status->nr_refused -= file->failures >= FAILURES_MAX;
+		status_of(loading)->nr_loaded++;
+		status_of(loading)->nr_refused -= file->failures >= FAILURES_MAX;
 		return UNWIND_MODULE_LOADED;
 	case -ENOENT:
 	case -ENOEXEC:
@@ -140,7 +109,7 @@ static enum unwind_module_state state_after(struct loading *loading, struct unwi
 		return UNWIND_MODULE_EMPTY;
 	case -E2BIG:
 	case -ENOSPC:
-		loading->status->out_of_memory++;
+		status_of(loading)->out_of_memory++;
 		return UNWIND_MODULE_REFUSED;
 	case -ESRCH:
 	case -ESTALE:
@@ -150,7 +119,7 @@ static enum unwind_module_state state_after(struct loading *loading, struct unwi
 		note_failure(loading, file);
 		return UNWIND_MODULE_WANTED;
 	default:
-		loading->status->nr_refused++;
+		status_of(loading)->nr_refused++;
 		return UNWIND_MODULE_REFUSED;
 	}
 }
@@ -174,7 +143,7 @@ static void end_file(struct loading *loading, uint32_t number, int err)
 	file->is_read = false;
 	file->state = state_after(loading, file, err);
 	unwind_tables__set_module(&loading->tables, file->module, file->state);
-	loading->status->memory = loading->tables.memory;
+	status_of(loading)->memory = loading->tables.memory;
 }
 
 static bool is_more_wanted(const struct unwind_known_file *a, const struct unwind_known_file *b)
@@ -183,16 +152,16 @@ static bool is_more_wanted(const struct unwind_known_file *a, const struct unwin
 }
 
 /*
- * The wanted file that most walks came to, else the first, among files with a module for their
- * tables; UNWIND_FILE_NONE if there is none.
+ * The wanted file that most walks came to, else the first, among files that have been found or not;
+ * UNWIND_FILE_NONE if there is none.
  */
-static uint32_t find_wanted_file(const struct loading *loading)
+static uint32_t most_wanted(const struct loading *loading, bool found)
 {
 	const struct unwind_known_file *items = loading->files.items;
 	uint32_t first = UNWIND_FILE_NONE;
 
 	for (uint32_t i = 0; i < loading->files.nr; i++)
-		if (items[i].wanted_by && items[i].module != UNWIND_UNKNOWN_MODULE &&
+		if (items[i].wanted_by && (items[i].module != UNWIND_UNKNOWN_MODULE) == found &&
 		    (first == UNWIND_FILE_NONE || is_more_wanted(&items[i], &items[first])))
 			first = i;
 	return first;
@@ -202,7 +171,7 @@ static uint32_t find_wanted_file(const struct loading *loading)
 static void read_ahead(struct loading *loading)
 {
 	while (!loading->ahead) {
-		uint32_t number = find_wanted_file(loading);
+		uint32_t number = most_wanted(loading, true);
 		int err;
 
 		if (number == UNWIND_FILE_NONE)
@@ -235,141 +204,149 @@ static bool load_wanted_file(struct loading *loading)
 	return true;
 }
 
-/* ---- processes ---- */
+/* ---- files ---- */
 
-static void want_files(struct loading *loading, const struct known_process *process)
+/* Fill the entry by which frames of the module are named. */
+static void tell_of_module(struct unwind_module_file *module, const struct unwind_mapped *mapped,
+			   pid_t pid)
 {
-	for (size_t i = 0; i < process->nr; i++) {
-		const struct known_mapping *mapping = &process->mappings[i];
+	*module = (struct unwind_module_file){
+		.id = {.device = mapped->device,
+		       .inode = mapped->inode,
+		       .size = mapped->identity.size,
+		       .modified = mapped->identity.modified},
+		.start = mapped->start,
+		.offset = mapped->offset,
+		.pid = pid,
+	};
+	memcpy(module->path, mapped->path, sizeof(module->path));
+	/* Write all this before any program finds its number. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
 
-		if (mapping->file < loading->files.nr)
-			want_file(loading, &loading->files.items[mapping->file], process->pid,
-				  mapping->start);
+/* Give a file that was found in a process, or has been in it, a module, unless it has none. */
+static void give_module(struct loading *loading, struct unwind_known_file *file, pid_t pid)
+{
+	int module = (int)UNWIND_NO_MODULE;
+
+	if (file->mapped.source == UNWIND_SOURCE_OTHER) {
+		file->state = UNWIND_MODULE_EMPTY;
+	} else {
+		module = unwind_tables__add_module(&loading->tables);
+		if (module < 0) {
+			file->state = UNWIND_MODULE_REFUSED;
+			status_of(loading)->no_modules++;
+			return;
+		}
+		tell_of_module(&loading->told->modules.items[module], &file->mapped, pid);
 	}
+	file->module = (uint32_t)module;
+	if (unwind_tables__put_file(&loading->tables, &file->mapped.file, file->module))
+		status_of(loading)->no_modules++;
 }
 
-/* Pause a process, for longer each time that a look at it was in vain. */
-static void postpone(struct known_process *process, uint64_t now, bool in_vain)
+/* A process has the file mapped, or had it. */
+static void take_found(struct loading *loading, pid_t pid, const struct unwind_mapped *mapped)
 {
-	uint64_t longer = in_vain ? 2 * process->pause : PAUSE_FIRST;
+	struct unwind_known_file *file;
+	uint32_t index;
 
-	process->pause = longer < PAUSE_FIRST ? PAUSE_FIRST :
-			 longer > PAUSE_MOST  ? PAUSE_MOST :
-						longer;
-	process->retry = now + process->pause;
+	if (mapped->source == UNWIND_SOURCE_NONE ||
+	    unwind_files__add(&loading->files, &mapped->file, &index))
+		return;
+	file = &loading->files.items[index];
+	if (file->mapped.source == UNWIND_SOURCE_NONE) {
+		status_of(loading)->nr_refused -= file->failures >= FAILURES_MAX;
+		file->failures = 0;
+		file->retry = 0;
+		file->mapped = *mapped;
+		give_module(loading, file, pid);
+	}
+	want_file(loading, file, pid, mapped->start);
 }
 
-/* Returns 0, or -ESRCH if it has ended. */
-static int read_process(struct loading *loading, struct known_process *process)
+/* Returns 0 or a negative errno. */
+static int read_process(struct loading *loading, pid_t pid)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	uint64_t now = monotonic_now();
-	int changed = 0;
-	int nr =
-		unwind_reader__mappings(process->pid, &loading->avoided, loading->watches, &mapped);
+	int nr = unwind_reader__mappings(pid, &loading->avoided, &loading->identifier, &mapped);
 
-	if (nr >= 0)
-		changed = known_process__read(process, &loading->files, mapped, (size_t)nr, now);
-	/* Count from now: a file that does not answer takes a second. */
-	postpone(process, monotonic_now(), changed <= 0);
-	return nr == -ESRCH ? nr : 0;
+	for (int i = 0; i < nr; i++)
+		take_found(loading, pid, &mapped[i]);
+	return nr < 0 ? nr : 0;
 }
 
-/* A walk came to a file that nobody has read, or to a place without a known mapping. */
-static void load_process(struct loading *loading, struct known_process *process)
+/* Find a file that a walk has come to: through the process or, if it has gone, by its path. */
+static void find_file(struct loading *loading, uint32_t index)
 {
-	process->wanted = 0;
-	if (process->doubted && monotonic_now() >= process->retry) {
-		process->doubted = false;
-		/* Perhaps its end was heard before its request. */
-		process->ended = read_process(loading, process) != 0;
-	}
-	if (process->changed)
-		known_processes__write(&loading->processes, process, &loading->tables);
-	want_files(loading, process);
-	if (process->ended)
-		known_processes__remove(&loading->processes, process->pid, &loading->tables);
-}
+	struct unwind_known_file *file = &loading->files.items[index];
+	struct unwind_mapped mapped = file->mapped;
+	pid_t pid = file->wanted_by;
 
-/* Where a process has a file; or, if the process has gone by now, where the first one had it. */
-static uint64_t start_in(const struct loading *loading, pid_t pid, uint32_t file)
-{
-	const struct known_process *process = known_processes__find(&loading->processes, pid);
-
-	for (size_t i = 0; process && i < process->nr; i++)
-		if (process->mappings[i].file == file)
-			return process->mappings[i].start;
-	return loading->files.items[file].mapped.start;
-}
-
-static void want_module(struct loading *loading, pid_t pid, uint32_t module)
-{
-	for (uint32_t i = 0; i < loading->files.nr; i++) {
-		struct unwind_known_file *file = &loading->files.items[i];
-
-		if (file->module != module)
-			continue;
-		file->walks++;
-		want_file(loading, file, pid, start_in(loading, pid, i));
-	}
-}
-
-static void note_wanted(struct loading *loading, pid_t pid, uint32_t module)
-{
-	bool names_module = module < loading->tables.nr_modules;
-
-	/*
-	 * If all processes are traced, each child that reads files would ask for another one. A
-	 * child has our mappings from its start, as soon as these are known.
-	 */
-	if (reader_child__is_own(pid))
-		pid = getpid();
-	if (names_module)
-		want_module(loading, pid, module);
-	known_processes__want(&loading->processes, pid, names_module);
-}
-
-/*
- * Load the busiest process, or else a file; then other requests are heard. True if there was any.
- */
-static bool load_wanted(struct loading *loading)
-{
-	struct known_process *wanted = NULL;
-
-	known_processes__for_each(process, &loading->processes)
-		if (process->wanted > (wanted ? wanted->wanted : 0))
-			wanted = process;
-	if (!wanted)
-		return load_wanted_file(loading);
-	load_process(loading, wanted);
-	return true;
+	file->wanted_by = 0;
+	(void)read_process(loading, pid);
+	file = &loading->files.items[index];
+	if (file->mapped.source != UNWIND_SOURCE_NONE)
+		return;
+	if (mapped.path[0] &&
+	    !unwind_reader__find(&mapped, &loading->avoided, &loading->identifier))
+		take_found(loading, pid, &mapped);
+	else
+		note_failure(loading, file);
 }
 
 /* ---- what is heard ---- */
 
-static void take_changes(struct loading *loading)
+/* The path of the names, the last of which is first; "" if it is not known. */
+static void join_names(const struct unwind_request *request, char path[UNWIND_PATH_MAX])
 {
-	int watch;
+	char whole[PLACE_NAMES * (PLACE_NAME_MAX + 1)] = "";
+	size_t length = 0;
 
-	while (loading->watches >= 0 && unwind_watches__next(loading->watches, &watch))
-		unwind_files__changed(&loading->files, watch);
+	for (uint32_t i = request->nr_names < PLACE_NAMES ? request->nr_names : 0; i--;)
+		length += (size_t)snprintf(whole + length, sizeof(whole) - length, "/%.*s",
+					   PLACE_NAME_MAX - 1, request->names[i]);
+	unwind_path__set(path, whole);
 }
 
-/* Take the records that were written before the previous read: these are in the right order. */
-static void take_records(struct loading *loading)
+/* The file that a request is about; UNWIND_FILE_NONE if there is no room for it. */
+static uint32_t asked_file(struct loading *loading, const struct unwind_request *request)
 {
-	uint64_t now = monotonic_now();
-	const struct process_record *record;
+	uint32_t index;
 
-	/* Records lost for want of memory show when a walk asks. */
-	(void)process_records__read(loading->records);
-	/* Hear of changed files before a record can name another file in the place of one. */
-	take_changes(loading);
-	loading->processes.since = loading->looked;
-	while ((record = process_records__next(loading->records, loading->looked)))
-		if (process_record__is_of(record, loading->pids))
-			known_processes__take(&loading->processes, record, &loading->tables);
-	loading->looked = now;
+	if (request->module < loading->tables.nr_modules)
+		return unwind_files__with_module(&loading->files, request->module);
+	if (unwind_files__add(&loading->files, &request->file, &index))
+		return UNWIND_FILE_NONE;
+	if (loading->files.items[index].mapped.source == UNWIND_SOURCE_NONE)
+		join_names(request, loading->files.items[index].mapped.path);
+	return index;
+}
+
+/* All processes have the same vDSO, whose identity is all zero. */
+static bool is_vdso(const struct unwind_request *request)
+{
+	return request->module == UNWIND_UNKNOWN_MODULE && !request->file.inode &&
+	       !request->file.device;
+}
+
+static void take_request(struct loading *loading, const struct unwind_request *request)
+{
+	uint32_t index = asked_file(loading, request);
+	struct unwind_known_file *file;
+
+	if (index == UNWIND_FILE_NONE)
+		return;
+	file = &loading->files.items[index];
+	file->walks++;
+	/*
+	 * If all processes are traced, each child that reads files would ask for another one. A
+	 * child has our mappings from its start.
+	 */
+	if (is_vdso(request) || reader_child__is_own((pid_t)request->tgid))
+		want_file(loading, file, getpid(), file->mapped.start);
+	else
+		want_file(loading, file, (pid_t)request->tgid, request->start);
 }
 
 static void take_requests(struct loading *loading)
@@ -378,85 +355,22 @@ static void take_requests(struct loading *loading)
 
 	ring__look(&loading->requests);
 	while (ring__read(&loading->requests, &request, sizeof(request)) == sizeof(request))
-		note_wanted(loading, (pid_t)request.tgid, request.module);
+		take_request(loading, &request);
 	ring__free_read(&loading->requests);
 }
 
-/* A process whose files cannot be found must not keep us from all others. */
-static bool is_postponed(const struct known_process *process)
-{
-	return process->unknown && process->pause > PAUSE_FIRST && monotonic_now() < process->retry;
-}
-
-/*
- * Look at newly mapped files at once, so that the next process that has them is known from its
- * start: through the process or, if it has gone, by path.
- */
-static void look_at_new_files(struct loading *loading)
-{
-	loading->postponed = false;
-	known_processes__for_each(process, &loading->processes) {
-		/* Its PID can belong to another process by now. */
-		if (process->ended)
-			continue;
-		if (is_postponed(process)) {
-			loading->postponed = true;
-			continue;
-		}
-		if (process->unknown)
-			(void)read_process(loading, process);
-		process->unknown = false;
-		if (loading->pids->nr && !loading->pids->children)
-			want_files(loading, process);
-	}
-	unwind_files__seek(&loading->files, &loading->avoided, loading->watches);
-}
-
-/*
- * Files that the walks of an ended process asked for are still loaded, for whoever runs the same
- * program next.
- */
-static void end_processes(struct loading *loading)
-{
-	if (!loading->processes.any_ended)
-		return;
-	known_processes__for_each(process, &loading->processes) {
-		if (!process->ended || !process->wanted)
-			continue;
-		known_processes__write(&loading->processes, process, &loading->tables);
-		want_files(loading, process);
-	}
-	known_processes__remove_ended(&loading->processes, &loading->tables);
-}
-
-/* Not while a file is read ahead: nobody else refers to a file that is forgotten. */
-static void make_room_for_files(struct loading *loading)
-{
-	if (!unwind_files__is_full(&loading->files) || loading->ahead)
-		return;
-	known_processes__forget(&loading->processes, &loading->tables);
-	unwind_files__forget(&loading->files);
-}
-
-static void listen_all(struct loading *loading)
-{
-	for (int i = 0; i < LOOKS_AT_ONCE && loading->records; i++) {
-		take_records(loading);
-		if (i && !process_records__has_later(loading->records))
-			break;
-	}
-	write_changed(loading);
-	look_at_new_files(loading);
-	make_room_for_files(loading);
-	/* A process has asked before it ended. */
-	take_requests(loading);
-	end_processes(loading);
-	write_changed(loading);
-	loading->status->no_room = loading->processes.nr_no_room;
-	loading->status->no_modules = loading->processes.nr_no_module;
-}
-
 /* ---- all of it ---- */
+
+/* Find a file, or else load one; then other requests are heard. True if there was any. */
+static bool load_wanted(struct loading *loading)
+{
+	uint32_t number = most_wanted(loading, false);
+
+	if (number == UNWIND_FILE_NONE)
+		return load_wanted_file(loading);
+	find_file(loading, number);
+	return true;
+}
 
 static struct pollfd poll_ahead(const struct loading *loading)
 {
@@ -467,7 +381,7 @@ static struct pollfd poll_ahead(const struct loading *loading)
 static void load_named(struct loading *loading)
 {
 	for (size_t i = 0; i < loading->pids->nr; i++)
-		note_wanted(loading, loading->pids->pids[i], UNWIND_NO_MODULE);
+		(void)read_process(loading, loading->pids->pids[i]);
 	for (bool busy = true; busy || loading->ahead; busy = load_wanted(loading)) {
 		struct pollfd polled[] = {poll_ahead(loading)};
 
@@ -475,59 +389,44 @@ static void load_named(struct loading *loading)
 	}
 }
 
-static bool has_later_records(const struct loading *loading)
-{
-	return loading->records && process_records__has_later(loading->records);
-}
-
 /* Run until the parent is gone. */
 static void run(struct loading *loading, int socket)
 {
 	struct pollfd polled[] = {{.fd = socket, .events = POLLIN},
 				  {.fd = loading->requests.fd, .events = POLLIN},
-				  {.fd = -1},
 				  {.fd = -1}};
 
-	if (loading->records)
-		polled[2] = process_records__poll(loading->records);
 	(void)!write(socket, "", 1);
 	for (bool busy = false;; busy = load_wanted(loading)) {
-		int wait = busy					? 0 :
-			   has_later_records(loading)		? 1 :
-			   loading->ahead || loading->postponed ? WAIT_MS :
-								  -1;
-
-		polled[3] = poll_ahead(loading);
-		if (poll(polled, ARRAY_SIZE(polled), wait) < 0 && errno != EINTR)
+		polled[2] = poll_ahead(loading);
+		if (poll(polled, ARRAY_SIZE(polled),
+			 busy		? 0 :
+			 loading->ahead ? WAIT_MS :
+					  -1) < 0 &&
+		    errno != EINTR)
 			return;
 		if (polled[0].revents)
 			return;
-		listen_all(loading);
+		take_requests(loading);
 	}
 }
 
-int unwind_loading__run(const struct unwind_maps *maps, const struct pid_list *pids,
-			uint64_t memory, int socket, struct unwind_told *told)
+int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
+			const struct pid_list *pids, uint64_t memory, int socket,
+			struct unwind_told *told)
 {
 	static struct loading loading;
 	struct error error;
 	int err;
 
 	loading.pids = pids;
-	loading.status = &told->status;
-	loading.processes.files = &loading.files;
-	loading.processes.modules = &told->modules;
+	loading.told = told;
+	loading.identifier = *identifier;
 	err = unwind_tables__open(&loading.tables, maps, memory);
 	if (!err)
 		err = ring__open(&loading.requests, maps->requests, &error);
 	if (err)
 		return err;
-	loading.watches = unwind_watches__open();
-	err = process_records__open(&loading.records, RECORDS_WAKEUP, &error);
-	if (err) {
-		loading.records = NULL;
-		told->status.no_records = (uint32_t)-err;
-	}
 	load_named(&loading);
 	run(&loading, socket);
 	return 0;

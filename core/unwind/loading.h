@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The work of the process that loads tables (core/unwind/loader.h): the kernel tells it what
- * processes map, and the programs tell it what their walks lacked; its children read files, and it
- * fills the tables.
+ * The work of the process that loads tables (core/unwind/loader.h): the programs tell it which
+ * files their walks came to; its children read them, and it fills the tables.
  */
 #ifndef TRACEKIT_CORE_UNWIND_LOADING_H
 #define TRACEKIT_CORE_UNWIND_LOADING_H
@@ -16,12 +15,10 @@ struct unwind_maps;
 
 /* The state of the loader, as it reports it. */
 struct unwind_status {
-	uint32_t no_records;	/* why it does not hear what processes map: an errno, or 0 */
 	uint32_t nr_loaded;	/* files */
 	uint32_t nr_refused;	/* files that did not answer, or could not be read */
 	uint32_t out_of_memory; /* files for which no memory was left */
 	uint32_t no_modules;	/* files for which no module number was left */
-	uint32_t no_room;	/* how often there was no room for a process's mappings */
 	uint32_t failed;	/* why it could not begin: an errno, or 0 */
 	uint64_t memory;	/* bytes of tables */
 };
@@ -33,11 +30,12 @@ struct unwind_told {
 };
 
 /*
- * pids, maps and memory: as of unwind_loader__start(). A byte is written to socket when the files
+ * All but socket and told: as of unwind_loader__start(). A byte is written to socket when the files
  * of these processes are loaded. Returns 0 when socket is hung up, or a negative errno if it could
  * not begin.
  */
-int unwind_loading__run(const struct unwind_maps *maps, const struct pid_list *pids,
-			uint64_t memory, int socket, struct unwind_told *told);
+int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
+			const struct pid_list *pids, uint64_t memory, int socket,
+			struct unwind_told *told);
 
 #endif

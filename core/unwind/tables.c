@@ -25,13 +25,10 @@ static void *map_all(const struct bpf_map *map)
 
 static int map_maps(struct unwind_tables *tables)
 {
-	tables->mappings = map_all(tables->maps->mappings);
 	tables->modules = map_all(tables->maps->modules);
 	tables->pages = map_all(tables->maps->pages);
 	tables->written_rules = map_all(tables->maps->rules);
-	return tables->mappings && tables->modules && tables->pages && tables->written_rules ?
-		       0 :
-		       -errno;
+	return tables->modules && tables->pages && tables->written_rules ? 0 : -errno;
 }
 
 static void unmap(void *mapped, const struct bpf_map *map)
@@ -43,12 +40,9 @@ static void unmap(void *mapped, const struct bpf_map *map)
 int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *maps,
 			uint64_t memory)
 {
-	struct unwind_tables opened = {
-		.maps = maps, .memory_max = memory, .nr_units[UNIT_FREE] = SLICE_UNITS};
-	int err = grace__open(&opened.grace);
+	struct unwind_tables opened = {.maps = maps, .memory_max = memory};
+	int err = unwind_rules__init(&opened.rules);
 
-	if (!err)
-		err = unwind_rules__init(&opened.rules);
 	if (!err) {
 		opened.rule_numbers = calloc(UNWIND_RULES, sizeof(*opened.rule_numbers));
 		err = opened.rule_numbers ? 0 : -ENOMEM;
@@ -77,13 +71,11 @@ static void leave_shards(struct unwind_tables *tables, uint32_t before)
 void unwind_tables__close(struct unwind_tables *tables)
 {
 	leave_shards(tables, tables->nr_shard_maps);
-	unmap(tables->mappings, tables->maps->mappings);
 	unmap(tables->modules, tables->maps->modules);
 	unmap(tables->pages, tables->maps->pages);
 	unmap(tables->written_rules, tables->maps->rules);
 	free(tables->rule_numbers);
 	unwind_rules__release(&tables->rules);
-	grace__close(&tables->grace);
 	*tables = (struct unwind_tables){0};
 }
 
@@ -276,164 +268,10 @@ void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
 	__atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);
 }
 
-/* ---- processes ---- */
+/* ---- files ---- */
 
-static uint32_t units_of(uint32_t nr)
+int unwind_tables__put_file(struct unwind_tables *tables, const struct mapped_file *file,
+			    uint32_t module)
 {
-	return (nr + SLICE_UNIT - 1) / SLICE_UNIT;
-}
-
-/*
- * The first of nr units in a row whose states are not above highest; SLICE_UNITS if there are none.
- */
-static uint32_t find_units(const struct unwind_tables *tables, uint32_t nr, enum unit_state highest)
-{
-	uint32_t found = 0;
-
-	for (uint32_t i = 0; i < SLICE_UNITS; i++) {
-		found = tables->units[i] <= highest ? found + 1 : 0;
-		if (found == nr)
-			return i + 1 - nr;
-	}
-	return SLICE_UNITS;
-}
-
-/* Set the state of units that are all in one state. */
-static void set_units(struct unwind_tables *tables, uint32_t first, uint32_t nr,
-		      enum unit_state state)
-{
-	tables->nr_units[tables->units[first]] -= nr;
-	tables->nr_units[state] += nr;
-	memset(tables->units + first, state, nr);
-}
-
-static void put_to_rest(struct unwind_tables *tables, struct unwind_slice *slice)
-{
-	if (slice->users && --*slice->users == 0) {
-		set_units(tables, slice->first / SLICE_UNIT, units_of(slice->nr), UNIT_RESTING);
-		free(slice->users);
-	}
-	*slice = (struct unwind_slice){0};
-}
-
-/* End the rest of all units that rest: they can be used again. */
-static int end_rest(struct unwind_tables *tables)
-{
-	int err = grace__wait(&tables->grace);
-
-	for (uint32_t i = 0; i < SLICE_UNITS && !err; i++)
-		if (tables->units[i] == UNIT_RESTING)
-			set_units(tables, i, 1, UNIT_FREE);
-	return err;
-}
-
-/*
- * To end a rest is to wait for milliseconds. So end it for many slices at once: when more units
- * rest than are free, or when nr units have no room, but will have it then.
- */
-static bool has_rested_enough(const struct unwind_tables *tables, uint32_t nr)
-{
-	return tables->nr_units[UNIT_RESTING] > tables->nr_units[UNIT_FREE] ||
-	       (find_units(tables, nr, UNIT_FREE) == SLICE_UNITS &&
-		find_units(tables, nr, UNIT_RESTING) < SLICE_UNITS);
-}
-
-/*
- * First fit: used units stay together at the beginning, and free ones behind them, for large
- * slices. Free neighbours need not be joined.
- */
-static int find_slice(struct unwind_tables *tables, uint32_t nr, struct unwind_slice *slice)
-{
-	uint32_t nr_units = units_of(nr), first;
-	int err = 0;
-
-	if (has_rested_enough(tables, nr_units))
-		err = end_rest(tables);
-	first = find_units(tables, nr_units, UNIT_FREE);
-	if (first == SLICE_UNITS)
-		return err ? err : -ENOSPC;
-	set_units(tables, first, nr_units, UNIT_USED);
-	slice->first = first * SLICE_UNIT;
-	return 0;
-}
-
-/* Take a slice for one user. */
-static int take_slice(struct unwind_tables *tables, uint32_t nr, struct unwind_slice *slice)
-{
-	uint32_t *users = malloc(sizeof(*users));
-	int err = users ? find_slice(tables, nr, slice) : -ENOMEM;
-
-	if (err) {
-		free(users);
-		return err;
-	}
-	*users = 1;
-	slice->nr = nr;
-	slice->users = users;
-	return 0;
-}
-
-static int point_to_slice(struct unwind_tables *tables, uint32_t tgid,
-			  const struct unwind_slice *slice, uint64_t since)
-{
-	const struct unwind_process process = {
-		.first = slice->first, .nr = slice->nr, .tgid = tgid, .since = since};
-
-	return update(tables->maps->processes, tgid, &process);
-}
-
-static bool has_mappings(const struct unwind_tables *tables, const struct unwind_slice *slice,
-			 const struct unwind_mapping *mappings, uint32_t nr)
-{
-	return slice->users && slice->nr == nr &&
-	       !memcmp(tables->mappings + slice->first, mappings, nr * sizeof(*mappings));
-}
-
-static int write_slice(struct unwind_tables *tables, const struct unwind_mapping *mappings,
-		       uint32_t nr, struct unwind_slice *slice)
-{
-	int err = nr && nr <= UNWIND_MAPPINGS_MAX ? take_slice(tables, nr, slice) : -ENOSPC;
-
-	if (!err)
-		memcpy(tables->mappings + slice->first, mappings, nr * sizeof(*mappings));
-	return err;
-}
-
-/* If only the time has changed (mprotect() of code that a JIT makes), the slice stays. */
-int unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
-			       const struct unwind_mapping *mappings, uint32_t nr, uint64_t since,
-			       struct unwind_slice *slice)
-{
-	struct unwind_slice old = {0};
-	int err = 0;
-
-	if (!has_mappings(tables, slice, mappings, nr)) {
-		old = *slice;
-		*slice = (struct unwind_slice){0};
-		err = write_slice(tables, mappings, nr, slice);
-	}
-	if (!err)
-		err = point_to_slice(tables, tgid, slice, since);
-	if (err)
-		unwind_tables__remove_process(tables, tgid, slice);
-	put_to_rest(tables, &old);
-	return err;
-}
-
-int unwind_tables__share_process(struct unwind_tables *tables, uint32_t tgid,
-				 const struct unwind_slice *parent, uint64_t since,
-				 struct unwind_slice *slice)
-{
-	put_to_rest(tables, slice);
-	*slice = *parent;
-	++*slice->users;
-	return point_to_slice(tables, tgid, slice, since);
-}
-
-void unwind_tables__remove_process(struct unwind_tables *tables, uint32_t tgid,
-				   struct unwind_slice *slice)
-{
-	/* The process is not there if it has just ended, or become another program. */
-	(void)bpf_map_delete_elem(bpf_map__fd(tables->maps->processes), &tgid);
-	put_to_rest(tables, slice);
+	return bpf_map_update_elem(bpf_map__fd(tables->maps->files), file, &module, BPF_ANY);
 }

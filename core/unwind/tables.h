@@ -14,32 +14,13 @@
 
 #include "bpf/unwind_rule.h"
 #include "bpf/unwind_tables.h"
-#include "core/kernel/grace.h"
 #include "sym/cfi/table.h"
 
 struct bpf_map;
 
 /* The maps of a loaded object. */
 struct unwind_maps {
-	struct bpf_map *processes, *mappings, *modules, *pages, *rules, *shards, *requests, *asked,
-		*replaced;
-};
-
-/* Slices of unwind_mappings are whole units of so many. */
-#define SLICE_UNIT  8
-#define SLICE_UNITS (UNWIND_MAPPINGS / SLICE_UNIT)
-
-enum unit_state {
-	UNIT_FREE,
-	UNIT_RESTING, /* no process has it any more, but programs may still be reading it */
-	UNIT_USED,
-	NR_UNIT_STATES,
-};
-
-/* The mappings of a process, and of those that it has forked; all zero is none. */
-struct unwind_slice {
-	uint32_t first, nr;
-	uint32_t *users;
+	struct bpf_map *files, *modules, *pages, *rules, *shards, *requests, *asked, *identified;
 };
 
 struct unwind_shard_map {
@@ -54,14 +35,12 @@ struct unwind_place {
 
 struct unwind_tables {
 	const struct unwind_maps *maps; /* borrowed */
-	struct grace grace;
-	uint64_t memory, memory_max; /* bytes of shards */
+	uint64_t memory, memory_max;	/* bytes of shards */
 	struct unwind_rules rules;
 	size_t nr_written_rules;
 	uint32_t nr_modules, nr_pages;
 
 	/* The contents of the maps, mapped. */
-	struct unwind_mapping *mappings;
 	struct unwind_module *modules;
 	struct unwind_page *pages;
 	struct unwind_rule *written_rules;
@@ -76,10 +55,6 @@ struct unwind_tables {
 	uint64_t nr_coming_rows; /* at most */
 	uint16_t *rule_numbers;	 /* by the numbers of the table */
 	uint32_t nr_rule_numbers;
-
-	/* Mappings. */
-	uint8_t units[SLICE_UNITS];	   /* enum unit_state */
-	uint32_t nr_units[NR_UNIT_STATES]; /* how many are in each state */
 };
 
 /* memory: for rows, in bytes. Returns 0 or a negative errno. */
@@ -102,20 +77,10 @@ void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
 			       enum unwind_module_state state);
 
 /*
- * Write the mappings that a process had at the time since, sorted and disjoint, in the place of
- * those of *slice, if that is not all zero. Returns 0, -ENOSPC, or another negative errno: then the
- * tables know nothing of it.
+ * From now on walks find the module of a file, or UNWIND_NO_MODULE. Returns 0 or a negative errno.
  */
-int unwind_tables__put_process(struct unwind_tables *tables, uint32_t tgid,
-			       const struct unwind_mapping *mappings, uint32_t nr, uint64_t since,
-			       struct unwind_slice *slice);
-
-/* The same for a forked process: it shares its parent's slice, which must not be all zero. */
-int unwind_tables__share_process(struct unwind_tables *tables, uint32_t tgid,
-				 const struct unwind_slice *parent, uint64_t since,
-				 struct unwind_slice *slice);
-void unwind_tables__remove_process(struct unwind_tables *tables, uint32_t tgid,
-				   struct unwind_slice *slice);
+int unwind_tables__put_file(struct unwind_tables *tables, const struct mapped_file *file,
+			    uint32_t module);
 
 /*
  * Fill the index of a page in front of its rows, as struct unwind_page has it: for each KB, which

@@ -13,6 +13,7 @@
 #include "core/kernel/types.h"
 #include "core/options/trace_options.h"
 #include "core/unwind/end.h"
+#include "core/unwind/identify.h"
 #include "core/unwind/loader.h"
 #include "core/unwind/tables.h"
 #include "sym/util/array.h"
@@ -31,8 +32,7 @@ struct unwinding {
 	struct unwind_maps maps;
 	struct pid_list pids;
 	uint64_t memory;
-	struct bpf_program *forget_on_exec;
-	struct bpf_link *link; /* of forget_on_exec */
+	struct bpf_program *identify;
 	struct unwind_loader *loader;
 };
 
@@ -42,15 +42,14 @@ static int find_maps(struct unwinding *unwinding, const struct bpf_object *objec
 		const char *name;
 		struct bpf_map **map;
 	} wanted[] = {
-		{"unwind_processes", &unwinding->maps.processes},
-		{"unwind_mappings", &unwinding->maps.mappings},
+		{"unwind_files", &unwinding->maps.files},
 		{"unwind_modules", &unwinding->maps.modules},
 		{"unwind_pages", &unwinding->maps.pages},
 		{"unwind_rules", &unwinding->maps.rules},
 		{"unwind_shards", &unwinding->maps.shards},
 		{"unwind_requests", &unwinding->maps.requests},
 		{"unwind_asked", &unwinding->maps.asked},
-		{"unwind_replaced", &unwinding->maps.replaced},
+		{"identified", &unwinding->maps.identified},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
@@ -58,8 +57,8 @@ static int find_maps(struct unwinding *unwinding, const struct bpf_object *objec
 		if (!*wanted[i].map)
 			return -ENOENT;
 	}
-	unwinding->forget_on_exec = bpf_object__find_program_by_name(object, "forget_on_exec");
-	return unwinding->forget_on_exec ? 0 : -ENOENT;
+	unwinding->identify = bpf_object__find_program_by_name(object, "identify_mapping");
+	return unwinding->identify ? 0 : -ENOENT;
 }
 
 /*
@@ -68,9 +67,8 @@ static int find_maps(struct unwinding *unwinding, const struct bpf_object *objec
  */
 static void switch_off(const struct unwind_maps *maps)
 {
-	struct bpf_map *const sized[] = {maps->processes, maps->mappings, maps->modules,
-					 maps->pages,	  maps->rules,	  maps->asked,
-					 maps->replaced};
+	struct bpf_map *const sized[] = {maps->files, maps->modules, maps->pages, maps->rules,
+					 maps->asked};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sized); i++)
 		bpf_map__set_max_entries(sized[i], 1);
@@ -79,6 +77,34 @@ static void switch_off(const struct unwind_maps *maps)
 static bool uses_tables(const struct unwinding *unwinding)
 {
 	return unwinding->method == UNWIND_AUTO || unwinding->method == UNWIND_DWARF;
+}
+
+static bool has_sysfs(void)
+{
+	CLEANUP_CLOSE int fd = kernel_fs__open(KERNEL_FS_SYS);
+
+	return fd >= 0;
+}
+
+/* Without the kernel's types nobody knows in which file a frame is: then only frame pointers help.
+ */
+static void find_mappings(struct unwinding *unwinding, struct trace_config *config)
+{
+	int err = mapping_layout__read(&config->mapping);
+	const char *reason = "the kernel does not tell where it keeps mappings (BTF)";
+	const char *help = "";
+
+	if (!err)
+		return;
+	unwinding->method = UNWIND_FRAME_POINTERS;
+	if (err == -ESRCH && has_sysfs()) {
+		reason = "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)";
+	} else if (err == -ESRCH) {
+		reason = "/sys is not mounted, where the kernel's types are (BTF)";
+		help = "; mount it, or run with CAP_SYS_ADMIN";
+	}
+	message("%s: user stacks are walked by frame pointers, and end where a function has none%s",
+		reason, help);
 }
 
 int unwinding__configure(struct unwinding **out, const struct trace_options *options,
@@ -98,11 +124,13 @@ int unwinding__configure(struct unwinding **out, const struct trace_options *opt
 	unwinding->memory = options->unwind_memory;
 	unwinding->user_stacks = config->user_stacks;
 	unwinding->method = config->user_stacks ? options->unwind : UNWIND_OFF;
+	if (uses_tables(unwinding))
+		find_mappings(unwinding, config);
 	config->unwind_tables = uses_tables(unwinding);
 	config->frame_pointers = unwinding->method != UNWIND_DWARF;
 	if (config->unwind_tables) {
 		config->has_task_pt_regs = task_registers__can_be_had();
-		bpf_program__set_autoload(unwinding->forget_on_exec, true);
+		bpf_program__set_autoload(unwinding->identify, true);
 	} else {
 		switch_off(&unwinding->maps);
 	}
@@ -115,7 +143,6 @@ void unwinding__free(struct unwinding *unwinding)
 	if (!unwinding)
 		return;
 	unwind_loader__stop(unwinding->loader);
-	bpf_link__destroy(unwinding->link);
 	free(unwinding->pids.pids);
 	free(unwinding);
 }
@@ -123,16 +150,14 @@ void unwinding__free(struct unwinding *unwinding)
 int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *error)
 {
 	struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
-	int err = 0;
+	struct unwind_identifier identifier;
+	int err;
 
 	if (!uses_tables(unwinding))
 		return 0;
-	unwinding->link = bpf_program__attach(unwinding->forget_on_exec);
-	if (!unwinding->link)
-		err = -errno;
-	if (!err)
-		err = unwind_loader__start(&unwinding->loader, &unwinding->maps, &unwinding->pids,
-					   unwinding->memory);
+	identifier = file_identifier(unwinding->identify, unwinding->maps.identified);
+	err = unwind_loader__start(&unwinding->loader, &unwinding->maps, &identifier,
+				   &unwinding->pids, unwinding->memory);
 	if (err)
 		return error__set(error, err,
 				  "cannot load call-frame information: %s; use --unwind=fp",
@@ -171,14 +196,9 @@ static void say_status(const struct unwinding *unwinding, const struct unwind_st
 			"since then",
 			status->failed ? ": " : "",
 			status->failed ? strerror((int)status->failed) : "");
-	if (status->no_modules || status->no_room)
-		message("there was no room for all that is mapped (%" PRIu32 " files, %" PRIu32
-			" times for a process); stacks there are not complete",
-			status->no_modules, status->no_room);
-	if (status->no_records)
-		message("what processes map meanwhile is not known: %s; stacks of those that "
-			"change are not complete",
-			strerror((int)status->no_records));
+	if (status->no_modules)
+		message("there was no room for %" PRIu32 " files; stacks there are not complete",
+			status->no_modules);
 	if (status->out_of_memory)
 		message("call-frame information of %" PRIu32 " files had no room; give more by "
 			"--unwind-memory",
@@ -187,13 +207,6 @@ static void say_status(const struct unwinding *unwinding, const struct unwind_st
 		message("call-frame information of %" PRIu32 " files did not answer, or could not "
 			"be read",
 			status->nr_refused);
-}
-
-static bool has_sysfs(void)
-{
-	CLEANUP_CLOSE int fd = kernel_fs__open(KERNEL_FS_SYS);
-
-	return fd >= 0;
 }
 
 static void say_walks(const struct unwinding *unwinding, const struct event_counters *counters,
@@ -222,9 +235,6 @@ static void say_walks(const struct unwinding *unwinding, const struct event_coun
 	else if (stopped)
 		message("%" PRIu64 " of %" PRIu64 " user stacks are not complete: %s", stopped, all,
 			reasons);
-	if (walks[UNWIND_IN_KERNEL] && !has_sysfs())
-		message("/sys is not mounted: without the kernel's types in it the registers of "
-			"threads in the kernel are not known; mount it, or run with CAP_SYS_ADMIN");
 }
 
 void unwinding__say(const struct unwinding *unwinding, const struct event_counters *counters,

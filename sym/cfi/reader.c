@@ -3,19 +3,24 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "bpf/unwind_tables.h"
 #include "sym/child/reader_child.h"
 #include "sym/process/file_identity.h"
+#include "sym/process/mounts.h"
 #include "sym/process/process.h"
+#include "sym/process/rooted.h"
 #include "sym/process/vdso.h"
+#include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/text.h"
 
@@ -45,52 +50,26 @@ int unwind_identity__read(struct unwind_identity *identity, int fd)
 	return 0;
 }
 
-/* ---- watches ---- */
-
-/* Written to, also through memory that is mapped; truncated, or linked to; deleted for good. */
-#define MAY_BE_ANOTHER (IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF)
-
-int unwind_watches__open(void)
-{
-	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* A file that was told of is not told of again: it is to be looked at anew. */
-bool unwind_watches__next(int watches, int *watch)
-{
-	struct inotify_event event; /* of files, not of what is in a folder: it has no name */
-
-	if (read(watches, &event, sizeof(event)) != sizeof(event))
-		return false;
-	*watch = event.mask & IN_Q_OVERFLOW ? 0 : event.wd;
-	if (!(event.mask & (IN_IGNORED | IN_Q_OVERFLOW)))
-		(void)inotify_rm_watch(watches, event.wd);
-	return true;
-}
-
-/* In a child, whose watches are descriptor 1. Returns 0 if nobody will tell. */
-static int32_t watch(int fd)
-{
-	char path[32];
-	int added;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	added = inotify_add_watch(1, path, MAY_BE_ANOTHER);
-	return added < 0 ? 0 : added;
-}
-
 /* ---- files ---- */
 
-/* Watch the file before looking at it. */
-static int look_at_file(int fd, struct unwind_mapped *mapped)
+/* Of file systems with huge pages one would be taken, and they have no programs. */
+static int identify(int fd, const struct unwind_identifier *identifier, struct mapped_file *file)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs))
+		return -errno;
+	return fs.f_type == HUGETLBFS_MAGIC ? -ENOTSUP : identifier->identify(fd, file);
+}
+
+static int look_at_file(int fd, const struct unwind_identifier *identifier,
+			struct unwind_mapped *mapped)
 {
 	char magic[SELFMAG];
-	int err;
+	int err = identify(fd, identifier, &mapped->file);
 
-	mapped->watch = watch(fd);
-	err = unwind_identity__read(&mapped->identity, fd);
+	if (!err)
+		err = unwind_identity__read(&mapped->identity, fd);
 	if (err)
 		return err;
 	mapped->source = pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
@@ -105,6 +84,7 @@ static int look_at_file(int fd, struct unwind_mapped *mapped)
 struct mappings_job {
 	pid_t pid;
 	const struct avoided_devices *avoided;
+	const struct unwind_identifier *identifier;
 };
 
 static struct unwind_mapped without_file(const struct mapping *mapping)
@@ -123,12 +103,13 @@ static struct unwind_mapped without_file(const struct mapping *mapping)
 }
 
 static void look_at_mapping(struct unwind_mapped *mapped, const struct process *process,
-			    const struct mapping *mapping)
+			    const struct mapping *mapping,
+			    const struct unwind_identifier *identifier)
 {
 	CLEANUP_CLOSE int fd = process__open_file(process, mapping);
 
 	if (fd >= 0)
-		(void)look_at_file(fd, mapped);
+		(void)look_at_file(fd, identifier, mapped);
 }
 
 /*
@@ -151,7 +132,7 @@ static void send_mappings(const void *context)
 
 		reader_child__write(&mapped.device, sizeof(mapped.device));
 		if (mapped.inode && !avoided_devices__has(job->avoided, mapped.device))
-			look_at_mapping(&mapped, &process, mapping);
+			look_at_mapping(&mapped, &process, mapping, job->identifier);
 		reader_child__write(&mapped, sizeof(mapped));
 	}
 }
@@ -180,15 +161,17 @@ static int receive_mappings(struct reader_child *child, struct unwind_mapped **o
 	return result;
 }
 
-int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided, int watches,
+int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
+			    const struct unwind_identifier *identifier,
 			    struct unwind_mapped **mapped)
 {
-	const struct mappings_job job = {.pid = pid, .avoided = avoided};
+	const struct mappings_job job = {.pid = pid, .avoided = avoided, .identifier = identifier};
 
 	for (;;) {
 		uint64_t device = makedev(1, 0); /* none is touched before the first */
 		struct reader_child child;
-		int result = reader_child__start(&child, send_mappings, &job, watches);
+		int result = reader_child__start(&child, send_mappings, &job, identifier->fds,
+						 ARRAY_SIZE(identifier->fds));
 
 		if (result)
 			return result;
@@ -199,48 +182,96 @@ int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided, int watc
 	}
 }
 
-/* ---- names of the kernel ---- */
+/* ---- files that nobody has mapped ---- */
 
-struct identity_answer {
+struct find_job {
+	const struct unwind_mapped *mapped;
+	const struct unwind_identifier *identifier;
+};
+
+struct find_answer {
 	int32_t result;
 	uint32_t reserved;
 	struct unwind_mapped mapped;
 };
 
-static int identify(struct unwind_mapped *mapped)
+/* Returns 0 if the wanted file is there. */
+static int look_at_path(const char *path, const struct find_job *job, struct unwind_mapped *mapped)
 {
-	const struct process nobody = {0};
-	const struct mapping mapping = {
-		.device = mapped->device, .inode = mapped->inode, .path = mapped->path};
-	CLEANUP_CLOSE int fd = process__open_file(&nobody, &mapping);
+	struct stat st;
+	CLEANUP_CLOSE int fd = rooted__open(ROOTED_OURS, path, &st);
+	int err;
 
-	return fd < 0 ? fd : look_at_file(fd, mapped);
+	if (fd < 0)
+		return fd;
+	*mapped = *job->mapped;
+	err = look_at_file(fd, job->identifier, mapped);
+	if (err)
+		return err;
+	if (memcmp(&mapped->file, &job->mapped->file, sizeof(mapped->file)))
+		return -ESTALE;
+	mapped->device = st.st_dev;
+	mapped->inode = st.st_ino;
+	unwind_path__set(mapped->path, path);
+	return 0;
 }
 
-static void send_identity(const void *context)
+/*
+ * On a mount of overlayfs the place can be that on the file system below, behind the directory that
+ * is a layer; before Linux 6.8 it is that in the overlay.
+ */
+static int look_in_mount(const struct mount *mount, const struct find_job *job,
+			 struct unwind_mapped *mapped)
 {
-	const struct unwind_mapped *mapped = context;
-	struct identity_answer answer = {.mapped = *mapped};
+	const char *place = job->mapped->path;
+	char path[PATH_MAX];
+	int err = -ENOENT;
 
-	answer.result = identify(&answer.mapped);
+	for (; place && err; place = mount->is_overlay ? strchr(place + 1, '/') : NULL)
+		if (mount__path(mount, place, path))
+			err = look_at_path(path, job, mapped);
+	return err;
+}
+
+static int look_where_mounted(const struct find_job *job, struct unwind_mapped *mapped)
+{
+	uint32_t device = job->mapped->file.device;
+	CLEANUP(mounts__release) struct mounts mounts = {0};
+	int err = mounts__read(&mounts, makedev(device >> 20, device & 0xfffff));
+
+	for (size_t i = 0; i < mounts.nr && !err; i++)
+		if (look_in_mount(&mounts.items[i], job, mapped) == 0)
+			return 0;
+	return err ? err : -ENOENT;
+}
+
+static void send_found(const void *context)
+{
+	const struct find_job *job = context;
+	struct find_answer answer = {0};
+
+	answer.result = look_where_mounted(job, &answer.mapped);
 	reader_child__write(&answer, sizeof(answer));
 }
 
-int unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided,
-			    int watches)
+int unwind_reader__find(struct unwind_mapped *mapped, struct avoided_devices *avoided,
+			const struct unwind_identifier *identifier)
 {
-	struct identity_answer answer;
+	const struct find_job job = {.mapped = mapped, .identifier = identifier};
+	uint64_t device = makedev(mapped->file.device >> 20, mapped->file.device & 0xfffff);
+	struct find_answer answer;
 	struct reader_child child;
-	int err = avoided_devices__has(avoided, mapped->device) ?
+	int err = avoided_devices__has(avoided, device) ?
 			  -ETIMEDOUT :
-			  reader_child__start(&child, send_identity, mapped, watches);
+			  reader_child__start(&child, send_found, &job, identifier->fds,
+					      ARRAY_SIZE(identifier->fds));
 
 	if (err)
 		return err;
 	err = reader_child__read(&child, &answer, sizeof(answer));
 	reader_child__stop(&child);
 	if (err == -ETIMEDOUT)
-		(void)avoided_devices__add(avoided, mapped->device);
+		(void)avoided_devices__add(avoided, device);
 	if (err || answer.result)
 		return err ? err : answer.result < 0 ? answer.result : -EPROTO;
 	*mapped = answer.mapped;

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bpf/abi.h"
+
 struct avoided_devices;
 
 /*
@@ -35,27 +37,26 @@ enum unwind_source {
 };
 
 /*
- * inotify(7) tells there when a file that was looked at may be another one: it was written to, or
- * deleted, so that another file can get the inode. Returns a descriptor or a negative errno.
+ * How the kernel tells files apart (bpf/mapping.bpf.h), which stat() does not always know. identify
+ * is called in a child, which has fds as descriptors 1 and 2, with a regular file. It returns 0 or
+ * a negative errno.
  */
-int unwind_watches__open(void);
-
-/*
- * *watch becomes the watch, now gone, of the next file that may be another one; 0: perhaps any of
- * them. Returns false if there is none.
- */
-bool unwind_watches__next(int watches, int *watch);
+struct unwind_identifier {
+	int (*identify)(int fd, struct mapped_file *file);
+	int fds[2];
+};
 
 #define UNWIND_PATH_MAX 256
 
 /* Executable memory. All of it is of fixed size: it goes through a pipe. */
 struct unwind_mapped {
-	uint64_t start, end;	/* addresses */
-	uint64_t offset;	/* of start in the file */
-	uint64_t device, inode; /* as the kernel shows them, which need not be those of stat() */
+	uint64_t start, end;	 /* addresses */
+	uint64_t offset;	 /* of start in the file */
+	uint64_t device, inode;	 /* as the kernel shows them, which need not be those of stat() */
+	struct mapped_file file; /* of all but UNWIND_SOURCE_NONE */
 	struct unwind_identity identity; /* of UNWIND_SOURCE_FILE and _OTHER */
 	uint32_t source;		 /* enum unwind_source */
-	int32_t watch;		    /* tells when the file may be another one; 0: nobody does */
+	uint32_t reserved;
 	char path[UNWIND_PATH_MAX]; /* as the kernel shows it, by unwind_path__set() */
 };
 
@@ -65,20 +66,21 @@ void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole);
 /*
  * The mappings of a process, sorted and disjoint; UNWIND_MAPPINGS_MAX at most, more are left out.
  * Files of file systems that are avoided are UNWIND_SOURCE_NONE; file systems that do not answer
- * are avoided from then on. watches may be negative. *mapped is the caller's to free. Returns how
- * many, -ESRCH if the process has ended, -ETIMEDOUT if it does not answer, -ETIME if it took too
- * long, or another negative errno.
+ * are avoided from then on. *mapped is the caller's to free. Returns how many, -ESRCH if the
+ * process has ended, -ETIMEDOUT if it does not answer, -ETIME if it took too long, or another
+ * negative errno.
  */
-int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided, int watches,
+int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
+			    const struct unwind_identifier *identifier,
 			    struct unwind_mapped **mapped);
 
 /*
- * Find the file that a kernel record has named, of a process that may have gone by now: it must
- * have the device and inode of mapped, and its path in our own root. Fills in what it is. Returns
- * 0, -ESTALE if it is another one, -ETIMEDOUT if it is avoided, also from now on, or another
+ * Find a file that no process has mapped any more: mapped->file says which one, mapped->path where
+ * it is below the root of its file system. It is opened where that is mounted. Fills in the rest.
+ * Returns 0, -ENOENT if it is not there, -ETIMEDOUT if it is avoided, also from now on, or another
  * negative errno.
  */
-int unwind_reader__identify(struct unwind_mapped *mapped, struct avoided_devices *avoided,
-			    int watches);
+int unwind_reader__find(struct unwind_mapped *mapped, struct avoided_devices *avoided,
+			const struct unwind_identifier *identifier);
 
 #endif

@@ -237,7 +237,7 @@ int unwind_table_reader__start(struct unwind_table_reader **out, pid_t pid,
 	reader->avoided = avoided;
 	reader->device = mapped->device;
 	reader->err = 0;
-	err = reader_child__start(&reader->child, send_table, &job, -1);
+	err = reader_child__start(&reader->child, send_table, &job, NULL, 0);
 	if (err)
 		free(reader);
 	else

@@ -54,13 +54,18 @@ static void note_end(pid_t pid)
 
 /* ---- in the child ---- */
 
-_Noreturn static void be_child(int out, int kept, void (*run)(const void *job), const void *job)
+_Noreturn static void be_child(int out, const int *kept, size_t nr_kept,
+			       void (*run)(const void *job), const void *job)
 {
-	const int fds[] = {out, kept};
+	int fds[1 + READER_CHILD_KEPT_MAX] = {out};
 
 	child__begin();
 	signal(SIGPIPE, SIG_DFL); /* the child ends when nobody reads */
-	if (descriptors__keep(fds, kept < 0 ? 1 : 2))
+	if (nr_kept > READER_CHILD_KEPT_MAX)
+		_exit(1);
+	for (size_t i = 0; i < nr_kept; i++)
+		fds[1 + i] = kept[i];
+	if (descriptors__keep(fds, 1 + nr_kept))
 		_exit(1);
 	run(job);
 	_exit(0);
@@ -82,7 +87,7 @@ void reader_child__write(const void *bytes, size_t size)
 /* ---- in the parent ---- */
 
 int reader_child__start(struct reader_child *child, void (*run)(const void *job), const void *job,
-			int kept)
+			const int *kept, size_t nr_kept)
 {
 	int fds[2];
 
@@ -91,7 +96,7 @@ int reader_child__start(struct reader_child *child, void (*run)(const void *job)
 	(void)fcntl(fds[1], F_SETPIPE_SZ, PIPE_SIZE); /* else it is a little slower */
 	child->pid = fork();
 	if (child->pid == 0)
-		be_child(fds[1], kept, run, job);
+		be_child(fds[1], kept, nr_kept, run, job);
 	note_start(child->pid);
 	child->fd = fds[0];
 	child->nr = child->next = 0;

@@ -22,13 +22,16 @@ struct reader_child {
 	size_t nr, next;
 };
 
+/* Descriptors that a child can have besides its pipe. */
+#define READER_CHILD_KEPT_MAX 4
+
 /*
- * Have a child call run(job). Its only descriptors are the pipe as 0, and a copy of kept as 1 if
- * kept is not negative. It ends when run() returns, and has some seconds from now on. Returns 0 or
- * a negative errno.
+ * Have a child call run(job). Its only descriptors are the pipe as 0, and copies of the nr_kept in
+ * kept from 1 on. It ends when run() returns, and has some seconds from now on. Returns 0 or a
+ * negative errno.
  */
 int reader_child__start(struct reader_child *child, void (*run)(const void *job), const void *job,
-			int kept);
+			const int *kept, size_t nr_kept);
 
 /* In the child: write all of it to the parent; does not return if that cannot be done. */
 void reader_child__write(const void *bytes, size_t size);

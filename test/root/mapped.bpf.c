@@ -15,6 +15,7 @@ __noinline int look_up_one(__u64 mm, __u32 number)
 {
 	struct answer *answer = &answers[number % ADDRESSES];
 
+	mapping__find_vma(&search, mapping__root(mm), addresses[number % ADDRESSES]);
 	answer->outcome = mapping__find(&search, mm, addresses[number % ADDRESSES]);
 	answer->changing = search.changing;
 	answer->found = search.found;

@@ -41,7 +41,8 @@
 struct line {
 	uint64_t start, end, offset, inode;
 	dev_t device;
-	bool special; /* [vdso]: no file, but a name */
+	bool executable;
+	bool vdso;
 };
 
 static size_t page;
@@ -76,17 +77,18 @@ static void parse_maps(char *text)
 	for (char *at = strtok_r(text, "\n", &rest); at; at = strtok_r(NULL, "\n", &rest)) {
 		struct line line = {0};
 		unsigned int major, minor;
-		char name = 0;
+		char mode[5];
 
-		if (sscanf(at, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %" SCNu64 " %c",
-			   &line.start, &line.end, &line.offset, &major, &minor, &line.inode,
-			   &name) < 6)
+		if (sscanf(at, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64,
+			   &line.start, &line.end, mode, &line.offset, &major, &minor,
+			   &line.inode) < 7)
 			fail(at);
 		/* It is not among the mappings of the process. */
 		if (strstr(at, "[vsyscall]"))
 			continue;
 		line.device = makedev(major, minor);
-		line.special = name == '[';
+		line.executable = mode[2] == 'x';
+		line.vdso = strstr(at, "[vdso]");
 		lines = realloc(lines, (nr_lines + 1) * sizeof(*lines));
 		if (!lines)
 			fail("realloc");
@@ -174,8 +176,11 @@ static bool is_right(int pid, uint64_t address, const struct answer *answer)
 
 	if (!line)
 		return answer->outcome == MAPPING_NONE;
-	if (found->start != line->start || found->end != line->end)
+	if (found->start != line->start || found->end != line->end ||
+	    !found->executable != !line->executable)
 		return false;
+	if (line->vdso)
+		return answer->outcome == MAPPING_OF_FILE && !found->offset && !found->file.inode;
 	if (!line->inode)
 		return answer->outcome == MAPPING_ANONYMOUS;
 	return answer->outcome == MAPPING_OF_FILE && found->offset == line->offset &&
@@ -384,7 +389,8 @@ static long compare_changing(struct mapped_bpf *skeleton, int iterator, long num
 			meanwhile += answer->changing;
 			if (is_place_in_file(i % STAY, address, answer))
 				right++;
-			else if (answer->changing)
+			else if (answer->outcome == MAPPING_TORN ||
+				 (answer->changing && answer->outcome == MAPPING_NONE))
 				flagged++;
 			else if (answer->outcome == MAPPING_NONE)
 				missing++;

@@ -295,12 +295,12 @@ overwrite() {
 	refute grep -q 'user stacks' err
 }
 
-# loader_of PID: the child that loads tables, and has files watched, is in $loader.
+# loader_of PID: the child that loads tables, and has maps of BPF open, is in $loader.
 loader_of() {
 	local child
 	loader=
 	for child in $(pgrep -P "$1"); do
-		[[ $(readlink "/proc/$child/fd/"* 2>/dev/null) != *inotify* ]] || loader=$child
+		[[ $(readlink "/proc/$child/fd/"* 2>/dev/null) != *bpf-map* ]] || loader=$child
 	done
 	[ -n "$loader" ]
 }

@@ -22,50 +22,48 @@
 
 /* ---- maps ---- */
 
+/* The last of unwind_files. */
+struct module_of_file {
+	struct mapped_file file;
+	uint32_t module;
+};
+
 /* Each is a file, as some are mapped. */
 static struct fake {
 	size_t size, nr;
 	int fd;
 	void *values;
 } fakes[] = {
-	{.size = sizeof(struct unwind_process), .nr = 32}, /* by pid */
-	{.size = sizeof(struct unwind_mapping), .nr = UNWIND_MAPPINGS},
 	{.size = sizeof(struct unwind_module), .nr = UNWIND_MODULES},
 	{.size = sizeof(struct unwind_page), .nr = UNWIND_PAGES},
 	{.size = sizeof(struct unwind_rule), .nr = UNWIND_RULES},
 	{.size = sizeof(int), .nr = UNWIND_SHARD_MAPS},
+	{.size = sizeof(struct module_of_file), .nr = 1},
 };
 
 static const struct unwind_maps maps = {
-	.processes = (struct bpf_map *)&fakes[0],
-	.mappings = (struct bpf_map *)&fakes[1],
-	.modules = (struct bpf_map *)&fakes[2],
-	.pages = (struct bpf_map *)&fakes[3],
-	.rules = (struct bpf_map *)&fakes[4],
-	.shards = (struct bpf_map *)&fakes[5],
+	.modules = (struct bpf_map *)&fakes[0],
+	.pages = (struct bpf_map *)&fakes[1],
+	.rules = (struct bpf_map *)&fakes[2],
+	.shards = (struct bpf_map *)&fakes[3],
+	.files = (struct bpf_map *)&fakes[4],
 };
 
 /* The contents of the maps. */
-static struct unwind_process *processes;
-static struct unwind_mapping *mappings;
 static struct unwind_module *modules;
 static struct unwind_page *pages;
 static struct unwind_rule *rules;
 static int *shard_fds; /* of files, in the place of maps; 0: none */
+static struct module_of_file *last_file;
 
-static unsigned int nr_waits; /* for programs */
 static int update_error;
 
 int __wrap_bpf_map__fd(const struct bpf_map *map);
 __u32 __wrap_bpf_map__max_entries(const struct bpf_map *map);
 __u32 __wrap_bpf_map__value_size(const struct bpf_map *map);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
-int __wrap_bpf_map_delete_elem(int fd, const void *key);
 int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
 			  __u32 value_size, __u32 nr, const struct bpf_map_create_opts *options);
-int __wrap_grace__open(struct grace *grace);
-void __wrap_grace__close(struct grace *grace);
-int __wrap_grace__wait(const struct grace *grace);
 
 static void *open_fake(struct fake *fake)
 {
@@ -80,12 +78,11 @@ static void *open_fake(struct fake *fake)
 
 static void open_fakes(void)
 {
-	processes = open_fake(&fakes[0]);
-	mappings = open_fake(&fakes[1]);
-	modules = open_fake(&fakes[2]);
-	pages = open_fake(&fakes[3]);
-	rules = open_fake(&fakes[4]);
-	shard_fds = open_fake(&fakes[5]);
+	modules = open_fake(&fakes[0]);
+	pages = open_fake(&fakes[1]);
+	rules = open_fake(&fakes[2]);
+	shard_fds = open_fake(&fakes[3]);
+	last_file = open_fake(&fakes[4]);
 }
 
 static const struct fake *fake_of(int fd)
@@ -118,19 +115,18 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64
 	uint32_t number = *(const uint32_t *)key;
 
 	CHECK_INT(flags, BPF_ANY);
-	if (update_error || !CHECK(number < fake->nr))
-		return update_error ? update_error : -E2BIG;
+	if (update_error)
+		return update_error;
+	if (fake->values == last_file) {
+		memcpy(&last_file->file, key, sizeof(last_file->file));
+		memcpy(&last_file->module, value, sizeof(last_file->module));
+		return 0;
+	}
+	if (!CHECK(number < fake->nr))
+		return -E2BIG;
 	memcpy((char *)fake->values + number * fake->size, value, fake->size);
 	if (fake->values == shard_fds)
 		shard_fds[number] = dup(shard_fds[number]);
-	return 0;
-}
-
-int __wrap_bpf_map_delete_elem(int fd, const void *key)
-{
-	const struct fake *fake = fake_of(fd);
-
-	memset((char *)fake->values + *(const uint32_t *)key * fake->size, 0, fake->size);
 	return 0;
 }
 
@@ -143,24 +139,6 @@ int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_si
 	return ftruncate(fd, (off_t)value_size * nr) ? -1 : fd;
 }
 
-int __wrap_grace__open(struct grace *grace)
-{
-	*grace = (struct grace){0};
-	return 0;
-}
-
-void __wrap_grace__close(struct grace *grace)
-{
-	(void)grace;
-}
-
-int __wrap_grace__wait(const struct grace *grace)
-{
-	(void)grace;
-	nr_waits++;
-	return 0;
-}
-
 static void close_all(struct unwind_tables *tables)
 {
 	unwind_tables__close(tables);
@@ -169,7 +147,6 @@ static void close_all(struct unwind_tables *tables)
 			close(shard_fds[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(fakes); i++)
 		memset(fakes[i].values, 0, fakes[i].size * fakes[i].nr);
-	nr_waits = 0;
 	update_error = 0;
 }
 
@@ -184,11 +161,6 @@ static void open_tables(struct unwind_tables *tables, uint64_t memory)
 }
 
 /* ---- as the programs find it ---- */
-
-static const struct unwind_mapping *mapping_at(__u32 number)
-{
-	return number < UNWIND_MAPPINGS ? &mappings[number] : NULL;
-}
 
 static uint32_t rule_in_module(uint32_t number, uint64_t address)
 {
@@ -283,54 +255,6 @@ static void crowded_pages_test(void)
 		rows[nr + 1] = unwind_row(nr + 1, kb * 1024 + 1023);
 	}
 	check_page(rows, nr);
-}
-
-/* ---- mappings ---- */
-
-static void check_mappings(uint32_t nr)
-{
-	const struct unwind_process process = {.first = below(100), .nr = nr};
-	uint64_t end = 0x1000;
-	uint32_t wrong = 0;
-
-	for (uint32_t i = 0; i < nr; i++) {
-		uint64_t start = end + below(3) * 0x1000;
-
-		end = start + (1 + below(3)) * 0x1000;
-		mappings[process.first + i] = (struct unwind_mapping){.start = start, .end = end};
-	}
-	for (uint64_t address = 0, i = 0; address < end + 0x2000; address += 0x800) {
-		const struct unwind_mapping *found = search_mapping(&process, address, mapping_at);
-
-		while (i + 1 < nr && mappings[process.first + i + 1].start <= address)
-			i++;
-		wrong += found != &mappings[process.first + i];
-	}
-	tap_check(wrong == 0, __FILE__, __LINE__, "%u addresses differ with %u mappings", wrong,
-		  nr);
-}
-
-static void mappings_are_found_test(void)
-{
-	for (uint32_t nr = 1; nr <= UNWIND_MAPPINGS_MAX; nr += 1 + nr / 8)
-		check_mappings(nr);
-	check_mappings(UNWIND_MAPPINGS_MAX);
-}
-
-/* A process can put any number on its stack. */
-static void odd_addresses_test(void)
-{
-	static const uint64_t odd[] = {1ULL << 63, UINT64_MAX, (1ULL << 63) + 0x2000, INT64_MAX};
-	const struct unwind_process process = {.first = UNWIND_MAPPINGS, .nr = 1};
-
-	check_mappings(100);
-	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
-		const struct unwind_mapping *found = search_mapping(
-			&(struct unwind_process){.first = 0, .nr = 100}, odd[i], mapping_at);
-
-		CHECK(found && (odd[i] < found->start || odd[i] >= found->end));
-	}
-	CHECK(!search_mapping(&process, 0x1000, mapping_at));
 }
 
 /* ---- modules ---- */
@@ -596,327 +520,25 @@ static void more_rows_test(void)
 	CHECK_INT(unwind_tables__add_page(&tables, 2, rows, 1), -EPROTO);
 }
 
-/* ---- slices ---- */
+/* ---- files ---- */
 
-#define SINCE 1000
-
-static int put_since(struct unwind_tables *tables, uint32_t pid, uint32_t nr, uint64_t since,
-		     uint64_t base, struct unwind_slice *slice)
-{
-	static struct unwind_mapping all[UNWIND_MAPPINGS_MAX];
-
-	for (uint32_t i = 0; i < nr && i < UNWIND_MAPPINGS_MAX; i++)
-		all[i] = (struct unwind_mapping){.start = 0x1000 * i, .base = base, .module = pid};
-	return unwind_tables__put_process(tables, pid, all, nr, since, slice);
-}
-
-/* Put mappings of a process, never the same twice; returns the error. */
-static int put(struct unwind_tables *tables, uint32_t pid, uint32_t nr, struct unwind_slice *slice)
-{
-	static uint64_t base;
-
-	return put_since(tables, pid, nr, SINCE, ++base, slice);
-}
-
-/* Check that the process has the mappings that were put for owner. */
-static void check_shared(uint32_t pid, uint32_t owner, uint32_t nr)
-{
-	CHECK_INT(processes[pid].tgid, pid);
-	CHECK_INT(processes[pid].nr, nr);
-	for (uint32_t i = 0; i < nr; i++)
-		CHECK(mappings[processes[pid].first + i].module == owner &&
-		      mappings[processes[pid].first + i].start == 0x1000ULL * i);
-}
-
-static void check_process(uint32_t pid, uint32_t nr)
-{
-	check_shared(pid, pid, nr);
-	CHECK_INT(processes[pid].since, SINCE);
-}
-
-static void sizes_test(void)
-{
-	static const struct {
-		uint32_t nr, nr_units;
-	} sizes[] = {{1, 1}, {8, 1}, {9, 2}, {16, 2}, {1000, 125}, {UNWIND_MAPPINGS_MAX, 512}};
-	CLEANUP_TABLES struct unwind_tables tables;
-	struct unwind_slice slice = {0};
-
-	open_tables(&tables, SHARD);
-	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		CHECK_INT(put(&tables, 1, sizes[i].nr, &slice), 0);
-		CHECK_INT(slice.nr, sizes[i].nr);
-		CHECK_INT(slice.first, processes[1].first);
-		CHECK_INT(tables.nr_units[UNIT_USED], sizes[i].nr_units);
-		check_process(1, sizes[i].nr);
-	}
-	CHECK_INT(put(&tables, 1, UNWIND_MAPPINGS_MAX + 1, &slice), -ENOSPC);
-	CHECK_INT(slice.nr, 0);
-	CHECK_INT(processes[1].nr, 0);
-	CHECK_INT(put(&tables, 1, 0, &slice), -ENOSPC);
-}
-
-/* Put so many times, without waiting for programs, behind all that was put before. */
-static void put_without_waiting(struct unwind_tables *tables, struct unwind_slice *slice, int times)
-{
-	unsigned int nr = nr_waits;
-
-	for (int i = 0; i < times; i++) {
-		uint32_t behind = processes[1].first + processes[1].nr;
-
-		CHECK_INT(put(tables, 1, 3000, slice), 0);
-		CHECK(!processes[1].nr || processes[1].first >= behind);
-		CHECK_INT(nr_waits, nr);
-	}
-}
-
-/*
- * Mappings that a program may be reading are not overwritten before all programs have ended; that
- * is waited for when more of them rest than are free.
- */
-static void rest_test(void)
+static void put_file_test(void)
 {
 	CLEANUP_TABLES struct unwind_tables tables;
-	struct unwind_slice slices[3] = {0};
+	const struct mapped_file file = {.inode = 7, .device = 8, .generation = 9};
 
 	open_tables(&tables, SHARD);
-	CHECK_INT(put(&tables, 2, 3, &slices[2]), 0);
-	put_without_waiting(&tables, &slices[1], 6);
-	CHECK_INT(put(&tables, 1, 3000, &slices[1]), 0);
-	CHECK_INT(nr_waits, 1);
-	CHECK_INT(processes[1].first, SLICE_UNIT);
-	check_process(1, 3000);
-	check_process(2, 3);
-	/* All mappings that rested are free now. */
-	put_without_waiting(&tables, &slices[1], 4);
-	CHECK_INT(put(&tables, 1, 3000, &slices[1]), 0);
-	CHECK_INT(nr_waits, 2);
-	unwind_tables__remove_process(&tables, 1, &slices[1]);
-	CHECK(!slices[1].users);
-	CHECK_INT(processes[1].nr, 0);
-	check_process(2, 3);
-	unwind_tables__remove_process(&tables, 2, &slices[2]);
-}
-
-/* Programs that start and end, each with few mappings, then more, leave room for large ones. */
-static void many_starts_test(void)
-{
-	static const uint32_t sizes[] = {8, 16, 128, 1000, UNWIND_MAPPINGS_MAX};
-	CLEANUP_TABLES struct unwind_tables tables;
-	struct unwind_slice slices[20] = {0}, other = {0};
-
-	open_tables(&tables, SHARD);
-	for (uint32_t i = 0; i < 20000; i++) {
-		uint32_t pid = i % ARRAY_SIZE(slices);
-
-		unwind_tables__remove_process(&tables, pid, &slices[pid]);
-		CHECK_INT(put(&tables, pid, 4, &slices[pid]), 0);
-		CHECK_INT(put(&tables, pid, 7, &slices[pid]), 0);
-	}
-	CHECK(nr_waits > 0 && nr_waits < 40);
-	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		CHECK_INT(put(&tables, 31, sizes[i], &other), 0);
-		check_process(31, sizes[i]);
-	}
-	for (uint32_t pid = 0; pid < ARRAY_SIZE(slices); pid++) {
-		check_process(pid, 7);
-		unwind_tables__remove_process(&tables, pid, &slices[pid]);
-	}
-	unwind_tables__remove_process(&tables, 31, &other);
-}
-
-/* Mappings that a process has already are not written again; the time of that knowledge is. */
-static void equal_test(void)
-{
-	CLEANUP_TABLES struct unwind_tables tables;
-	struct unwind_slice slice = {0}, child = {0};
-	uint32_t first;
-
-	open_tables(&tables, SHARD);
-	CHECK_INT(put_since(&tables, 1, 20, SINCE - 1, 0, &slice), 0);
-	first = slice.first;
-	CHECK_INT(put_since(&tables, 1, 20, SINCE, 0, &slice), 0);
-	CHECK_INT(slice.first, first);
-	CHECK_INT(tables.nr_units[UNIT_RESTING], 0);
-	check_process(1, 20);
-	/* A program can have removed it at exec(). */
-	processes[1] = (struct unwind_process){0};
-	CHECK_INT(put_since(&tables, 1, 20, SINCE, 0, &slice), 0);
-	check_process(1, 20);
-	/* Fewer of them are other mappings, and so are mappings that differ. */
-	CHECK_INT(put_since(&tables, 1, 19, SINCE, 0, &slice), 0);
-	CHECK(slice.first != first);
-	first = slice.first;
-	CHECK_INT(put_since(&tables, 1, 19, SINCE, 1, &slice), 0);
-	CHECK(slice.first != first);
-	check_process(1, 19);
-	/*
-	 * If the kernel refuses an update the process has no mappings; a child with the same keeps
-	 * them.
-	 */
-	CHECK_INT(unwind_tables__share_process(&tables, 2, &slice, SINCE, &child), 0);
-	update_error = -ENOMEM;
-	CHECK_INT(put_since(&tables, 1, 19, SINCE, 1, &slice), -ENOMEM);
-	update_error = 0;
-	CHECK(!slice.users && !processes[1].nr);
-	CHECK_INT(*child.users, 1);
-	check_shared(2, 1, 19);
-	unwind_tables__remove_process(&tables, 2, &child);
-}
-
-/* When each mapping was left by a process, as nr_waits was then, + 1; 0: never. */
-static unsigned int left[UNWIND_MAPPINGS];
-
-static void leave(struct unwind_tables *tables, uint32_t pid, struct unwind_slice *slice)
-{
-	for (uint32_t i = 0; i < processes[pid].nr; i++)
-		left[processes[pid].first + i] = nr_waits + 1;
-	unwind_tables__remove_process(tables, pid, slice);
-}
-
-static bool has_rested(uint32_t pid)
-{
-	for (uint32_t i = 0; i < processes[pid].nr; i++)
-		if (left[processes[pid].first + i] > nr_waits)
-			return false;
-	return true;
-}
-
-/* Processes of all sizes, in no order, more than there is room for: each keeps what it has. */
-static void random_processes_test(void)
-{
-	CLEANUP_TABLES struct unwind_tables tables;
-	struct unwind_slice slices[32] = {0};
-	uint32_t nr_refused = 0, nr_early = 0;
-
-	memset(left, 0, sizeof(left));
-	open_tables(&tables, SHARD);
-	for (uint32_t i = 0; i < 5000; i++) {
-		uint32_t pid = below(ARRAY_SIZE(slices)), nr = 1 + below(below(3000) + 1);
-
-		if (processes[pid].nr)
-			check_process(pid, processes[pid].nr);
-		leave(&tables, pid, &slices[pid]);
-		nr_refused += put(&tables, pid, nr, &slices[pid]) != 0;
-		nr_early += !has_rested(pid);
-	}
-	CHECK_INT(nr_early, 0);
-	CHECK(nr_refused > 0 && nr_refused < 250);
-	for (uint32_t pid = 0; pid < ARRAY_SIZE(slices); pid++)
-		leave(&tables, pid, &slices[pid]);
-	CHECK_INT(tables.nr_units[UNIT_USED], 0);
-}
-
-/* So often that what rests comes again. */
-static void put_often(struct unwind_tables *tables, uint32_t pid)
-{
-	struct unwind_slice slice = {0};
-
-	for (uint32_t i = 0; i < 2 * UNWIND_MAPPINGS / 3000; i++) {
-		CHECK_INT(put(tables, pid, 3000, &slice), 0);
-		check_process(pid, 3000);
-	}
-	unwind_tables__remove_process(tables, pid, &slice);
-}
-
-/* Shared mappings rest when the last of their processes has left them. */
-static void shared_test(void)
-{
-	CLEANUP_TABLES struct unwind_tables tables;
-	struct unwind_slice first = {0}, second = {0}, third = {0};
-	uint32_t shared;
-
-	open_tables(&tables, SHARD);
-	CHECK_INT(put(&tables, 1, 3000, &first), 0);
-	shared = first.first;
-	CHECK_INT(unwind_tables__share_process(&tables, 2, &first, SINCE + 1, &second), 0);
-	CHECK_INT(second.first, shared);
-	CHECK_INT(*second.users, 2);
-	CHECK_INT(processes[2].since, SINCE + 1);
-	CHECK_INT(processes[1].since, SINCE);
-	check_shared(2, 1, 3000);
-	/* The first gets other mappings, then a third shares those of the second, which ends. */
-	CHECK_INT(put(&tables, 1, 5, &first), 0);
-	CHECK(first.first != shared);
-	CHECK_INT(unwind_tables__share_process(&tables, 0, &second, SINCE + 2, &third), 0);
-	unwind_tables__remove_process(&tables, 2, &second);
-	CHECK(!second.users && !processes[2].nr);
-	put_often(&tables, 3);
-	check_process(1, 5);
-	check_shared(0, 1, 3000);
-	unwind_tables__remove_process(&tables, 0, &third);
-	CHECK_INT(tables.nr_units[UNIT_USED], 1);
-	unwind_tables__remove_process(&tables, 1, &first);
-}
-
-/* A process that had some mappings of its own has those of its parent now. */
-static void shared_instead_test(void)
-{
-	CLEANUP_TABLES struct unwind_tables tables;
-	struct unwind_slice first = {0}, second = {0};
-
-	open_tables(&tables, SHARD);
-	CHECK_INT(put(&tables, 1, 10, &first), 0);
-	CHECK_INT(put(&tables, 2, 10, &second), 0);
-	CHECK_INT(unwind_tables__share_process(&tables, 2, &first, SINCE, &second), 0);
-	CHECK_INT(tables.nr_units[UNIT_RESTING], 2);
-	check_shared(2, 1, 10);
-	/*
-	 * If the kernel refuses the share nobody shares the slice, and the process can be put
-	 * there.
-	 */
-	unwind_tables__remove_process(&tables, 2, &second);
-	update_error = -ENOMEM;
-	CHECK_INT(unwind_tables__share_process(&tables, 2, &first, SINCE, &second), -ENOMEM);
-	update_error = 0;
-	CHECK_INT(put(&tables, 2, 10, &second), 0);
-	CHECK_INT(*first.users, 1);
-	check_process(1, 10);
-	check_process(2, 10);
-	unwind_tables__remove_process(&tables, 1, &first);
-	unwind_tables__remove_process(&tables, 2, &second);
-}
-
-static void no_room_for_mappings_test(void)
-{
-	CLEANUP_TABLES struct unwind_tables tables;
-	struct unwind_slice slices[UNWIND_MAPPINGS / 4000 + 1] = {0};
-	struct unwind_slice second = {0};
-	uint32_t nr = 0;
-
-	open_tables(&tables, SHARD);
-	while (nr < ARRAY_SIZE(slices) && !put(&tables, 1, 4000, &slices[nr]))
-		nr++;
-	CHECK_INT(nr, UNWIND_MAPPINGS / 4000);
-	CHECK_INT(nr_waits, 0);
-	CHECK_INT(processes[1].nr, 0);
-	unwind_tables__remove_process(&tables, 1, &slices[1]);
-	CHECK_INT(put(&tables, 3, 4001, &second), -ENOSPC);
-	CHECK_INT(nr_waits, 1);
-	/* Less rests than is free, but is enough; between two neighbours there is no border. */
-	unwind_tables__remove_process(&tables, 1, &slices[2]);
-	CHECK_INT(put(&tables, 3, 4001, &second), 0);
-	CHECK_INT(nr_waits, 2);
-	check_process(3, 4001);
-	unwind_tables__remove_process(&tables, 3, &second);
-	/* An update that the kernel refuses leaves nothing behind. */
-	unwind_tables__remove_process(&tables, 1, &slices[0]);
-	update_error = -ENOMEM;
-	CHECK_INT(put(&tables, 2, 4000, &second), -ENOMEM);
-	CHECK_INT(second.nr, 0);
-	update_error = 0;
-	CHECK_INT(put(&tables, 2, 4000, &second), 0);
-	check_process(2, 4000);
-	unwind_tables__remove_process(&tables, 2, &second);
-	for (uint32_t i = 0; i < nr; i++)
-		unwind_tables__remove_process(&tables, 1, &slices[i]);
+	CHECK_INT(unwind_tables__put_file(&tables, &file, 3), 0);
+	CHECK_INT(last_file->module, 3);
+	CHECK(!memcmp(&last_file->file, &file, sizeof(file)));
+	update_error = -E2BIG;
+	CHECK_INT(unwind_tables__put_file(&tables, &file, 4), -E2BIG);
+	CHECK_INT(last_file->module, 3);
 }
 
 static const struct tap_test tests[] = {
 	{"each address has the rule of its row", rows_are_found_test},
 	{"so it has where rows are many", crowded_pages_test},
-	{"each address is found in its mapping", mappings_are_found_test},
-	{"addresses that nobody has are in none", odd_addresses_test},
 	{"a module has the rules of its file", modules_test},
 	{"a module says where its code is", places_test},
 	{"a module that is too large takes no room", too_large_module_test},
@@ -924,14 +546,7 @@ static const struct tap_test tests[] = {
 	{"pages that cannot be searched are left out", odd_pages_test},
 	{"a module is refused by its head", heads_test},
 	{"or if more comes than that says", more_rows_test},
-	{"a process has room for its mappings", sizes_test},
-	{"mappings rest before others come there", rest_test},
-	{"mappings that are the same stay where they are", equal_test},
-	{"what many starts have left is used again", many_starts_test},
-	{"mappings of all sizes come and go", random_processes_test},
-	{"what several have rests after the last of them", shared_test},
-	{"what a process had is left for what its parent has", shared_instead_test},
-	{"without room a process has none", no_room_for_mappings_test},
+	{"walks find the module of a file", put_file_test},
 };
 
 int main(void)

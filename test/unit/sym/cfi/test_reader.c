@@ -70,7 +70,25 @@ int __wrap_process__open_file(const struct process *process, const struct mappin
 /* The devices that did not answer in a test. */
 static struct avoided_devices avoided;
 
-static int watches = -1;
+/* As the kernel would tell files apart, but for the generation. */
+static int identify(int fd, struct mapped_file *file)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	*file = (struct mapped_file){
+		.inode = st.st_ino,
+		.size = (uint64_t)st.st_size,
+		.ctime = (uint64_t)st.st_ctim.tv_sec,
+		.ctime_nsec = (uint32_t)st.st_ctim.tv_nsec,
+		.device = major(st.st_dev) << 20 | minor(st.st_dev),
+	};
+	return 0;
+}
+
+static const struct unwind_identifier identifier = {.identify = identify,
+						    .fds = {STDERR_FILENO, STDERR_FILENO}};
 
 /* ---- mappings ---- */
 
@@ -88,7 +106,7 @@ static void own_mappings(void)
 {
 	CLEANUP(process__release) struct process process = {0};
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped);
 
 	CHECK_INT(process__read(&process, getpid()), 0);
 	if (!CHECK_INT(nr, process.mappings.nr))
@@ -113,7 +131,7 @@ static void own_mappings(void)
 static void identities(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped);
 	const struct unwind_mapped *own = find(mapped, nr, (void *)identities);
 	struct stat st;
 
@@ -123,18 +141,8 @@ static void identities(void)
 	CHECK_INT(own->identity.inode, st.st_ino);
 	CHECK_INT(own->identity.size, st.st_size);
 	CHECK_INT(own->identity.modified, st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
-}
-
-static void unwatched(void)
-{
-	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, -1, &mapped);
-	const struct unwind_mapped *own = find(mapped, nr, (void *)unwatched);
-
-	if (!CHECK(own != NULL))
-		return;
-	CHECK_INT(own->source, UNWIND_SOURCE_FILE);
-	CHECK_INT(own->watch, 0);
+	CHECK_INT(own->file.inode, st.st_ino);
+	CHECK_INT(own->file.ctime, st.st_ctim.tv_sec);
 }
 
 /* A child of ours that has ended, and has been waited for: nobody has its PID again that soon. */
@@ -152,7 +160,7 @@ static void ended(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
 
-	CHECK_INT(unwind_reader__mappings(ended_process(), &avoided, watches, &mapped), -ESRCH);
+	CHECK_INT(unwind_reader__mappings(ended_process(), &avoided, &identifier, &mapped), -ESRCH);
 	CHECK(!mapped);
 }
 
@@ -230,7 +238,7 @@ static void check_table(const struct unwind_mapped *mapped, int owned_fd)
 static void own_tables(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped);
 	const struct unwind_mapped *own = find(mapped, nr, (void *)own_tables);
 	const struct unwind_mapped *libc = find(mapped, nr, (void *)qsort);
 
@@ -246,7 +254,7 @@ static void own_tables(void)
 static int own_table_of(pid_t pid, void (*child)(void), struct received *received)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped), err = -ENOENT;
+	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped), err = -ENOENT;
 	const struct unwind_mapped *own = find(mapped, nr, (void *)own_table_of);
 
 	*received = (struct received){.refuse = received->refuse};
@@ -306,7 +314,7 @@ static struct unwind_mapped map_file(void **at)
 	int nr;
 
 	*at = mmap(NULL, page_size(), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-	nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped);
+	nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped);
 	found = find(mapped, nr, *at);
 	CHECK(found && found->source == UNWIND_SOURCE_FILE);
 	return found ? *found : (struct unwind_mapped){.start = 0};
@@ -358,61 +366,6 @@ static void renamed(void)
 	remove_directory();
 }
 
-/* True if only this watch has been told since the last call. */
-static bool told(int watch)
-{
-	int next = -1;
-	bool alone = unwind_watches__next(watches, &next) && next == watch;
-
-	/* The end of the watch follows. */
-	while (unwind_watches__next(watches, &next))
-		alone = alone && next == watch;
-	return alone;
-}
-
-static bool nothing_told(void)
-{
-	int next;
-
-	return !unwind_watches__next(watches, &next);
-}
-
-static void supervisor(void)
-{
-	struct unwind_mapped mapped;
-	int before;
-	void *at;
-
-	watches = unwind_watches__open();
-	if (!CHECK(watches >= 0))
-		return;
-	mapped = map_new_file(&at);
-	CHECK(mapped.watch > 0);
-	CHECK(nothing_told());
-	write_file("no program, either");
-	CHECK(told(mapped.watch));
-	/* The file is to be looked at again before a change is told again. */
-	write_file("nor this");
-	CHECK(nothing_told());
-	munmap(at, page_size());
-	before = mapped.watch;
-	mapped = map_file(&at);
-	CHECK(mapped.watch > 0 && mapped.watch != before);
-	/* Nobody else can have the inode before this is told. */
-	unlink(path);
-	CHECK(told(mapped.watch));
-	munmap(at, page_size());
-	/* Deleted while it is looked at, and then for good. */
-	write_file("another one");
-	mapped = map_file(&at);
-	unlink(path);
-	CHECK(told(mapped.watch));
-	CHECK(nothing_told());
-	remove_directory();
-	close(watches);
-	watches = -1;
-}
-
 static void replaced(void)
 {
 	struct received received = {.nr_rows = 0};
@@ -438,34 +391,40 @@ static void replaced(void)
 	remove_directory();
 }
 
-/* ---- what the kernel names ---- */
+/* ---- files that nobody has mapped ---- */
 
-static int identify(const struct unwind_mapped *named, struct unwind_identity *identity)
+/* The same file, as it is known before it was found. */
+static struct unwind_mapped wanted(const struct unwind_mapped *mapped)
 {
-	struct unwind_mapped mapped = *named;
-	int err;
+	struct unwind_mapped known = {.file = mapped->file};
 
-	memset(&mapped.identity, 0, sizeof(mapped.identity));
-	mapped.source = UNWIND_SOURCE_NONE;
-	err = unwind_reader__identify(&mapped, &avoided, watches);
-	CHECK_INT(mapped.source, err ? UNWIND_SOURCE_NONE : UNWIND_SOURCE_FILE);
-	*identity = mapped.identity;
-	return err;
+	unwind_path__set(known.path, mapped->path);
+	return known;
 }
 
-static void named(void)
+static void found(void)
 {
-	struct unwind_identity identity;
 	void *at;
-	struct unwind_mapped mapped = map_new_file(&at);
+	struct unwind_mapped mapped = map_new_file(&at), known = wanted(&mapped), other;
 
 	munmap(at, page_size());
-	CHECK_INT(identify(&mapped, &identity), 0);
-	CHECK(!memcmp(&identity, &mapped.identity, sizeof(identity)));
-	mapped.inode++;
-	CHECK_INT(identify(&mapped, &identity), -ESTALE);
+	CHECK_INT(unwind_reader__find(&known, &avoided, &identifier), 0);
+	CHECK_INT(known.source, UNWIND_SOURCE_FILE);
+	CHECK(!memcmp(&known.identity, &mapped.identity, sizeof(mapped.identity)));
+	CHECK_STR(known.path, path);
+	CHECK_INT(known.device, mapped.device);
+	CHECK_INT(known.inode, mapped.inode);
+	/* Another file, by any part of what the kernel knows. */
+	other = wanted(&mapped);
+	other.file.generation++;
+	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier), -ENOENT);
+	CHECK_INT(other.source, UNWIND_SOURCE_NONE);
+	other = wanted(&mapped);
+	other.file.device++;
+	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier), -ENOENT);
 	unlink(path);
-	CHECK_INT(identify(&mapped, &identity), -ENOENT);
+	other = wanted(&mapped);
+	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier), -ENOENT);
 	remove_directory();
 }
 
@@ -508,7 +467,7 @@ static void *map_memory_file(void)
 static void check_sources(void *at, uint32_t expected)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, watches, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped);
 	const struct unwind_mapped *found = find(mapped, nr, at);
 	const struct unwind_mapped *own = find(mapped, nr, (void *)check_sources);
 	const struct unwind_mapped *libc = find(mapped, nr, (void *)qsort);
@@ -525,7 +484,6 @@ static void check_sources(void *at, uint32_t expected)
 static void no_answer(void)
 {
 	struct received received = {.nr_rows = 0};
-	struct unwind_identity identity;
 	struct unwind_mapped mapped = {.source = UNWIND_SOURCE_FILE, .inode = 1};
 	void *at = map_memory_file();
 	uint64_t start;
@@ -540,7 +498,8 @@ static void no_answer(void)
 	check_sources(at, UNWIND_SOURCE_NONE);
 	mapped.device = hanging;
 	CHECK_INT(read_table(getpid(), &mapped, &received), -ETIMEDOUT);
-	CHECK_INT(identify(&mapped, &identity), -ETIMEDOUT);
+	mapped.file.device = minor(hanging);
+	CHECK_INT(unwind_reader__find(&mapped, &avoided, &identifier), -ETIMEDOUT);
 	CHECK(is_quick(start));
 	CHECK_INT(seen->nr_hung, 1);
 	munmap(at, page_size());
@@ -557,17 +516,13 @@ static void no_answer_of_file(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
 		struct received received = {.nr_rows = 0};
-		struct unwind_identity identity;
 		struct unwind_mapped mapped = {.source = UNWIND_SOURCE_FILE, .inode = 1};
 
 		hanging = mapped.device = makedev(devices[i].major, 77);
 		seen->nr_hung = 0;
-		CHECK_INT(identify(&mapped, &identity), -ETIMEDOUT);
-		CHECK_INT(avoided.nr, devices[i].nr_avoided);
-		avoided.nr = 0;
 		CHECK_INT(read_table(getpid(), &mapped, &received), -ETIMEDOUT);
 		CHECK_INT(avoided.nr, devices[i].nr_avoided);
-		CHECK_INT(seen->nr_hung, 2);
+		CHECK_INT(seen->nr_hung, 1);
 		avoided.nr = 0;
 	}
 	hanging = 0;
@@ -599,7 +554,7 @@ static void own_children(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
 
-	CHECK(unwind_reader__mappings(getpid(), &avoided, watches, &mapped) > 0);
+	CHECK(unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped) > 0);
 	CHECK(seen->last != getpid() && reader_child__is_own(seen->last));
 	CHECK(!reader_child__is_own(getpid()));
 	CHECK(!reader_child__is_own(ended_process()));
@@ -788,7 +743,6 @@ static void paths(void)
 static const struct tap_test tests[] = {
 	{"mappings are those of the process", own_mappings},
 	{"a file is known by what stat() says", identities},
-	{"and need not be watched", unwatched},
 	{"a process that has ended has none", ended},
 	{"tables are those of the files", own_tables},
 	{"a process that has ended leaves a path", ended_with_a_path},
@@ -796,8 +750,7 @@ static const struct tap_test tests[] = {
 	{"a file that is no program", no_program},
 	{"a file that is the same under another name", renamed},
 	{"a file that is another one by now", replaced},
-	{"that it may be another one is told once", supervisor},
-	{"what the kernel names is found by its path", named},
+	{"a file that nobody has mapped is found by its path", found},
 	{"a file system that does not answer is avoided", no_answer},
 	{"a disk never is", no_answer_of_file},
 	{"what has no file never is", no_answer_of_memory},
