@@ -27,7 +27,7 @@ void library_function(void);
 
 /* The command line's words. */
 static int number;
-static const char *library;
+static const char *library, *another;
 
 static volatile unsigned int work;
 
@@ -203,6 +203,28 @@ static unsigned long loaded(void)
 	for (int i = 0; i < number; i++)
 		function();
 	dlclose(handle);
+	return 0;
+}
+
+static void load_and_call(const char *path)
+{
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void (*function)(void);
+
+	if (!handle)
+		return;
+	*(void **)&function = dlsym(handle, "call_in_library");
+	function();
+	dlclose(handle);
+}
+
+/* Two libraries in turn, one at the place of the other: each calls getppid() in a function. */
+static unsigned long replaced(void)
+{
+	for (int i = 0; i < number; i++) {
+		load_and_call(library);
+		load_and_call(another);
+	}
 	return 0;
 }
 
@@ -462,10 +484,11 @@ static const struct mode {
 } modes[] = {
 	{"names", names},	{"recursion", recursion}, {"threads", threads},
 	{"children", children}, {"linked", linked},	  {"loaded", loaded},
-	{"mangled", mangled},	{"aliases", aliases},	  {"ifunc", ifunc},
-	{"usdt", usdt},		{"getppids", getppids},	  {"fast", fast},
-	{"waits", waits},	{"exit", names},	  {"exec", names},
-	{"vector", vector},	{"chains", chains},	  {"family", family},
+	{"replaced", replaced}, {"mangled", mangled},	  {"aliases", aliases},
+	{"ifunc", ifunc},	{"usdt", usdt},		  {"getppids", getppids},
+	{"fast", fast},		{"waits", waits},	  {"exit", names},
+	{"exec", names},	{"vector", vector},	  {"chains", chains},
+	{"family", family},
 };
 
 static const struct mode *find_mode(const char *name)
@@ -493,6 +516,7 @@ int main(int argc, char **argv)
 		call_and_end();
 	mode = find_mode(argc > 1 ? argv[1] : "");
 	library = argc > 3 ? argv[3] : NULL;
+	another = argc > 4 ? argv[4] : NULL;
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, NULL);

@@ -42,26 +42,14 @@ is_known() {
 	[ "$lacks" -eq 0 ] && grep -q "^${1##*/};_start;.*;main;" out
 }
 
-# known_in FOLDER: of a program there, which is sooner whole than one of the same content that has
-# become another file. The machine may be busy at any moment, but not always.
+# known_in FOLDER: of a program there no stack comes before its tables, once it is known.
 known_in() {
-	local of_known sooner=0 later=0 enough=3
-	! in_guest || enough=2
 	cp "$WALKED" "$1/program"
 	start_stackcount -f -U -i 0.2 --stats "$1/program:spend"
 	wait_for is_known "$1/program"
-	while [ $sooner -lt $enough ]; do
+	for _ in {1..5}; do
 		run "$1/program"
-		of_known=$lacks
-		touch "$1/program"
-		run "$1/program"
-		echo "known: $of_known stacks came before the tables, else $lacks"
-		if [ "$of_known" -lt "$lacks" ]; then
-			sooner=$((sooner + 1))
-		else
-			later=$((later + 1))
-			[ $later -lt $enough ]
-		fi
+		[ "$lacks" -eq 0 ]
 	done
 	stop_tracer
 }

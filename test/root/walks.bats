@@ -149,6 +149,17 @@ reports() {
 	stop_tracer
 	sed -i "1,${lines}d" out
 	mostly 90 walked
+	refute grep -q 'tables not loaded' out
+}
+
+# PID makes its calls once more; what is reported of that is in the file round.
+another_round() {
+	local lines
+	reports
+	lines=$(wc -l <out)
+	go "$pid"
+	reports
+	tail -n +$((lines + 1)) out >round
 }
 
 # Another round of calls into the library, until stacks of it are complete.
@@ -158,14 +169,36 @@ is_loaded_whole() {
 }
 
 # bats test_tags=between
-@test "-p: a library that is loaded meanwhile, and loaded again" {
+@test "-p: a library that is loaded meanwhile, and loaded again: then from its first call on" {
 	cp "$(dirname "$CALLS")/libcounted.so" ./libloaded.so
 	calls loaded 20000 ./libloaded.so
-	start_stackcount -f -U -i 0.3 -p "$pid" ./libloaded.so:library_function
+	start_stackcount -f -U -i 0.3 --stats -p "$pid" ./libloaded.so:library_function
 	wait_for is_loaded_whole
-	: >out
-	wait_for is_loaded_whole
+	another_round
 	stop_tracer
+	cat round
+	[ "$(sum round)" -eq 20000 ]
+	[ "$(grep '^calls;_start;.*;main;loaded;library_function ' round | sum /dev/stdin)" -eq 20000 ]
+}
+
+are_replaced_whole() {
+	another_round
+	refute grep -q 'tables not loaded' round
+}
+
+# bats test_tags=between
+@test "-p: a library in the place of another is never walked or named as that one" {
+	needs_registers
+	cp "$(dirname "$CALLS")/libcounted.so" ./libone.so
+	cp "$BUILD/test/root/libanother.so" .
+	calls replaced 200 ./libone.so ./libanother.so
+	start_stackcount -f -U -i 0.3 --stats -p "$pid" t:syscalls:sys_enter_getppid
+	wait_for are_replaced_whole
+	stop_tracer
+	cat round
+	[ "$(sum round)" -eq 400 ]
+	[ "$(grep ';replaced;load_and_call;call_in_library;in_one_library;' round | sum /dev/stdin)" -eq 200 ]
+	[ "$(grep ';replaced;load_and_call;call_in_library;in_another_library;' round | sum /dev/stdin)" -eq 200 ]
 }
 
 @test "-p: a process that becomes other programs, with other functions at the same addresses" {
