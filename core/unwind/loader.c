@@ -45,7 +45,7 @@ static int keep_maps(const struct unwind_maps *maps, const struct unwind_identif
 
 _Noreturn static void be_child(const struct unwind_maps *maps,
 			       const struct unwind_identifier *identifier,
-			       const struct pid_list *pids, uint64_t memory, int socket,
+			       const struct unwind_first *first, uint64_t memory, int socket,
 			       struct unwind_told *told)
 {
 	int err;
@@ -59,14 +59,14 @@ _Noreturn static void be_child(const struct unwind_maps *maps,
 	if (!err)
 		err = keep_maps(maps, identifier, socket);
 	if (!err)
-		err = unwind_loading__run(maps, identifier, pids, memory, socket, told);
+		err = unwind_loading__run(maps, identifier, first, memory, socket, told);
 	told->status.failed = (uint32_t)-err;
 	_exit(err != 0);
 }
 
 int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *maps,
-			 const struct unwind_identifier *identifier, const struct pid_list *pids,
-			 uint64_t memory)
+			 const struct unwind_identifier *identifier,
+			 const struct unwind_first *first, uint64_t memory)
 {
 	struct unwind_loader *loader = calloc(1, sizeof(*loader));
 	int sockets[2];
@@ -88,7 +88,7 @@ int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *m
 	loader->fd = sockets[0];
 	loader->child = fork();
 	if (loader->child == 0)
-		be_child(maps, identifier, pids, memory, sockets[1], loader->told);
+		be_child(maps, identifier, first, memory, sockets[1], loader->told);
 	close(sockets[1]);
 	/* Neither this process nor its other children may write it. */
 	(void)mprotect(shared, sizeof(*loader->told), PROT_READ);

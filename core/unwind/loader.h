@@ -14,15 +14,15 @@
 
 struct unwind_loader;
 
-/*
- * pids: load all that these processes have mapped at once. memory: of tables, in bytes. All are
- * borrowed. Returns 0 or a negative errno.
- */
+/* memory: of tables, in bytes. The rest is borrowed. Returns 0 or a negative errno. */
 int unwind_loader__start(struct unwind_loader **loader, const struct unwind_maps *maps,
-			 const struct unwind_identifier *identifier, const struct pid_list *pids,
-			 uint64_t memory);
+			 const struct unwind_identifier *identifier,
+			 const struct unwind_first *first, uint64_t memory);
 
-/* Wait until it is ready or has ended, for so many milliseconds at most. True if it is or has. */
+/*
+ * Wait until the files of the first processes are loaded, or it has ended, for so many milliseconds
+ * at most. True if they are, or it has.
+ */
 bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds);
 
 /* The modules that frames can have: filled as more come; valid as long as the loader is. */

@@ -10,7 +10,6 @@
 
 #include "bpf/unwind_tables.h"
 #include "core/kernel/ring.h"
-#include "core/options/pid_list.h"
 #include "core/unwind/files.h"
 #include "core/unwind/modules.h"
 #include "core/unwind/tables.h"
@@ -36,7 +35,6 @@
 #define FAILURES_MAX 5
 
 struct loading {
-	const struct pid_list *pids;
 	struct unwind_told *told; /* what others read */
 	struct unwind_tables tables;
 	struct unwind_files files;
@@ -378,11 +376,13 @@ static struct pollfd poll_ahead(const struct loading *loading)
 				(struct pollfd){.fd = -1};
 }
 
-static void load_named(struct loading *loading)
+/* What is left when their time is over is loaded later. */
+static void load_first(struct loading *loading, const struct unwind_first *first)
 {
-	for (size_t i = 0; i < loading->pids->nr; i++)
-		(void)read_process(loading, loading->pids->pids[i]);
-	for (bool busy = true; busy || loading->ahead; busy = load_wanted(loading)) {
+	for (size_t i = 0; i < first->pids.nr && monotonic_now() < first->until; i++)
+		(void)read_process(loading, first->pids.pids[i]);
+	for (bool busy = true; (busy || loading->ahead) && monotonic_now() < first->until;
+	     busy = load_wanted(loading)) {
 		struct pollfd polled[] = {poll_ahead(loading)};
 
 		poll(polled, ARRAY_SIZE(polled), busy ? 0 : WAIT_MS);
@@ -412,14 +412,13 @@ static void run(struct loading *loading, int socket)
 }
 
 int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
-			const struct pid_list *pids, uint64_t memory, int socket,
+			const struct unwind_first *first, uint64_t memory, int socket,
 			struct unwind_told *told)
 {
 	static struct loading loading;
 	struct error error;
 	int err;
 
-	loading.pids = pids;
 	loading.told = told;
 	loading.identifier = *identifier;
 	err = unwind_tables__open(&loading.tables, maps, memory);
@@ -427,7 +426,7 @@ int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_iden
 		err = ring__open(&loading.requests, maps->requests, &error);
 	if (err)
 		return err;
-	load_named(&loading);
+	load_first(&loading, first);
 	run(&loading, socket);
 	return 0;
 }

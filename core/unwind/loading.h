@@ -8,10 +8,16 @@
 
 #include <stdint.h>
 
+#include "core/options/pid_list.h"
 #include "core/unwind/modules.h"
 
-struct pid_list;
 struct unwind_maps;
+
+/* Processes whose files are loaded first, before the trace begins. */
+struct unwind_first {
+	struct pid_list pids;
+	uint64_t until; /* but no longer than until then, in monotonic_now() */
+};
 
 /* The state of the loader, as it reports it. */
 struct unwind_status {
@@ -31,11 +37,11 @@ struct unwind_told {
 
 /*
  * All but socket and told: as of unwind_loader__start(). A byte is written to socket when the files
- * of these processes are loaded. Returns 0 when socket is hung up, or a negative errno if it could
- * not begin.
+ * of the first processes are loaded, or their time is over. Returns 0 when socket is hung up, or a
+ * negative errno if it could not begin.
  */
 int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
-			const struct pid_list *pids, uint64_t memory, int socket,
+			const struct unwind_first *first, uint64_t memory, int socket,
 			struct unwind_told *told);
 
 #endif

@@ -15,22 +15,25 @@
 #include "core/unwind/end.h"
 #include "core/unwind/identify.h"
 #include "core/unwind/loader.h"
+#include "core/unwind/running.h"
 #include "core/unwind/tables.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
 #include "sym/util/error.h"
 #include "sym/util/kernel_fs.h"
 #include "sym/util/message.h"
 
-/* Tables of the largest programs take some tenths of a second. */
-#define START_MS 2000
-#define LOOK_MS	 10
+/* What runs at the start of a trace of all: its files, and the search for it, take no longer. */
+#define FIRST_MAX  (NANOSECONDS / 2)
+#define SEARCH_MAX (NANOSECONDS / 20)
+#define LOOK_MS	   10
 
 struct unwinding {
 	bool user_stacks;
 	enum unwind_method method; /* UNWIND_OFF without them */
 	struct unwind_maps maps;
-	struct pid_list pids;
+	struct unwind_first first;
 	uint64_t memory;
 	struct bpf_program *identify;
 	struct unwind_loader *loader;
@@ -115,7 +118,7 @@ int unwinding__configure(struct unwinding **out, const struct trace_options *opt
 	int err = unwinding ? find_maps(unwinding, object) : -ENOMEM;
 
 	if (!err)
-		err = trace_options__processes(options, &unwinding->pids);
+		err = trace_options__processes(options, &unwinding->first.pids);
 	if (err) {
 		unwinding__free(unwinding);
 		return error__set(error, err, "cannot prepare the walks of user stacks: %s",
@@ -143,8 +146,21 @@ void unwinding__free(struct unwinding *unwinding)
 	if (!unwinding)
 		return;
 	unwind_loader__stop(unwinding->loader);
-	free(unwinding->pids.pids);
+	free(unwinding->first.pids.pids);
 	free(unwinding);
+}
+
+/* Named processes are loaded to the end. */
+static void choose_first(struct unwind_first *first)
+{
+	uint64_t now = monotonic_now();
+
+	first->until = UINT64_MAX;
+	if (first->pids.nr || first->pids.children)
+		return;
+	first->until = now + FIRST_MAX;
+	/* Without memory some are not found. */
+	(void)running_processes__add(&first->pids, now + SEARCH_MAX);
 }
 
 int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *error)
@@ -156,15 +172,15 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 	if (!uses_tables(unwinding))
 		return 0;
 	identifier = file_identifier(unwinding->identify, unwinding->maps.identified);
+	choose_first(&unwinding->first);
 	err = unwind_loader__start(&unwinding->loader, &unwinding->maps, &identifier,
-				   &unwinding->pids, unwinding->memory);
+				   &unwinding->first, unwinding->memory);
 	if (err)
 		return error__set(error, err,
 				  "cannot load call-frame information: %s; use --unwind=fp",
 				  strerror(-err));
-	for (int waited = 0; unwinding->pids.nr && waited < START_MS; waited += LOOK_MS)
-		if (unwind_loader__await(unwinding->loader, LOOK_MS) || poll(&stop, 1, 0) == 1)
-			break;
+	while (!unwind_loader__await(unwinding->loader, LOOK_MS) && poll(&stop, 1, 0) != 1)
+		;
 	return 0;
 }
 

@@ -24,9 +24,9 @@ int unwinding__configure(struct unwinding **unwinding, const struct trace_option
 void unwinding__free(struct unwinding *unwinding);
 
 /*
- * After the load of object, if stacks are walked by tables: begin to load tables for the processes
- * that options name, and wait a little for these, but not once stop_fd is readable. Returns as
- * above.
+ * After the load of object, if stacks are walked by tables: load those of the processes that
+ * options name; else, for half a second at most, of what runs now. Does not wait for them any
+ * longer once stop_fd is readable. Returns as above.
  */
 int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *error);
 
