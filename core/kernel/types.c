@@ -188,6 +188,11 @@ bool kernel_types__have_tracepoint(const char *name)
 	return fd >= 0 && btf__has_typedef(fd, type);
 }
 
+bool kernel_memory__can_be_read(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_probe_read_kernel, NULL) == 1;
+}
+
 bool task_registers__can_be_had(void)
 {
 	static enum { NOT_ASKED, YES, NO } answer;

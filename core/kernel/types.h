@@ -15,6 +15,9 @@ struct task_layout;
  */
 bool task_registers__can_be_had(void);
 
+/* False if the kernel lets no program read its memory: lockdown=confidentiality. */
+bool kernel_memory__can_be_read(void);
+
 /* True if the kernel's BTF has this tracepoint: those of modules are not in it. */
 bool kernel_types__have_tracepoint(const char *name);
 

@@ -263,15 +263,14 @@ static void take_found(struct loading *loading, pid_t pid, const struct unwind_m
 	want_file(loading, file, pid, mapped->start);
 }
 
-/* Returns 0 or a negative errno. */
-static int read_process(struct loading *loading, pid_t pid)
+/* Of a process that has ended, or does not answer, no file is found. */
+static void read_process(struct loading *loading, pid_t pid)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
 	int nr = unwind_reader__mappings(pid, &loading->avoided, &loading->identifier, &mapped);
 
 	for (int i = 0; i < nr; i++)
 		take_found(loading, pid, &mapped[i]);
-	return nr < 0 ? nr : 0;
 }
 
 /* Find a file that a walk has come to: through the process or, if it has gone, by its path. */
@@ -282,7 +281,7 @@ static void find_file(struct loading *loading, uint32_t index)
 	pid_t pid = file->wanted_by;
 
 	file->wanted_by = 0;
-	(void)read_process(loading, pid);
+	read_process(loading, pid);
 	file = &loading->files.items[index];
 	if (file->mapped.source != UNWIND_SOURCE_NONE)
 		return;
@@ -380,7 +379,7 @@ static struct pollfd poll_ahead(const struct loading *loading)
 static void load_first(struct loading *loading, const struct unwind_first *first)
 {
 	for (size_t i = 0; i < first->pids.nr && monotonic_now() < first->until; i++)
-		(void)read_process(loading, first->pids.pids[i]);
+		read_process(loading, first->pids.pids[i]);
 	for (bool busy = true; (busy || loading->ahead) && monotonic_now() < first->until;
 	     busy = load_wanted(loading)) {
 		struct pollfd polled[] = {poll_ahead(loading)};
