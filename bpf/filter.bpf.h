@@ -91,19 +91,18 @@ static __always_inline enum event_counter filter_current(__u32 *tgid, __u32 *tid
 		return EVENTS_FILTERED;
 	if (!idle && !current_ids(tgid, tid))
 		return config.filter_by ? EVENTS_FILTERED : EVENTS_FILTERED_PIDNS;
-	/* Places that are free hold 0, as does the idle task. */
-	if (config.skip_own && !idle && find_own(*tgid))
-		return EVENTS_FILTERED;
-	if (config.filter_by == FILTER_BY_FOLLOWED)
-		return is_followed(*tgid) ? EVENTS_SEEN : EVENTS_FILTERED;
-	if (config.filter_by) {
+	if (config.filter_by == FILTER_BY_FOLLOWED) {
+		if (!is_followed(*tgid))
+			return EVENTS_FILTERED;
+	} else if (config.filter_by) {
 		/* A copy on the stack: on 5.10 a map key may not be read from elsewhere. */
 		__u32 key = config.filter_by == FILTER_BY_TGID ? *tgid : *tid;
 
 		if (!bpf_map_lookup_elem(&targets, &key))
 			return EVENTS_FILTERED;
 	}
-	return EVENTS_SEEN;
+	/* Places that are free hold 0, as does the idle task. */
+	return config.skip_own && !idle && find_own(*tgid) ? EVENTS_FILTERED : EVENTS_SEEN;
 }
 
 #endif
