@@ -79,7 +79,7 @@ __noinline int ask_for_tables(__u32 number)
 	const struct mapped_file *file;
 	__u32 hash;
 
-	if (!scratch)
+	if (!scratch || !config.unwind_tables)
 		return 0;
 	mapping = &scratch->walk.mapping;
 	file = &scratch->search.found.file;

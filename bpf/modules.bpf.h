@@ -42,15 +42,19 @@ static __always_inline bool modules__are_same(struct walk *walk, __u64 mm)
 	       ++walk->nr_walks < WALKS_MOST;
 }
 
-/* Begin in the mappings of the running process; a global function, as those of scratch.bpf.h. */
+/*
+ * Begin in the mappings of the running process; a global function, as those of scratch.bpf.h. These
+ * are verified also where nobody calls them: what not all kernels allow stands behind a setting.
+ */
 __noinline int begin_in_mappings(__u32 number)
 {
 	struct scratch *scratch = scratch__find(number);
-	__u64 mm = current_mm();
 	struct walk *walk;
+	__u64 mm;
 
-	if (!scratch)
+	if (!scratch || !config.unwind_tables)
 		return 0;
+	mm = current_mm();
 	walk = &scratch->walk;
 	scratch->search.sb = 0;
 	if (modules__are_same(walk, mm))
@@ -68,7 +72,7 @@ __noinline int find_vma(__u32 number, __u64 address)
 {
 	struct scratch *scratch = scratch__find(number);
 
-	if (scratch)
+	if (scratch && config.unwind_tables)
 		mapping__find_vma(&scratch->search, scratch->walk.root, address);
 	return 0;
 }
@@ -78,7 +82,7 @@ __noinline int find_mapping(__u32 number, __u64 address)
 {
 	struct scratch *scratch = scratch__find(number);
 
-	if (!scratch)
+	if (!scratch || !config.unwind_tables)
 		return MAPPING_UNREADABLE;
 	find_vma(number, address);
 	return mapping__find(&scratch->search, scratch->walk.mm, address);

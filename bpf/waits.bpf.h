@@ -90,8 +90,11 @@ static __always_inline struct scratch *walk_thread(void *ctx, const struct off_t
 __noinline int ask_early(__u32 tgid)
 {
 	struct scratch *scratch;
-	__u64 mm = current_mm();
+	__u64 mm;
 
+	if (!config.waits.walk_at_return || !config.user_stacks || !config.unwind_tables)
+		return 0;
+	mm = current_mm();
 	if (!mm || !unwind__has_user_code())
 		return 0;
 	scratch = scratch__claim(0);
@@ -141,8 +144,7 @@ static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __
 	thread = bpf_map_lookup_elem(&off_threads, &task);
 	if (!thread) {
 		thread = add_thread(task, &outcome);
-		if (config.waits.walk_at_return && config.user_stacks && config.unwind_tables)
-			ask_early(tgid);
+		ask_early(tgid);
 	}
 	if (!thread) {
 		count_seen_as(0, outcome);

@@ -34,8 +34,7 @@ static __always_inline void walk__begin(struct scratch *scratch, __u32 tgid, con
 	walk->at_entry = at_entry;
 	walk->mapping.end = 0;
 	walk->mapping.module = UNWIND_NO_MODULE;
-	if (config.unwind_tables)
-		begin_in_mappings(scratch->number);
+	begin_in_mappings(scratch->number);
 }
 
 /* Set the walk's mapping and module to those of address. */

@@ -59,7 +59,7 @@ const struct row doctor_rows[] = {
 	 .help = "run it as root, with more memory, or with smaller tables (--stack-storage-size)"},
 	{.part = WAYS, .key = "memory-reads", .text = "BPF programs that read memory",
 	 .applets = EVERY, .try = try_memory_reads,
-	 .lost = "user stacks and system calls",
+	 .lost = "user stacks without frame pointers, user code and system calls",
 	 .help = "a kernel without lockdown=confidentiality"},
 	{.part = WAYS, .key = "perf-samples", .text = "samples by a clock",
 	 .applets = 1u << PROFILE, .try = try_samples,

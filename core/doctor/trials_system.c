@@ -18,6 +18,7 @@
 #include "core/kernel/cgroups.h"
 #include "core/kernel/namespaces.h"
 #include "core/kernel/sysctl.h"
+#include "core/kernel/types.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/kernel_fs.h"
@@ -96,26 +97,15 @@ void try_system_calls(struct trials *trials, struct finding *finding)
 
 void try_memory_reads(struct trials *trials, struct finding *finding)
 {
-	static const struct bpf_insn instructions[] = {
-		/* bpf_probe_read_kernel(r10 - 8, 8, 0) */
-		{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10},
-		{.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3},
-		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-	CLEANUP_CLOSE int program = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", instructions,
-						  ARRAY_SIZE(instructions), NULL);
+	int err = kernel_memory__try();
 
-	if (program >= 0) {
+	if (!err) {
 		finding__yes(finding);
-	} else if (program == -EINVAL) {
-		finding__no(finding, "%s%s", strerror(-program),
+	} else if (err == -EINVAL) {
+		finding__no(finding, "%s%s", strerror(-err),
 			    bpf_error__is_locked_down() ? ": lockdown=confidentiality" : "");
 	} else {
-		finding__refused(finding, program, &trials->privileges, CALL_BPF,
+		finding__refused(finding, err, &trials->privileges, CALL_BPF,
 				 CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON));
 	}
 }

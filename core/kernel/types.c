@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/kernel/types.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -188,9 +189,22 @@ bool kernel_types__have_tracepoint(const char *name)
 	return fd >= 0 && btf__has_typedef(fd, type);
 }
 
-bool kernel_memory__can_be_read(void)
+int kernel_memory__try(void)
 {
-	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_probe_read_kernel, NULL) == 1;
+	static const struct bpf_insn instructions[] = {
+		/* bpf_probe_read_kernel(r10 - 8, 8, 0) */
+		{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10},
+		{.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3},
+		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	CLEANUP_CLOSE int program = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", instructions,
+						  ARRAY_SIZE(instructions), NULL);
+
+	return program < 0 ? program : 0;
 }
 
 bool task_registers__can_be_had(void)

@@ -15,8 +15,11 @@ struct task_layout;
  */
 bool task_registers__can_be_had(void);
 
-/* False if the kernel lets no program read its memory: lockdown=confidentiality. */
-bool kernel_memory__can_be_read(void);
+/*
+ * Load a program that reads the kernel's memory, and let it go. Returns 0, -EINVAL if no program
+ * may (lockdown=confidentiality), or another negative errno.
+ */
+int kernel_memory__try(void);
 
 /* True if the kernel's BTF has this tracepoint: those of modules are not in it. */
 bool kernel_types__have_tracepoint(const char *name);

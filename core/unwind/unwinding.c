@@ -93,14 +93,15 @@ static bool has_sysfs(void)
  */
 static void find_mappings(struct unwinding *unwinding, struct trace_config *config)
 {
-	int err = kernel_memory__can_be_read() ? mapping_layout__read(&config->mapping) : -EPERM;
+	bool locked = kernel_memory__try() == -EINVAL;
+	int err = locked ? -EPERM : mapping_layout__read(&config->mapping);
 	const char *reason = "the kernel does not tell where it keeps mappings (BTF)";
 	const char *help = "";
 
 	if (!err)
 		return;
 	unwinding->method = UNWIND_FRAME_POINTERS;
-	if (err == -EPERM) {
+	if (locked) {
 		reason = "the kernel lets nobody read its memory (lockdown=confidentiality)";
 	} else if (err == -ESRCH && has_sysfs()) {
 		reason = "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)";
