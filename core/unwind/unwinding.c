@@ -26,7 +26,7 @@
 
 /* What runs at the start of a trace of all: its files, and the search for it, take no longer. */
 #define FIRST_MAX  (NANOSECONDS / 2)
-#define SEARCH_MAX (NANOSECONDS / 20)
+#define SEARCH_MAX (NANOSECONDS / 10)
 #define LOOK_MS	   10
 
 struct unwinding {

@@ -98,8 +98,9 @@ ends_at_zero() {
 }
 
 @test "frame pointers are followed where tables are missing, but only up the stack" {
-	walked stale
+	# Of what runs before the trace the tables are there.
 	start_stackcount -f -U -i 0.3 "$WALKED:spend"
+	walked stale
 	wait_for grep -q '^walked;\[unwind stopped: no call-frame information\];call_bare;whole;spend ' out
 	stop_tracer
 	cut -c1-200 out
@@ -120,13 +121,13 @@ ends_whole() {
 	tail -n 1 out | grep -q "^$1;_start;.*;main;"
 }
 
-@test "system-wide: a program that was there before is complete soon" {
+@test "system-wide: a program that was there before is complete from its first stack on" {
 	walked callback
 	start_stackcount -f -U -i 0.3 "$WALKED:spend"
 	wait_for ends_whole walked
 	stop_tracer
-	# Its first stacks have asked for its tables.
-	grep -q '^walked;\[unwind stopped: tables not loaded\];' out
+	# In a guest half a second may not be enough.
+	in_guest || refute grep -q 'tables not loaded' out
 }
 
 # The reports on all that has been until now are out.
