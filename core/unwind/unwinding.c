@@ -24,7 +24,11 @@
 #include "sym/util/kernel_fs.h"
 #include "sym/util/message.h"
 
-/* What runs at the start of a trace of all: its files, and the search for it, take no longer. */
+/*
+ * A trace waits so long for the files of named processes, which anybody may have written; and of
+ * what runs, if it is of all; and so long for the search for that.
+ */
+#define NAMED_MAX  (10 * NANOSECONDS)
 #define FIRST_MAX  (NANOSECONDS / 2)
 #define SEARCH_MAX (NANOSECONDS / 10)
 #define LOOK_MS	   10
@@ -153,12 +157,11 @@ void unwinding__free(struct unwinding *unwinding)
 	free(unwinding);
 }
 
-/* Named processes are loaded to the end. */
 static void choose_first(struct unwind_first *first)
 {
 	uint64_t now = monotonic_now();
 
-	first->until = UINT64_MAX;
+	first->until = now + NAMED_MAX;
 	if (first->pids.nr || first->pids.children)
 		return;
 	first->until = now + FIRST_MAX;
