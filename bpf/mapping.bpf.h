@@ -208,14 +208,15 @@ static __always_inline __u32 mapping__is_locked(__u64 mm)
 }
 
 /*
- * True if start and offset of a mapping, which have been read, may be of before and after a change.
+ * True if what has been read of a mapping may be of before and after a change: the kernel also uses
+ * the memory of one that is gone for another one at once (from 6.15 on).
  */
 static __always_inline bool mapping__is_torn(const struct mapping_search *search, __u64 vma)
 {
 	const struct found_mapping *found = &search->found;
 
-	if (search->last)
-		return found->start != search->first || found->end != search->last + 1;
+	if (search->last && (found->start != search->first || found->end != search->last + 1))
+		return true;
 	return read_pointer(vma + config.mapping.vma_start) != found->start ||
 	       read_pointer(vma + config.mapping.vma_pgoff) << config.mapping.page_shift !=
 		       found->offset;
