@@ -66,8 +66,10 @@ struct btf_search {
 	const struct btf_field *fields;
 	struct root roots[BTF_FIELDS_MAX]; /* of fields */
 	size_t nr_fields;
+	size_t nr_roots; /* that are there and have not come by yet */
 	struct visit visits[VISITS_MAX];
 	size_t nr_visits, nr_done;
+	uint32_t last; /* behind that type there is none that is to be visited */
 	/* There are a hundred thousand of each, and hardly any is wanted. */
 	uint8_t has_type[TYPE_BITS / 8], has_name[NAME_BITS / 8];
 	uint64_t start; /* of the window in the file */
@@ -260,6 +262,7 @@ static void add_visit(struct btf_search *search, const struct visit *from, uint3
 		return;
 	search->visits[search->nr_visits++] =
 		(struct visit){.type = type, .base = base, .field = from->field, .path = path};
+	search->last = type > search->last ? type : search->last;
 	search->has_type[type % TYPE_BITS / 8] |= 1 << type % 8;
 }
 
@@ -322,6 +325,7 @@ static int look_for_roots(struct btf_search *search, struct btf_type type, uint6
 		if (search->roots[i].found || search->roots[i].name != type.name_off)
 			continue;
 		search->roots[i].found = true;
+		search->nr_roots--;
 		if (field->path)
 			err = look_at_type(search, type, at, &root);
 		else
@@ -351,7 +355,7 @@ static int look_at_visits(struct btf_search *search, struct btf_type type, uint6
 	return err;
 }
 
-/* Call look() for each type. Returns 0, or what it returns, or -EBADMSG. */
+/* Call look() for each type, until it does not return 0. Returns what it returns, or -EBADMSG. */
 static int read_types(struct btf_search *search,
 		      int (*look)(struct btf_search *search, struct btf_type type, uint64_t at,
 				  uint32_t number, void *argument),
@@ -378,13 +382,25 @@ static int look_at(struct btf_search *search, struct btf_type type, uint64_t at,
 	int err = look_for_roots(search, type, at);
 
 	(void)unused;
-	return err ? err : look_at_visits(search, type, at, number);
+	if (!err)
+		err = look_at_visits(search, type, at, number);
+	return err ? err : !search->nr_roots && number >= search->last;
 }
 
 static int begin(struct btf_search *search, int fd)
 {
 	*search = (struct btf_search){.fd = fd};
 	return read_header(search);
+}
+
+static uint32_t last_to_visit(const struct btf_search *search)
+{
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < search->nr_visits; i++)
+		if (!search->visits[i].done && search->visits[i].type > last)
+			last = search->visits[i].type;
+	return last;
 }
 
 static int find_fields(struct btf_search *search, const struct btf_field *fields, size_t nr)
@@ -398,14 +414,19 @@ static int find_fields(struct btf_search *search, const struct btf_field *fields
 		err = add_names(search, &fields[i]);
 	if (!err)
 		err = find_names(search);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
 		search->roots[i].name =
 			name_offset(search, fields[i].structure, strlen(fields[i].structure));
+		search->nr_roots += search->roots[i].name != 0;
+	}
 	do {
 		done = search->nr_done;
 		visits = search->nr_visits;
+		search->last = last_to_visit(search);
 		if (!err)
 			err = read_types(search, look_at, NULL);
+		if (err > 0)
+			err = 0;
 	} while (!err && search->nr_done < search->nr_visits &&
 		 (search->nr_done > done || search->nr_visits > visits));
 	return err;
@@ -431,10 +452,9 @@ static int look_for_typedef(struct btf_search *search, struct btf_type type, uin
 {
 	(void)at;
 	(void)number;
-	if (BTF_INFO_KIND(type.info) == BTF_KIND_TYPEDEF &&
-	    type.name_off == search->names[0].offset)
-		*(bool *)found = true;
-	return 0;
+	*(bool *)found = BTF_INFO_KIND(type.info) == BTF_KIND_TYPEDEF &&
+			 type.name_off == search->names[0].offset;
+	return *(bool *)found;
 }
 
 bool btf__has_typedef(int fd, const char *name)
@@ -445,5 +465,5 @@ bool btf__has_typedef(int fd, const char *name)
 	if (!search || begin(search, fd) || add_name(search, name, strlen(name)) ||
 	    find_names(search) || !search->names[0].offset)
 		return false;
-	return !read_types(search, look_for_typedef, &found) && found;
+	return read_types(search, look_for_typedef, &found) > 0;
 }
