@@ -7,8 +7,9 @@
  * same shape from 6.1 to 7.2 (include/linux/maple_tree.h). Programs run in an RCU section, so a
  * node that is replaced meanwhile keeps what it had. Under a thread that maps or unmaps, a look-up
  * can miss a mapping next to the changed one: changing says that somebody was about to. Under one
- * that splits that very mapping, start and offset can be of before and after. Then the tree, which
- * is changed later, has another start or end; a red-black tree has none, there a second look tells.
+ * that splits that very mapping, start and offset can be of before and after. Then a second look
+ * finds others, or the tree, which is changed later, has another start or end; a red-black tree has
+ * none.
  *
  * Comparisons have no branches: with them the verifier does not come to an end.
  */

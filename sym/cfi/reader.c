@@ -52,6 +52,12 @@ int unwind_identity__read(struct unwind_identity *identity, int fd)
 
 /* ---- files ---- */
 
+/* The kernel's own form has 20 bits for the minor number. */
+static uint64_t device_of(const struct mapped_file *file)
+{
+	return makedev(file->device >> 20, file->device & 0xfffff);
+}
+
 /* Of file systems with huge pages one would be taken, and they have no programs. */
 static int identify(int fd, const struct unwind_identifier *identifier, struct mapped_file *file)
 {
@@ -235,9 +241,8 @@ static int look_in_mount(const struct mount *mount, const struct find_job *job,
 
 static int look_where_mounted(const struct find_job *job, struct unwind_mapped *mapped)
 {
-	uint32_t device = job->mapped->file.device;
 	CLEANUP(mounts__release) struct mounts mounts = {0};
-	int err = mounts__read(&mounts, makedev(device >> 20, device & 0xfffff));
+	int err = mounts__read(&mounts, device_of(&job->mapped->file));
 
 	for (size_t i = 0; i < mounts.nr && !err; i++)
 		if (look_in_mount(&mounts.items[i], job, mapped) == 0)
@@ -258,7 +263,7 @@ int unwind_reader__find(struct unwind_mapped *mapped, struct avoided_devices *av
 			const struct unwind_identifier *identifier)
 {
 	const struct find_job job = {.mapped = mapped, .identifier = identifier};
-	uint64_t device = makedev(mapped->file.device >> 20, mapped->file.device & 0xfffff);
+	uint64_t device = device_of(&mapped->file);
 	struct find_answer answer;
 	struct reader_child child;
 	int err = avoided_devices__has(avoided, device) ?
