@@ -324,11 +324,15 @@ all_go() {
 
 @test "who gets the PID of a process of ours is not left out" {
 	start_stackcount -f --stats "$CALLS:counted"
-	own=($(pgrep -P "$tracer"))
-	[ "${#own[@]}" -ge 1 ]
-	# The one that names addresses; it is started anew.
+	# The one that loads tables, and the one that names addresses, which is started anew.
+	wait_for eval 'own=($(pgrep -P "$tracer")); [ "${#own[@]}" -ge 2 ]'
 	kill -KILL "${own[-1]}"
-	wait_for eval '! kill -0 "${own[-1]}" 2>/dev/null'
+	is_asked() {
+		# It is asked for what each program has mapped.
+		"$LIVES" once
+		! kill -0 "${own[-1]}" 2>/dev/null
+	}
+	wait_for is_asked
 	try "$LIVES" as "${own[-1]}" "$CALLS" run names 10
 	[ "$status" -ne 77 ] || skip "this kernel gives no PID that is asked for"
 	[ "$status" -eq 0 ]
