@@ -57,6 +57,7 @@ __noinline int begin_in_mappings(__u32 number)
 	mm = current_mm();
 	walk = &scratch->walk;
 	scratch->search.sb = 0;
+	walk->now = unwind_age(bpf_ktime_get_ns());
 	if (modules__are_same(walk, mm))
 		return 0;
 	walk->mm = mm;

@@ -12,9 +12,10 @@
 #include "unwind_search.h"
 
 /* Sizes are set between open and load, to 1 where nothing is walked by tables. */
-/* The number of the module of a file, or UNWIND_NO_MODULE. */
+/* The number of the module of a file, or UNWIND_NO_MODULE. Files that no walk is in are forgotten.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, UNWIND_FILES);
 	__type(key, struct mapped_file);
 	__type(value, __u32);

@@ -12,8 +12,8 @@
 
 #include "abi.h"
 
-#define UNWIND_MODULES 8192
-#define UNWIND_FILES   (2 * UNWIND_MODULES) /* with or without a module */
+#define UNWIND_MODULES 65536 /* of one trace */
+#define UNWIND_FILES   16384 /* that are known at a time */
 #define UNWIND_PAGES   65536
 #define UNWIND_RULES   16384
 
@@ -47,8 +47,14 @@ struct unwind_module {
 	__u32 first_page; /* in unwind_pages */
 	__u32 nr_pages;
 	__u32 state; /* enum unwind_module_state; written last */
-	__u32 reserved;
+	__u32 used;  /* when a walk was in it last, by unwind_age() */
 };
+
+/* The time of bpf_ktime_get_ns() in steps of 17 ms. */
+static inline __u32 unwind_age(__u64 nanoseconds)
+{
+	return (__u32)(nanoseconds >> 24);
+}
 
 #define UNWIND_PAGE_BITS 16
 #define UNWIND_KB_BITS	 10
@@ -85,8 +91,8 @@ static inline __u32 unwind_shard_index(__u32 shard)
  * of the row that holds where the KB begins; then the rows.
  */
 struct unwind_page {
-	__u32 shard; /* or UNWIND_NO_SHARD: nothing is known of the whole page */
-	__u32 first;
+	__u32 shard;	   /* or UNWIND_NO_SHARD: nothing is known of the whole page */
+	__u16 first, last; /* of its words */
 };
 
 #define UNWIND_NO_SHARD	   ((__u32)-1)
@@ -135,6 +141,7 @@ struct unwind_request {
 
 _Static_assert(sizeof(struct unwind_mapping) == 32, "no padding");
 _Static_assert(sizeof(struct unwind_module) == 24, "no padding");
+_Static_assert(sizeof(struct unwind_page) == 8, "no padding");
 _Static_assert(sizeof(struct unwind_request) == 72 + PLACE_NAMES * PLACE_NAME_MAX, "no padding");
 
 #endif

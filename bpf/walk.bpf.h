@@ -40,7 +40,7 @@ static __always_inline void walk__begin(struct scratch *scratch, __u32 tgid, con
 /* Set the walk's mapping and module to those of address. */
 static __always_inline enum unwind_end walk__find_module(struct walk *walk, __u64 address)
 {
-	const struct unwind_module *module;
+	struct unwind_module *module;
 	__u32 number, state;
 
 	if (address >= walk->mapping.start && address < walk->mapping.end)
@@ -60,6 +60,8 @@ static __always_inline enum unwind_end walk__find_module(struct walk *walk, __u6
 		state = READ_ONCE(module->state);
 		asm volatile("" : : : "memory");
 		walk->module = *module;
+		if (module->used != walk->now)
+			module->used = walk->now;
 	}
 	walk->module.state = state;
 	return UNWIND_GOES_ON;

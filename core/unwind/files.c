@@ -20,6 +20,16 @@ static uint32_t *bucket_of(struct unwind_files *files, const struct mapped_file 
 	return &files->buckets[(hash * 0x9e3779b97f4a7c15 >> 32) % UNWIND_FILE_BUCKETS];
 }
 
+/* There is one. */
+static uint32_t new_index(struct unwind_files *files)
+{
+	uint32_t index = files->removed ? files->removed - 1 : (uint32_t)files->nr++;
+
+	if (files->removed)
+		files->removed = files->items[index].next;
+	return index;
+}
+
 int unwind_files__add(struct unwind_files *files, const struct mapped_file *file, uint32_t *index)
 {
 	uint32_t *bucket = bucket_of(files, file);
@@ -30,15 +40,14 @@ int unwind_files__add(struct unwind_files *files, const struct mapped_file *file
 		*index = i - 1;
 		return 0;
 	}
-	if (files->nr == UNWIND_FILES)
+	if (!files->removed && files->nr == UNWIND_FILES)
 		return -ENOSPC;
-	if (ARRAY_GROW(files->items, files->nr, files->capacity))
+	if (!files->removed && ARRAY_GROW(files->items, files->nr, files->capacity))
 		return -ENOMEM;
-	*index = (uint32_t)files->nr;
-	files->items[files->nr++] = (struct unwind_known_file){
+	*index = new_index(files);
+	files->items[*index] = (struct unwind_known_file){
 		.mapped.file = *file,
 		.module = UNWIND_UNKNOWN_MODULE,
-		.state = UNWIND_MODULE_WANTED,
 		.next = *bucket,
 	};
 	*bucket = *index + 1;
@@ -47,8 +56,26 @@ int unwind_files__add(struct unwind_files *files, const struct mapped_file *file
 
 uint32_t unwind_files__with_module(const struct unwind_files *files, uint32_t module)
 {
-	for (uint32_t i = 0; i < files->nr; i++)
-		if (files->items[i].module == module)
-			return i;
-	return UNWIND_FILE_NONE;
+	return files->of_module[module] ? files->of_module[module] - 1 : UNWIND_FILE_NONE;
+}
+
+void unwind_files__set_module(struct unwind_files *files, uint32_t index, uint32_t module)
+{
+	files->items[index].module = module;
+	if (module < UNWIND_MODULES)
+		files->of_module[module] = index + 1;
+}
+
+void unwind_files__remove(struct unwind_files *files, uint32_t index)
+{
+	struct unwind_known_file *file = &files->items[index];
+	uint32_t *next = bucket_of(files, &file->mapped.file);
+
+	while (*next != index + 1)
+		next = &files->items[*next - 1].next;
+	*next = file->next;
+	if (file->module < UNWIND_MODULES)
+		files->of_module[file->module] = 0;
+	*file = (struct unwind_known_file){.module = UNWIND_NO_MODULE, .next = files->removed};
+	files->removed = index + 1;
 }

@@ -20,15 +20,16 @@ struct unwind_known_file {
 	 * path is below the root of its file system. */
 	struct unwind_mapped mapped;
 	uint32_t module; /* of unwind_tables; UNWIND_UNKNOWN_MODULE: none yet */
-	enum unwind_module_state state;
 	uint32_t failures;
+	uint32_t refusals;     /* that often its tables had no room, in a row */
 	uint64_t retry;	       /* no try before that time */
 	bool is_read;	       /* somebody is reading it */
 	pid_t wanted_by;       /* a process that has it; or 0 */
 	uint64_t wanted_start; /* where that process has it */
 	uint64_t wanted;       /* smaller: wanted earlier */
 	uint32_t walks;	       /* walks that had to end in this file */
-	uint32_t next;	       /* index of the next in its bucket, plus 1 */
+	uint32_t heard;	       /* when it was found or wanted last, by unwind_age() */
+	uint32_t next;	       /* index of the next in its bucket, or of those removed, plus 1 */
 };
 
 #define UNWIND_FILE_BUCKETS 1024
@@ -38,6 +39,8 @@ struct unwind_files {
 	struct unwind_known_file *items;
 	size_t nr, capacity;
 	uint32_t buckets[UNWIND_FILE_BUCKETS]; /* index of the first, plus 1 */
+	uint32_t of_module[UNWIND_MODULES];    /* index of the file, plus 1 */
+	uint32_t removed;		       /* likewise, the first */
 };
 
 #define UNWIND_FILE_NONE ((uint32_t)-1)
@@ -52,5 +55,9 @@ int unwind_files__add(struct unwind_files *files, const struct mapped_file *file
 
 /* UNWIND_FILE_NONE if no file has the module. */
 uint32_t unwind_files__with_module(const struct unwind_files *files, uint32_t module);
+void unwind_files__set_module(struct unwind_files *files, uint32_t index, uint32_t module);
+
+/* Forget a file: the next that is added can get its index. */
+void unwind_files__remove(struct unwind_files *files, uint32_t index);
 
 #endif

@@ -34,6 +34,15 @@
 #define RETRY_MOST   (2000 * MILLISECONDS)
 #define FAILURES_MAX 5
 
+/*
+ * When what is in use at a time has no room, its files are not read all the time: one that was
+ * loaded is loaded again after so long at the earliest, and one that had no room after a pause that
+ * grows from one second to that.
+ */
+#define LOAD_AGAIN   (8 * NANOSECONDS)
+#define ROOM_FIRST   NANOSECONDS
+#define REFUSALS_MAX 4 /* 1, 2, 4, 8 seconds */
+
 struct loading {
 	struct unwind_told *told; /* what others read */
 	struct unwind_tables tables;
@@ -54,26 +63,55 @@ static volatile struct unwind_status *status_of(const struct loading *loading)
 
 /* ---- tables ---- */
 
+/* For a table without room: true if there is more room by now. */
+static bool make_room(struct loading *loading, int err)
+{
+	if ((err != -E2BIG && err != -ENOSPC) ||
+	    unwind_tables__give_back_oldest(&loading->tables) < 0)
+		return false;
+	status_of(loading)->nr_loaded--;
+	status_of(loading)->nr_given_back++;
+	return true;
+}
+
 static int sink_begin(void *context, const struct unwind_table_head *head)
 {
 	struct loading *loading = context;
+	int err;
 
-	return unwind_tables__begin(&loading->tables, head);
+	do
+		err = unwind_tables__begin(&loading->tables, head);
+	while (make_room(loading, err));
+	return err;
 }
 
 static int sink_page(void *context, uint32_t page, const uint32_t *rows, uint32_t nr)
 {
 	struct loading *loading = context;
+	int err;
 
-	return unwind_tables__add_page(&loading->tables, page, rows, nr);
+	do
+		err = unwind_tables__add_page(&loading->tables, page, rows, nr);
+	while (make_room(loading, err));
+	return err;
+}
+
+/* True if walks have no use of what is known of the file. */
+static bool lacks_tables(const struct loading *loading, const struct unwind_known_file *file)
+{
+	return file->module == UNWIND_UNKNOWN_MODULE ||
+	       (file->module < UNWIND_MODULES &&
+		unwind_tables__state(&loading->tables, file->module) == UNWIND_MODULE_WANTED);
 }
 
 /* pid has the file at start, or has had it there. */
 static void want_file(struct loading *loading, struct unwind_known_file *file, pid_t pid,
 		      uint64_t start)
 {
-	if (file->state != UNWIND_MODULE_WANTED || file->wanted_by || file->is_read ||
-	    monotonic_now() < file->retry)
+	uint64_t now = monotonic_now();
+
+	file->heard = unwind_age(now);
+	if (!lacks_tables(loading, file) || file->wanted_by || file->is_read || now < file->retry)
 		return;
 	/* The path has been tried already; only a running process helps. */
 	if (file->failures && kill(pid, 0) && errno == ESRCH)
@@ -93,13 +131,29 @@ static void note_failure(struct loading *loading, struct unwind_known_file *file
 		status_of(loading)->nr_refused++;
 }
 
+static void note_success(struct loading *loading, struct unwind_known_file *file)
+{
+	status_of(loading)->nr_loaded++;
+	status_of(loading)->nr_refused -= file->failures >= FAILURES_MAX;
+	status_of(loading)->out_of_memory -= file->refusals > 0;
+	file->failures = file->refusals = 0;
+	file->retry = monotonic_now() + LOAD_AGAIN;
+}
+
+static void note_no_room(struct loading *loading, struct unwind_known_file *file)
+{
+	status_of(loading)->out_of_memory += !file->refusals;
+	if (file->refusals < REFUSALS_MAX)
+		file->refusals++;
+	file->retry = monotonic_now() + (ROOM_FIRST << (file->refusals - 1));
+}
+
 static enum unwind_module_state state_after(struct loading *loading, struct unwind_known_file *file,
 					    int err)
 {
 	switch (err) {
 	case 0:
-		status_of(loading)->nr_loaded++;
-		status_of(loading)->nr_refused -= file->failures >= FAILURES_MAX;
+		note_success(loading, file);
 		return UNWIND_MODULE_LOADED;
 	case -ENOENT:
 	case -ENOEXEC:
@@ -107,8 +161,9 @@ static enum unwind_module_state state_after(struct loading *loading, struct unwi
 		return UNWIND_MODULE_EMPTY;
 	case -E2BIG:
 	case -ENOSPC:
-		status_of(loading)->out_of_memory++;
-		return UNWIND_MODULE_REFUSED;
+	case -EFBIG:
+		note_no_room(loading, file);
+		return UNWIND_MODULE_WANTED;
 	case -ESRCH:
 	case -ESTALE:
 	case -EACCES:
@@ -139,9 +194,8 @@ static void end_file(struct loading *loading, uint32_t number, int err)
 	struct unwind_known_file *file = &loading->files.items[number];
 
 	file->is_read = false;
-	file->state = state_after(loading, file, err);
-	unwind_tables__set_module(&loading->tables, file->module, file->state);
-	status_of(loading)->memory = loading->tables.memory;
+	unwind_tables__set_module(&loading->tables, file->module, state_after(loading, file, err));
+	status_of(loading)->memory = unwind_shards__memory(&loading->tables.shards);
 }
 
 static bool is_more_wanted(const struct unwind_known_file *a, const struct unwind_known_file *b)
@@ -222,25 +276,71 @@ static void tell_of_module(struct unwind_module_file *module, const struct unwin
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* Give a file that was found in a process, or has been in it, a module, unless it has none. */
-static void give_module(struct loading *loading, struct unwind_known_file *file, pid_t pid)
+static void put_file(struct loading *loading, const struct unwind_known_file *file)
 {
+	if (unwind_tables__put_file(&loading->tables, &file->mapped.file, file->module))
+		status_of(loading)->no_modules++;
+}
+
+/* Give a file that was found in a process, or has been in it, a module, unless it has none. */
+static void give_module(struct loading *loading, uint32_t index, pid_t pid)
+{
+	struct unwind_known_file *file = &loading->files.items[index];
 	int module = (int)UNWIND_NO_MODULE;
 
-	if (file->mapped.source == UNWIND_SOURCE_OTHER) {
-		file->state = UNWIND_MODULE_EMPTY;
-	} else {
+	if (file->mapped.source != UNWIND_SOURCE_OTHER) {
 		module = unwind_tables__add_module(&loading->tables);
 		if (module < 0) {
-			file->state = UNWIND_MODULE_REFUSED;
+			file->retry = UINT64_MAX;
 			status_of(loading)->no_modules++;
 			return;
 		}
 		tell_of_module(&loading->told->modules.items[module], &file->mapped, pid);
 	}
-	file->module = (uint32_t)module;
-	if (unwind_tables__put_file(&loading->tables, &file->mapped.file, file->module))
-		status_of(loading)->no_modules++;
+	unwind_files__set_module(&loading->files, index, (uint32_t)module);
+	put_file(loading, file);
+}
+
+/* When a walk came to the file last, or it was found. */
+static uint32_t last_use(const struct loading *loading, const struct unwind_known_file *file)
+{
+	uint32_t used;
+
+	if (file->module >= UNWIND_MODULES)
+		return file->heard;
+	used = unwind_tables__used(&loading->tables, file->module);
+	return (int32_t)(used - file->heard) > 0 ? used : file->heard;
+}
+
+/* Forget the file that nobody has used for the longest time. Walks ask for it if they want it. */
+static bool forget_oldest(struct loading *loading)
+{
+	struct unwind_known_file *items = loading->files.items, *oldest = NULL;
+	uint32_t now = unwind_age(monotonic_now()), most = 0;
+
+	for (size_t i = 0; i < loading->files.nr; i++) {
+		uint32_t age = now - last_use(loading, &items[i]);
+
+		if (items[i].wanted_by || items[i].is_read || age <= most || (int32_t)age < 0)
+			continue;
+		most = age;
+		oldest = &items[i];
+	}
+	if (!oldest)
+		return false;
+	unwind_tables__remove_file(&loading->tables, &oldest->mapped.file);
+	unwind_files__remove(&loading->files, (uint32_t)(oldest - items));
+	return true;
+}
+
+/* 0, -ENOMEM, or -ENOSPC if all files are in use. */
+static int add_file(struct loading *loading, const struct mapped_file *file, uint32_t *index)
+{
+	int err = unwind_files__add(&loading->files, file, index);
+
+	if (err == -ENOSPC && forget_oldest(loading))
+		err = unwind_files__add(&loading->files, file, index);
+	return err;
 }
 
 /* A process has the file mapped, or had it. */
@@ -249,8 +349,7 @@ static void take_found(struct loading *loading, pid_t pid, const struct unwind_m
 	struct unwind_known_file *file;
 	uint32_t index;
 
-	if (mapped->source == UNWIND_SOURCE_NONE ||
-	    unwind_files__add(&loading->files, &mapped->file, &index))
+	if (mapped->source == UNWIND_SOURCE_NONE || add_file(loading, &mapped->file, &index))
 		return;
 	file = &loading->files.items[index];
 	if (file->mapped.source == UNWIND_SOURCE_NONE) {
@@ -258,7 +357,7 @@ static void take_found(struct loading *loading, pid_t pid, const struct unwind_m
 		file->failures = 0;
 		file->retry = 0;
 		file->mapped = *mapped;
-		give_module(loading, file, pid);
+		give_module(loading, index, pid);
 	}
 	want_file(loading, file, pid, mapped->start);
 }
@@ -313,7 +412,7 @@ static uint32_t asked_file(struct loading *loading, const struct unwind_request 
 
 	if (request->module < loading->tables.nr_modules)
 		return unwind_files__with_module(&loading->files, request->module);
-	if (unwind_files__add(&loading->files, &request->file, &index))
+	if (add_file(loading, &request->file, &index))
 		return UNWIND_FILE_NONE;
 	if (loading->files.items[index].mapped.source == UNWIND_SOURCE_NONE)
 		join_names(request, loading->files.items[index].mapped.path);
@@ -336,6 +435,9 @@ static void take_request(struct loading *loading, const struct unwind_request *r
 		return;
 	file = &loading->files.items[index];
 	file->walks++;
+	/* The programs have forgotten it, or had not heard yet. */
+	if (request->module == UNWIND_UNKNOWN_MODULE && file->module != UNWIND_UNKNOWN_MODULE)
+		put_file(loading, file);
 	/*
 	 * If all processes are traced, each child that reads files would ask for another one. A
 	 * child has our mappings from its start.

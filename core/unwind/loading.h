@@ -21,7 +21,8 @@ struct unwind_first {
 
 /* The state of the loader, as it reports it. */
 struct unwind_status {
-	uint32_t nr_loaded;	/* files */
+	uint32_t nr_loaded;	/* files that have tables now */
+	uint32_t nr_given_back; /* tables that were given back for others */
 	uint32_t nr_refused;	/* files that did not answer, or could not be read */
 	uint32_t out_of_memory; /* files for which no memory was left */
 	uint32_t no_modules;	/* files for which no module number was left */

@@ -9,8 +9,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
 #include "sym/util/page.h"
+
+/* A table that no walk has used for so long is given back for others, by unwind_age(). */
+#define IDLE_MIN unwind_age(NANOSECONDS)
 
 /* Map all elements of a map; NULL on failure. */
 static void *map_all(const struct bpf_map *map)
@@ -37,122 +40,126 @@ static void unmap(void *mapped, const struct bpf_map *map)
 		munmap(mapped, bpf_map__max_entries(map) * (size_t)bpf_map__value_size(map));
 }
 
+static int open_rules(struct unwind_tables *tables)
+{
+	int err = unwind_rules__init(&tables->rules);
+
+	if (err)
+		return err;
+	tables->rule_users = calloc(UNWIND_RULES, sizeof(*tables->rule_users));
+	tables->rule_numbers = calloc(UNWIND_RULES, sizeof(*tables->rule_numbers));
+	return tables->rule_users && tables->rule_numbers ? 0 : -ENOMEM;
+}
+
 int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *maps,
 			uint64_t memory)
 {
-	struct unwind_tables opened = {.maps = maps, .memory_max = memory};
-	int err = unwind_rules__init(&opened.rules);
+	struct unwind_tables opened = {.maps = maps};
+	int err = grace__open(&opened.grace);
 
-	if (!err) {
-		opened.rule_numbers = calloc(UNWIND_RULES, sizeof(*opened.rule_numbers));
-		err = opened.rule_numbers ? 0 : -ENOMEM;
-	}
+	unwind_shards__init(&opened.shards, maps->shards, memory);
+	if (!err)
+		err = open_rules(&opened);
 	if (!err)
 		err = map_maps(&opened);
-	if (err)
+	if (!err)
+		err = spans__give(&opened.free_pages, 0, UNWIND_PAGES);
+	if (err) {
 		unwind_tables__close(&opened);
-	else
-		*tables = opened;
-	return err;
-}
-
-/* Unmap the shards of the maps before this one: no page comes there any more. */
-static void leave_shards(struct unwind_tables *tables, uint32_t before)
-{
-	for (uint32_t i = 0; i < before; i++) {
-		struct unwind_shard_map *map = &tables->shard_maps[i];
-
-		if (map->shards)
-			munmap(map->shards, map->nr * sizeof(*map->shards));
-		map->shards = NULL;
+		return err;
 	}
+	for (size_t i = 0; i < opened.rules.nr; i++)
+		opened.written_rules[i] = opened.rules.items[i];
+	*tables = opened;
+	return 0;
 }
 
 void unwind_tables__close(struct unwind_tables *tables)
 {
-	leave_shards(tables, tables->nr_shard_maps);
+	unwind_shards__release(&tables->shards);
 	unmap(tables->modules, tables->maps->modules);
 	unmap(tables->pages, tables->maps->pages);
 	unmap(tables->written_rules, tables->maps->rules);
+	spans__release(&tables->free_pages);
+	free(tables->rule_users);
 	free(tables->rule_numbers);
 	unwind_rules__release(&tables->rules);
+	grace__close(&tables->grace);
 	*tables = (struct unwind_tables){0};
 }
 
-static int update(const struct bpf_map *map, uint32_t key, const void *value)
+/* ---- what is given back ---- */
+
+static uint32_t nr_words(const struct unwind_page *page)
 {
-	return bpf_map_update_elem(bpf_map__fd(map), &key, value, BPF_ANY);
+	return page->shard == UNWIND_NO_SHARD ? 0 : page->last - page->first + 1U;
 }
 
-/* ---- shards ---- */
-
-/* Twice as many after every two maps: a small process costs little, a large one few maps. */
-static uint32_t wanted_shards(const struct unwind_tables *tables)
+/* No program can find the page any more. */
+static void free_page(struct unwind_tables *tables, const struct unwind_page *page)
 {
-	uint64_t left = (tables->memory_max - tables->memory) / sizeof(struct unwind_shard);
-	uint32_t wanted = 4U << (tables->nr_shard_maps / 2 < 6 ? tables->nr_shard_maps / 2 : 6);
+	uint32_t first = unwind_shards__first_word(&tables->shards, page), nr = nr_words(page);
+	const uint32_t *words = unwind_shards__words(&tables->shards, first);
 
-	return wanted < left ? wanted : (uint32_t)left;
+	/* Rules keep users that nobody counts any more if the words cannot be read. */
+	for (uint32_t i = UNWIND_INDEX_WORDS; words && i < nr; i++)
+		tables->rule_users[unwind_row_rule(words[i])]--;
+	unwind_shards__give(&tables->shards, first, nr);
 }
 
-static int add_shards(struct unwind_tables *tables)
+static void free_pages(struct unwind_tables *tables, const struct unwind_module *module)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-	uint32_t nr = wanted_shards(tables);
-	CLEANUP_CLOSE int fd = -1;
-	void *mapped;
+	for (uint32_t i = 0; i < module->nr_pages; i++)
+		if (nr_words(&tables->pages[module->first_page + i]))
+			free_page(tables, &tables->pages[module->first_page + i]);
+	if (module->nr_pages)
+		(void)spans__give(&tables->free_pages, module->first_page, module->nr_pages);
+}
+
+static uint32_t idle_for(const struct unwind_module *module, uint32_t now)
+{
+	int32_t idle = (int32_t)(now - module->used);
+
+	return idle > 0 ? (uint32_t)idle : 0;
+}
+
+static bool can_be_given_back(const struct unwind_module *module, uint32_t now)
+{
+	return module->state == UNWIND_MODULE_LOADED && idle_for(module, now) >= IDLE_MIN;
+}
+
+static struct unwind_module *oldest_module(const struct unwind_tables *tables)
+{
+	uint32_t now = unwind_age(monotonic_now());
+	struct unwind_module *oldest = NULL;
+
+	for (uint32_t i = 0; i < tables->nr_modules; i++) {
+		struct unwind_module *module = &tables->modules[i];
+
+		if (can_be_given_back(module, now) &&
+		    (!oldest || idle_for(module, now) > idle_for(oldest, now)))
+			oldest = module;
+	}
+	return oldest;
+}
+
+int unwind_tables__give_back_oldest(struct unwind_tables *tables)
+{
+	struct unwind_module *oldest = oldest_module(tables);
 	int err;
 
-	if (!nr)
-		return -E2BIG;
-	if (tables->nr_shard_maps == UNWIND_SHARD_MAPS)
-		return -ENOSPC;
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_shard", sizeof(uint32_t),
-			    sizeof(struct unwind_shard), nr, &options);
-	if (fd < 0)
-		return -errno;
-	mapped = page_map(fd, nr * sizeof(struct unwind_shard), PROT_READ | PROT_WRITE, 0);
-	if (mapped == MAP_FAILED)
-		return -errno;
-	err = update(tables->maps->shards, tables->nr_shard_maps, &fd);
+	if (!oldest)
+		return -ENOENT;
+	__atomic_store_n(&oldest->state, UNWIND_MODULE_WANTED, __ATOMIC_RELEASE);
+	/* Programs that have found it may be searching. */
+	err = grace__wait(&tables->grace);
 	if (err) {
-		munmap(mapped, nr * sizeof(struct unwind_shard));
+		__atomic_store_n(&oldest->state, UNWIND_MODULE_LOADED, __ATOMIC_RELEASE);
 		return err;
 	}
-	tables->shard_maps[tables->nr_shard_maps++] =
-		(struct unwind_shard_map){.shards = mapped, .nr = nr};
-	tables->memory += nr * sizeof(struct unwind_shard);
-	return 0;
-}
-
-/* The words from the next page on, in maps that exist and in maps that may be added. */
-static uint64_t words_left(const struct unwind_tables *tables)
-{
-	uint64_t shards = tables->memory_max / sizeof(struct unwind_shard) - tables->next.shard;
-
-	for (uint32_t i = 0; i < tables->next.map; i++)
-		shards -= tables->shard_maps[i].nr;
-	return shards * UNWIND_SHARD_WORDS - tables->next.word;
-}
-
-/*
- * Make room for so many words of the next page, at most those of a shard. After a table was begun
- * again, maps behind that place can exist already.
- */
-static int reserve(struct unwind_tables *tables, uint32_t words)
-{
-	struct unwind_place next = tables->next;
-	int err = 0;
-
-	if (next.word + words > UNWIND_SHARD_WORDS)
-		next = (struct unwind_place){.map = next.map, .shard = next.shard + 1};
-	if (next.map < tables->nr_shard_maps && next.shard == tables->shard_maps[next.map].nr)
-		next = (struct unwind_place){.map = next.map + 1};
-	if (next.map == tables->nr_shard_maps)
-		err = add_shards(tables);
-	if (!err)
-		tables->next = next;
-	return err;
+	free_pages(tables, oldest);
+	oldest->nr_pages = 0;
+	return (int)(oldest - tables->modules);
 }
 
 /* ---- modules ---- */
@@ -169,43 +176,87 @@ static int number_rules(struct unwind_tables *tables, const struct unwind_rule *
 
 		if (number < 0)
 			return number;
+		if (number == UNWIND_UNSUPPORTED && rules[i].cfa != UNWIND_UNSUPPORTED)
+			return -ENOSPC;
 		tables->rule_numbers[i] = (uint16_t)number;
+		tables->written_rules[number] = rules[i];
 	}
 	tables->nr_rule_numbers = nr;
-	for (size_t i = tables->nr_written_rules; i < tables->rules.nr; i++)
-		tables->written_rules[i] = tables->rules.items[i];
-	tables->nr_written_rules = tables->rules.nr;
 	return 0;
 }
 
 /* A table that is larger than any program's must leave three quarters of the room to others. */
 #define ORDINARY_PAGES 1024 /* 64 MB of code */
+#define ORDINARY_ROWS  (2 * 1024 * 1024)
 #define ORDINARY_RULES 1024
 
-static bool is_greedy(uint64_t wanted, uint64_t ordinary, uint64_t left)
+static bool is_greedy(uint64_t wanted, uint64_t ordinary, uint64_t room)
 {
-	return wanted > ordinary && wanted > left / 4;
+	return wanted > ordinary && wanted > room / 4;
+}
+
+static uint64_t words_of(const struct unwind_tables *tables, const struct unwind_module *module)
+{
+	uint64_t words = 0;
+
+	for (uint32_t i = 0; i < module->nr_pages; i++)
+		words += nr_words(&tables->pages[module->first_page + i]);
+	return words;
+}
+
+static bool takes_too_much(const struct unwind_tables *tables, const struct unwind_table_head *head)
+{
+	uint64_t pages = tables->free_pages.nr_units, words = unwind_shards__room(&tables->shards);
+	uint32_t now = unwind_age(monotonic_now());
+
+	/* There is also the room of all that can be given back. */
+	for (uint32_t i = 0; i < tables->nr_modules; i++) {
+		if (!can_be_given_back(&tables->modules[i], now))
+			continue;
+		pages += tables->modules[i].nr_pages;
+		words += words_of(tables, &tables->modules[i]);
+	}
+	return head->nr_rows > words || head->nr_rules > UNWIND_RULES ||
+	       is_greedy(head->nr_pages, ORDINARY_PAGES, pages) ||
+	       is_greedy(head->nr_rows, ORDINARY_ROWS, words) ||
+	       is_greedy(head->nr_rules, ORDINARY_RULES, unwind_rules__room(&tables->rules));
+}
+
+/* Programs cannot find the pages of a table that was not finished. */
+static void forget_unfinished(struct unwind_tables *tables)
+{
+	free_pages(tables, &tables->module);
+	tables->module = (struct unwind_module){0};
+}
+
+static int begin_pages(struct unwind_tables *tables, const struct unwind_table_head *head)
+{
+	struct unwind_module module = {.start = head->start, .nr_pages = head->nr_pages};
+
+	if (head->nr_pages &&
+	    !spans__take(&tables->free_pages, head->nr_pages, UNWIND_PAGES, &module.first_page))
+		return -ENOSPC;
+	for (uint32_t i = 0; i < head->nr_pages; i++)
+		tables->pages[module.first_page + i] =
+			(struct unwind_page){.shard = UNWIND_NO_SHARD};
+	tables->module = module;
+	tables->nr_coming_rows = head->nr_rows;
+	return 0;
 }
 
 int unwind_tables__begin(struct unwind_tables *tables, const struct unwind_table_head *head)
 {
-	uint32_t left = UNWIND_PAGES - tables->nr_pages;
+	int err;
 
-	/* No program can find the pages of a table that was not finished: use their room again. */
-	tables->next = tables->loaded;
-	if (head->nr_pages > left || head->nr_rules > UNWIND_RULES ||
-	    is_greedy(head->nr_pages, ORDINARY_PAGES, left) ||
-	    is_greedy(head->nr_rules, ORDINARY_RULES, UNWIND_RULES - tables->rules.nr))
-		return -ENOSPC;
-	if (head->nr_rows > words_left(tables))
+	forget_unfinished(tables);
+	if (unwind_rules__room(&tables->rules) / 4 < head->nr_rules)
+		unwind_rules__forget_unused(&tables->rules, tables->rule_users);
+	if (takes_too_much(tables, head))
+		return -EFBIG;
+	if (head->nr_rows > unwind_shards__room(&tables->shards))
 		return -E2BIG;
-	tables->module = (struct unwind_module){
-		.start = head->start, .first_page = tables->nr_pages, .nr_pages = head->nr_pages};
-	tables->nr_coming_rows = head->nr_rows;
-	for (uint32_t i = 0; i < head->nr_pages; i++)
-		tables->pages[tables->nr_pages + i] =
-			(struct unwind_page){.shard = UNWIND_NO_SHARD};
-	return number_rules(tables, head->rules, head->nr_rules);
+	err = number_rules(tables, head->rules, head->nr_rules);
+	return err ? err : begin_pages(tables, head);
 }
 
 void unwind_page__index(uint32_t index[UNWIND_INDEX_WORDS], const uint32_t *rows, uint32_t nr)
@@ -220,36 +271,50 @@ void unwind_page__index(uint32_t index[UNWIND_INDEX_WORDS], const uint32_t *rows
 	}
 }
 
+/* The rows of a page behind its index, with the numbers that their rules have here. */
+static void write_rows(struct unwind_tables *tables, uint32_t *place, const uint32_t *rows,
+		       uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t rule = unwind_row_rule(rows[i]);
+		uint32_t number =
+			rule < tables->nr_rule_numbers ? tables->rule_numbers[rule] : UNWIND_NONE;
+
+		place[i] = unwind_row(number, unwind_row_low(rows[i]));
+		tables->rule_users[number]++;
+	}
+}
+
 int unwind_tables__add_page(struct unwind_tables *tables, uint32_t page, const uint32_t *rows,
 			    uint32_t nr)
 {
-	uint32_t words = UNWIND_INDEX_WORDS + nr, *place;
-	struct unwind_place *next = &tables->next;
+	uint32_t all = UNWIND_INDEX_WORDS + nr, first, *words;
+	struct unwind_page *place;
 	int err;
 
 	if (nr > tables->nr_coming_rows)
 		return -EPROTO;
-	tables->nr_coming_rows -= nr;
 	/* A row at nearly every byte is no compiler's work: the page gets no rows. */
-	if (words > UNWIND_SHARD_WORDS || page >= tables->module.nr_pages)
+	if (all > UNWIND_SHARD_WORDS || page >= tables->module.nr_pages) {
+		tables->nr_coming_rows -= nr;
 		return 0;
-	err = reserve(tables, words);
+	}
+	place = &tables->pages[tables->module.first_page + page];
+	if (nr_words(place))
+		return -EPROTO;
+	err = unwind_shards__take(&tables->shards, all, &first);
 	if (err)
 		return err;
-	place = tables->shard_maps[next->map].shards[next->shard].words + next->word;
-	unwind_page__index(place, rows, nr);
-	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t rule = unwind_row_rule(rows[i]);
-
-		place[UNWIND_INDEX_WORDS + i] = unwind_row(
-			rule < tables->nr_rule_numbers ? tables->rule_numbers[rule] : UNWIND_NONE,
-			unwind_row_low(rows[i]));
+	words = unwind_shards__words(&tables->shards, first);
+	if (!words) {
+		err = -errno;
+		unwind_shards__give(&tables->shards, first, all);
+		return err;
 	}
-	tables->pages[tables->module.first_page + page] = (struct unwind_page){
-		.shard = unwind_shard(next->map, next->shard),
-		.first = next->word,
-	};
-	next->word += words;
+	unwind_page__index(words, rows, nr);
+	write_rows(tables, words + UNWIND_INDEX_WORDS, rows, nr);
+	*place = unwind_shards__page(&tables->shards, first, all);
+	tables->nr_coming_rows -= nr;
 	return 0;
 }
 
@@ -259,13 +324,25 @@ void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
 	struct unwind_module *entry = &tables->modules[module];
 
 	if (state == UNWIND_MODULE_LOADED) {
-		*entry = tables->module;
-		tables->nr_pages += entry->nr_pages;
-		tables->loaded = tables->next;
-		leave_shards(tables, tables->loaded.map);
+		entry->start = tables->module.start;
+		entry->first_page = tables->module.first_page;
+		entry->nr_pages = tables->module.nr_pages;
+		entry->used = unwind_age(monotonic_now());
+		tables->module = (struct unwind_module){0};
+		unwind_shards__unmap(&tables->shards);
 	}
 	/* A program that finds it loaded finds all of it. */
 	__atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);
+}
+
+enum unwind_module_state unwind_tables__state(const struct unwind_tables *tables, uint32_t module)
+{
+	return tables->modules[module].state;
+}
+
+uint32_t unwind_tables__used(const struct unwind_tables *tables, uint32_t module)
+{
+	return tables->modules[module].used;
 }
 
 /* ---- files ---- */
@@ -274,4 +351,10 @@ int unwind_tables__put_file(struct unwind_tables *tables, const struct mapped_fi
 			    uint32_t module)
 {
 	return bpf_map_update_elem(bpf_map__fd(tables->maps->files), file, &module, BPF_ANY);
+}
+
+void unwind_tables__remove_file(struct unwind_tables *tables, const struct mapped_file *file)
+{
+	/* The kernel may have forgotten it by itself. */
+	(void)bpf_map_delete_elem(bpf_map__fd(tables->maps->files), file);
 }

@@ -250,10 +250,10 @@ static void say_walks(const struct unwinding *unwinding, const struct event_coun
 		message("%" PRIu64 " user stacks, by call-frame information = %" PRIu64
 			" complete + %" PRIu64 " complete by frame pointers too + %" PRIu64
 			" cut at --max-depth + %" PRIu64 " incomplete%s%s; %" PRIu32
-			" files, %" PRIu64 " KB of tables",
+			" files, %" PRIu64 " KB of tables, %" PRIu32 " given back",
 			all, (uint64_t)walks[UNWIND_COMPLETE], (uint64_t)walks[UNWIND_ASSISTED],
 			(uint64_t)walks[UNWIND_CUT], stopped, stopped ? ": " : "", reasons,
-			status.nr_loaded, status.memory / 1024);
+			status.nr_loaded, status.memory / 1024, status.nr_given_back);
 	else if (stopped)
 		message("%" PRIu64 " of %" PRIu64 " user stacks are not complete: %s", stopped, all,
 			reasons);

@@ -23,6 +23,8 @@ struct unwind_rules {
 	uint32_t *buckets; /* the first rule with that hash; 0: none */
 	uint32_t *next;	   /* by number */
 	size_t next_capacity;
+	uint32_t first_free; /* of the numbers that can be given again, as next has them; or 0 */
+	size_t nr_free;
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -34,6 +36,15 @@ void unwind_rules__release(struct unwind_rules *rules);
  * more. Or -ENOMEM.
  */
 int unwind_rules__number(struct unwind_rules *rules, const struct unwind_rule *rule);
+
+/* How many more rules there is room for. */
+size_t unwind_rules__room(const struct unwind_rules *rules);
+
+/*
+ * Forget the rules that have no users, by number: others can get their numbers. The first three
+ * stay.
+ */
+void unwind_rules__forget_unused(struct unwind_rules *rules, const uint32_t *users);
 
 /* The rows of a page; the first begins with the page. Without rows nothing is known of it. */
 struct unwind_table_page {

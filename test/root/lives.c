@@ -4,6 +4,7 @@
  *
  *   lives once                asks() calls counted(), a system call, and it ends at once
  *   lives forks NUMBER        that many children do the same, one after the other
+ *   lives idle NUMBER         that many children wait as long as it lives, and it says so
  *   lives burn                works() uses some hundredths of a second of a CPU, and it ends
  *   lives leaderless          its first thread ends, and another one spins in code that it has
  *                             generated, at the address that it says, for ten seconds (x86-64)
@@ -23,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -102,6 +104,21 @@ static int forks(int number)
 	return 0;
 }
 
+static int idle(int number)
+{
+	for (int i = 0; i < number; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0 && !prctl(PR_SET_PDEATHSIG, SIGKILL))
+			pause();
+		if (pid <= 0)
+			return 1;
+	}
+	puts("idle");
+	fflush(stdout);
+	return pause();
+}
+
 static int become(char **program)
 {
 	asks();
@@ -140,13 +157,15 @@ int main(int argc, char **argv)
 		return leaderless();
 	if (argc == 3 && !strcmp(argv[1], "forks"))
 		return forks(atoi(argv[2]));
+	if (argc == 3 && !strcmp(argv[1], "idle"))
+		return idle(atoi(argv[2]));
 	if (argc >= 3 && !strcmp(argv[1], "exec"))
 		return become(argv + 2);
 	if (argc >= 3 && !strcmp(argv[1], "waits") && getchar() != EOF)
 		return become(argv + 2);
 	if (argc >= 4 && !strcmp(argv[1], "as"))
 		return run_as(atoi(argv[2]), argv + 3);
-	fprintf(stderr, "usage: lives once | forks NUMBER | burn | leaderless | "
+	fprintf(stderr, "usage: lives once | forks NUMBER | idle NUMBER | burn | leaderless | "
 			"exec PROGRAM ARG... | waits PROGRAM ARG... | as PID PROGRAM ARG...\n");
 	return 2;
 }

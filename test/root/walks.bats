@@ -236,6 +236,34 @@ are_replaced_whole() {
 	mostly 90 walked
 }
 
+# Seven of them have room.
+@test "--unwind-memory: programs that come and go are whole, one after the other" {
+	local i perl
+	needs_registers
+	perl=$(type -P perl) || skip "no perl"
+	start_stackcount -f -U -i 0.2 --stats --unwind-memory 1M t:syscalls:sys_enter_kill
+	for i in {1..10}; do
+		cp "$perl" "./perl$i"
+		start "./perl$i" -e 'select(undef, undef, undef, 0.02) while kill 0, $$'
+		wait_for grep -q "^perl$i;_start;" out
+		kill -KILL "$pid"
+		rm "./perl$i"
+	done
+	stop_tracer
+	cat err
+	grep -Eq ' 1024 KB of tables, [1-9][0-9]* given back$' err
+}
+
+@test "system-wide: thousands of idle processes take no room from one that is busy" {
+	! in_guest || skip "it has no memory for them"
+	start "$LIVES" idle 4300 >idle
+	wait_for grep -q idle idle
+	walked callback
+	start_stackcount -f -U -i 0.3 "$WALKED:spend"
+	wait_for ends_whole walked
+	stop_tracer
+}
+
 @test "a process of another PID namespace, from outside" {
 	unshare --fork --pid true || skip "cannot make a PID namespace"
 	start unshare --fork --pid --kill-child "$WALKED" callback

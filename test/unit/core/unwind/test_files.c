@@ -28,7 +28,6 @@ static void once(void)
 	CHECK_INT(add(&files, &first), 0);
 	CHECK_INT(files.nr, 2);
 	CHECK_INT(files.items[0].module, UNWIND_UNKNOWN_MODULE);
-	CHECK_INT(files.items[0].state, UNWIND_MODULE_WANTED);
 	CHECK_INT(files.items[0].mapped.source, UNWIND_SOURCE_NONE);
 	CHECK(!memcmp(&files.items[1].mapped.file, &second, sizeof(second)));
 }
@@ -74,9 +73,37 @@ static void modules(void)
 	const struct mapped_file first = {.inode = 5}, second = {.inode = 6};
 
 	add(&files, &first);
-	files.items[add(&files, &second)].module = 3;
+	unwind_files__set_module(&files, add(&files, &second), 3);
 	CHECK_INT(unwind_files__with_module(&files, 3), 1);
 	CHECK_INT(unwind_files__with_module(&files, 4), UNWIND_FILE_NONE);
+}
+
+/* Its index is that of the next, which has nothing of it; those of its bucket are found still. */
+static void removed(void)
+{
+	CLEANUP_FILES struct unwind_files files = {0};
+	struct mapped_file file = {0};
+	uint32_t wrong = 0;
+
+	/* Some in each bucket. */
+	for (file.inode = 0; file.inode < 8 * UNWIND_FILE_BUCKETS; file.inode++)
+		add(&files, &file);
+	for (uint32_t i = 0; i < files.nr; i += 2) {
+		unwind_files__set_module(&files, i, i);
+		unwind_files__remove(&files, i);
+		wrong += unwind_files__with_module(&files, i) != UNWIND_FILE_NONE;
+	}
+	for (file.inode = 1; file.inode < files.nr; file.inode += 2)
+		wrong += add(&files, &file) != file.inode;
+	for (file.inode = 0; file.inode < files.nr; file.inode += 2) {
+		uint32_t index = add(&files, &file);
+
+		wrong += index % 2 || files.items[index].module != UNWIND_UNKNOWN_MODULE;
+	}
+	CHECK_INT(wrong, 0);
+	CHECK_INT(files.nr, 8 * UNWIND_FILE_BUCKETS);
+	file.inode = files.nr - 1;
+	CHECK_INT(add(&files, &file), file.inode);
 }
 
 static const struct tap_test tests[] = {
@@ -84,6 +111,7 @@ static const struct tap_test tests[] = {
 	{"files differ in any part of what the kernel knows", differences},
 	{"there is room for so many", full},
 	{"a file is found by its module", modules},
+	{"a file that is removed makes room for another", removed},
 };
 
 int main(void)

@@ -18,6 +18,7 @@
 #include "bpf/unwind_search.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
 #include "test/unit/tap.h"
 
 /* ---- maps ---- */
@@ -49,6 +50,10 @@ static const struct unwind_maps maps = {
 	.files = (struct bpf_map *)&fakes[4],
 };
 
+/* Called when programs are waited for; or NULL. */
+static void (*at_grace)(void);
+static int grace_error;
+
 /* The contents of the maps. */
 static struct unwind_module *modules;
 static struct unwind_page *pages;
@@ -58,12 +63,34 @@ static struct module_of_file *last_file;
 
 static int update_error;
 
+int __wrap_grace__open(struct grace *grace);
+void __wrap_grace__close(struct grace *grace);
+int __wrap_grace__wait(const struct grace *grace);
 int __wrap_bpf_map__fd(const struct bpf_map *map);
 __u32 __wrap_bpf_map__max_entries(const struct bpf_map *map);
 __u32 __wrap_bpf_map__value_size(const struct bpf_map *map);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
 int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
 			  __u32 value_size, __u32 nr, const struct bpf_map_create_opts *options);
+
+int __wrap_grace__open(struct grace *grace)
+{
+	*grace = (struct grace){0};
+	return 0;
+}
+
+void __wrap_grace__close(struct grace *grace)
+{
+	(void)grace;
+}
+
+int __wrap_grace__wait(const struct grace *grace)
+{
+	(void)grace;
+	if (at_grace)
+		at_grace();
+	return grace_error;
+}
 
 static void *open_fake(struct fake *fake)
 {
@@ -210,7 +237,7 @@ static uint32_t fill_rows(uint32_t *rows, uint32_t sparseness, uint32_t nr_rules
 static void check_page(const uint32_t *rows, uint32_t nr)
 {
 	static struct unwind_shard shard;
-	const struct unwind_page page = {.first = below(UNWIND_SHARD_WORDS - 70)};
+	const struct unwind_page page = {.first = (uint16_t)below(UNWIND_SHARD_WORDS - 70)};
 	uint32_t wrong = 0, at = page.first, row = 0;
 
 	if (nr + UNWIND_INDEX_WORDS + at > UNWIND_SHARD_WORDS)
@@ -220,7 +247,7 @@ static void check_page(const uint32_t *rows, uint32_t nr)
 	for (uint32_t low = 0; low < PAGE; low++) {
 		while (row + 1 < nr && unwind_row_low(rows[row + 1]) <= low)
 			row++;
-		wrong += page_rule(&shard, &(struct unwind_page){.first = at}, low) !=
+		wrong += page_rule(&shard, &(struct unwind_page){.first = (uint16_t)at}, low) !=
 			 unwind_row_rule(rows[row]);
 	}
 	tap_check(wrong == 0, __FILE__, __LINE__, "%u addresses of a page of %u rows differ", wrong,
@@ -348,7 +375,6 @@ static void modules_test(void)
 		CHECK_INT(load(&tables, i, &sources[i]), 0);
 	}
 	/* The same rules are there once. */
-	CHECK_INT(tables.rules.nr, tables.nr_written_rules);
 	CHECK(tables.rules.nr < 3 + 2 * RULES);
 	for (uint32_t i = 0; i < 3; i++) {
 		check_module(i, &sources[i]);
@@ -391,13 +417,13 @@ static void too_large_module_test(void)
 	make_source(&large, 0x400000, 4000, 2);
 	make_source(&last, 0x800000, 200, 3);
 	CHECK_INT(load(&tables, 0, &small), 0);
-	CHECK_INT(tables.memory, 4 * SHARD);
-	CHECK_INT(load(&tables, 1, &large), -E2BIG);
-	CHECK_INT(load(&tables, 2, &large), -E2BIG);
-	CHECK_INT(tables.memory, 4 * SHARD);
+	CHECK_INT(unwind_shards__memory(&tables.shards), 4 * SHARD);
+	CHECK_INT(load(&tables, 1, &large), -EFBIG);
+	CHECK_INT(load(&tables, 2, &large), -EFBIG);
+	CHECK_INT(unwind_shards__memory(&tables.shards), 4 * SHARD);
 	CHECK_INT(load(&tables, 3, &last), 0);
 	CHECK_INT(load(&tables, 4, &small), 0);
-	CHECK(tables.memory <= 5 * SHARD);
+	CHECK(unwind_shards__memory(&tables.shards) <= 5 * SHARD);
 	check_module(0, &small);
 	check_module(3, &last);
 	check_module(4, &small);
@@ -435,7 +461,7 @@ static void unfinished_module_test(void)
 	fill_densely(&last, UNWIND_SHARD_WORDS / 2);
 	CHECK_INT(load(&tables, 0, &small), 0);
 	CHECK_INT(load(&tables, 1, &large), -E2BIG);
-	CHECK_INT(tables.memory, 12 * SHARD);
+	CHECK_INT(unwind_shards__memory(&tables.shards), 12 * SHARD);
 	CHECK_INT(load(&tables, 2, &last), 0);
 	check_module(0, &small);
 	check_module(2, &last);
@@ -459,6 +485,10 @@ static void odd_pages_test(void)
 	CHECK_INT(unwind_tables__begin(&tables, &head), 0);
 	CHECK_INT(unwind_tables__add_page(&tables, 0, rows, PAGE), 0);
 	CHECK_INT(unwind_tables__add_page(&tables, 2, rows, 1), 0);
+	/* It comes once. */
+	CHECK_INT(unwind_tables__add_page(&tables, 1, rows, 1), 0);
+	CHECK_INT(unwind_tables__add_page(&tables, 1, rows, 1), -EPROTO);
+	CHECK_INT(unwind_tables__begin(&tables, &head), 0);
 	rows[0] = unwind_row(2, 0);
 	CHECK_INT(unwind_tables__add_page(&tables, 1, rows, 2), 0);
 	unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED);
@@ -477,11 +507,11 @@ static void heads_test(void)
 		uint64_t nr_rows;
 		uint32_t nr_pages, nr_rules;
 		int result;
-	} heads[] = {{1, UNWIND_PAGES - 1, 2, -ENOSPC},
-		     {1, 1, UNWIND_RULES + 1, -ENOSPC},
-		     {words + 1, 1, 2, -E2BIG},
+	} heads[] = {{1, UNWIND_PAGES - 1, 2, -EFBIG},
+		     {1, 1, UNWIND_RULES + 1, -EFBIG},
+		     {words + 1, 1, 2, -EFBIG},
 		     {words, 1, 2, 0},
-		     {words - UNWIND_INDEX_WORDS, 1, 2, -E2BIG},
+		     {words - UNWIND_INDEX_WORDS, 1, 2, -EFBIG},
 		     {words - UNWIND_INDEX_WORDS - 1, 1, 2, 0}};
 
 	open_tables(&tables, 4 * SHARD);
@@ -498,7 +528,7 @@ static void heads_test(void)
 		CHECK_INT(unwind_tables__add_page(&tables, 0, rows, 1), 0);
 		unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED);
 	}
-	CHECK_INT(tables.memory, 4 * SHARD);
+	CHECK_INT(unwind_shards__memory(&tables.shards), 4 * SHARD);
 }
 
 /* A table that announces fewer rows than it has gets no more room for them. */
@@ -518,6 +548,154 @@ static void more_rows_test(void)
 	CHECK_INT(unwind_tables__add_page(&tables, 0, rows, 3), 0);
 	CHECK_INT(unwind_tables__add_page(&tables, 1, rows, 2), 0);
 	CHECK_INT(unwind_tables__add_page(&tables, 2, rows, 1), -EPROTO);
+}
+
+/* ---- what is given back ---- */
+
+#define OLD unwind_age(10 * NANOSECONDS)
+
+/* As walks do it. */
+static void use(uint32_t module, uint32_t ago)
+{
+	modules[module].used = unwind_age(monotonic_now()) - ago;
+}
+
+/* The table that is given back at the time, as programs found it when it was loaded. */
+static struct source *given_back;
+static uint32_t given_back_module;
+static int nr_waits;
+
+/* Programs that begin now do not find it, those that have found it do find all of it. */
+static void check_given_back(void)
+{
+	CHECK_INT(modules[given_back_module].state, UNWIND_MODULE_WANTED);
+	modules[given_back_module].state = UNWIND_MODULE_LOADED;
+	check_module(given_back_module, given_back);
+	modules[given_back_module].state = UNWIND_MODULE_WANTED;
+	nr_waits++;
+}
+
+static void give_back_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct source sources[3];
+
+	open_tables(&tables, 4 * SHARD);
+	CHECK_INT(unwind_tables__give_back_oldest(&tables), -ENOENT);
+	for (uint32_t i = 0; i < 3; i++) {
+		make_source(&sources[i], 0x400000, 3 + i, (int)i + 1);
+		fill_densely(&sources[i], 25000);
+		CHECK_INT(unwind_tables__add_module(&tables), i);
+	}
+	CHECK_INT(load(&tables, 0, &sources[0]), 0);
+	CHECK_INT(load(&tables, 1, &sources[1]), 0);
+	/* All are in use. */
+	CHECK_INT(load(&tables, 2, &sources[2]), -EFBIG);
+	CHECK_INT(unwind_tables__give_back_oldest(&tables), -ENOENT);
+	use(0, OLD);
+	use(1, OLD + 1);
+	CHECK_INT(load(&tables, 2, &sources[2]), -E2BIG);
+	grace_error = -ENOMEM;
+	CHECK_INT(unwind_tables__give_back_oldest(&tables), -ENOMEM);
+	CHECK_INT(unwind_tables__state(&tables, 1), UNWIND_MODULE_LOADED);
+	check_module(1, &sources[1]);
+	grace_error = 0;
+	given_back = &sources[1];
+	given_back_module = 1;
+	nr_waits = 0;
+	at_grace = check_given_back;
+	CHECK_INT(unwind_tables__give_back_oldest(&tables), 1);
+	at_grace = NULL;
+	CHECK_INT(nr_waits, 1);
+	CHECK_INT(unwind_tables__state(&tables, 1), UNWIND_MODULE_WANTED);
+	CHECK_INT(load(&tables, 2, &sources[2]), 0);
+	check_module(0, &sources[0]);
+	check_module(2, &sources[2]);
+	CHECK_INT(unwind_shards__memory(&tables.shards), 4 * SHARD);
+	for (uint32_t i = 0; i < 3; i++)
+		free_source(&sources[i]);
+}
+
+/* Many come and go in little memory: each that is there has its rules, and nothing gets lost. */
+static void come_and_go_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	enum { NR = 300 };
+	static struct source sources[NR];
+	uint32_t nr_loaded = 0;
+
+	open_tables(&tables, 4 * SHARD);
+	for (uint32_t i = 0; i < NR; i++) {
+		int err;
+
+		make_source(&sources[i], below(100) * PAGE, 1 + below(20), (int)i + 1);
+		fill_densely(&sources[i], 500 + below(2000));
+		CHECK_INT(unwind_tables__add_module(&tables), i);
+		while ((err = load(&tables, i, &sources[i])) == -E2BIG || err == -ENOSPC) {
+			int module = unwind_tables__give_back_oldest(&tables);
+
+			if (!CHECK(module >= 0))
+				break;
+			free_source(&sources[module]);
+			nr_loaded--;
+		}
+		CHECK_INT(err, 0);
+		nr_loaded++;
+		use(i, OLD - below(100));
+		for (uint32_t j = 0; j <= i; j++)
+			if (modules[j].state == UNWIND_MODULE_LOADED && below(40) == 0)
+				check_module(j, &sources[j]);
+	}
+	CHECK_INT(unwind_shards__memory(&tables.shards), 4 * SHARD);
+	CHECK(nr_loaded > 8 && nr_loaded < 40);
+	while (nr_loaded--)
+		free_source(&sources[unwind_tables__give_back_oldest(&tables)]);
+	CHECK_INT(unwind_tables__give_back_oldest(&tables), -ENOENT);
+	CHECK_INT(tables.free_pages.nr_units, UNWIND_PAGES);
+	CHECK_INT(tables.shards.free.nr_units, 4 * UNWIND_SHARD_WORDS);
+	CHECK_INT(tables.shards.free.nr, 1);
+	unwind_rules__forget_unused(&tables.rules, tables.rule_users);
+	CHECK_INT(unwind_rules__room(&tables.rules), UNWIND_RULES - 3);
+}
+
+/* A file with so many rules of its own that all rules together are for a few such files. */
+static void rules_come_and_go_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	enum { NR_RULES = 900, NR = 40 };
+	static struct unwind_rule own[NR_RULES];
+	static uint32_t rows[NR_RULES];
+	const struct unwind_table_head head = {
+		.nr_rows = NR_RULES, .nr_pages = 1, .nr_rules = NR_RULES, .rules = own};
+	int err, nr_given_back = 0;
+
+	open_tables(&tables, 4 * SHARD);
+	for (uint32_t i = 0; i < NR_RULES; i++)
+		rows[i] = unwind_row(i, i * 8);
+	for (int module = 0; module < NR; module++) {
+		for (int i = 0; i < NR_RULES; i++)
+			own[i] = (struct unwind_rule){.cfa = UNWIND_REGISTER,
+						      .cfa_offset = module * NR_RULES + i};
+		CHECK_INT(unwind_tables__add_module(&tables), module);
+		while ((err = unwind_tables__begin(&tables, &head)) == -ENOSPC) {
+			CHECK_INT(unwind_tables__give_back_oldest(&tables), nr_given_back);
+			nr_given_back++;
+		}
+		CHECK_INT(err, 0);
+		CHECK_INT(unwind_tables__add_page(&tables, 0, rows, NR_RULES), 0);
+		unwind_tables__set_module(&tables, (uint32_t)module, UNWIND_MODULE_LOADED);
+		use((uint32_t)module, OLD - (uint32_t)module);
+		for (uint32_t i = 0; i < NR_RULES; i++) {
+			const struct unwind_rule *rule =
+				&rules[rule_in_module((uint32_t)module, i * 8)];
+
+			if (memcmp(rule, &own[i], sizeof(*rule)) != 0) {
+				CHECK_INT(rule->cfa_offset, own[i].cfa_offset);
+				return;
+			}
+		}
+	}
+	CHECK(nr_given_back >= NR - UNWIND_RULES / NR_RULES);
 }
 
 /* ---- files ---- */
@@ -546,6 +724,9 @@ static const struct tap_test tests[] = {
 	{"pages that cannot be searched are left out", odd_pages_test},
 	{"a module is refused by its head", heads_test},
 	{"or if more comes than that says", more_rows_test},
+	{"the oldest table is given back, when no program uses it", give_back_test},
+	{"tables come and go in little memory", come_and_go_test},
+	{"so do their rules", rules_come_and_go_test},
 	{"walks find the module of a file", put_file_test},
 };
 
