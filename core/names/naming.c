@@ -41,6 +41,7 @@ int naming__new(struct naming **out, const struct session *session, bool files, 
 	if (err)
 		return err;
 	settings.files = files;
+	settings.passed_files = unwinding__passed_files(session__unwinding(session));
 	naming = calloc(1, sizeof(*naming));
 	if (!naming)
 		return error__set(error, -ENOMEM, "cannot start: out of memory");

@@ -13,11 +13,20 @@ void unwind_files__release(struct unwind_files *files)
 	*files = (struct unwind_files){0};
 }
 
-static uint32_t *bucket_of(struct unwind_files *files, const struct mapped_file *file)
+static size_t bucket_of(const struct mapped_file *file)
 {
 	uint64_t hash = (file->inode * 31 + file->device) * 31 + file->ctime_nsec;
 
-	return &files->buckets[(hash * 0x9e3779b97f4a7c15 >> 32) % UNWIND_FILE_BUCKETS];
+	return (hash * 0x9e3779b97f4a7c15 >> 32) % UNWIND_FILE_BUCKETS;
+}
+
+const struct unwind_known_file *unwind_files__find(const struct unwind_files *files,
+						   const struct mapped_file *file)
+{
+	for (uint32_t i = files->buckets[bucket_of(file)]; i; i = files->items[i - 1].next)
+		if (!memcmp(&files->items[i - 1].mapped.file, file, sizeof(*file)))
+			return &files->items[i - 1];
+	return NULL;
 }
 
 /* There is one. */
@@ -32,12 +41,11 @@ static uint32_t new_index(struct unwind_files *files)
 
 int unwind_files__add(struct unwind_files *files, const struct mapped_file *file, uint32_t *index)
 {
-	uint32_t *bucket = bucket_of(files, file);
+	const struct unwind_known_file *known = unwind_files__find(files, file);
+	uint32_t *bucket = &files->buckets[bucket_of(file)];
 
-	for (uint32_t i = *bucket; i; i = files->items[i - 1].next) {
-		if (memcmp(&files->items[i - 1].mapped.file, file, sizeof(*file)) != 0)
-			continue;
-		*index = i - 1;
+	if (known) {
+		*index = (uint32_t)(known - files->items);
 		return 0;
 	}
 	if (!files->removed && files->nr == UNWIND_FILES)
@@ -69,7 +77,7 @@ void unwind_files__set_module(struct unwind_files *files, uint32_t index, uint32
 void unwind_files__remove(struct unwind_files *files, uint32_t index)
 {
 	struct unwind_known_file *file = &files->items[index];
-	uint32_t *next = bucket_of(files, &file->mapped.file);
+	uint32_t *next = &files->buckets[bucket_of(&file->mapped.file)];
 
 	while (*next != index + 1)
 		next = &files->items[*next - 1].next;

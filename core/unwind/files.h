@@ -53,6 +53,10 @@ void unwind_files__release(struct unwind_files *files);
  */
 int unwind_files__add(struct unwind_files *files, const struct mapped_file *file, uint32_t *index);
 
+/* NULL if it is not there; valid until one is added. */
+const struct unwind_known_file *unwind_files__find(const struct unwind_files *files,
+						   const struct mapped_file *file);
+
 /* UNWIND_FILE_NONE if no file has the module. */
 uint32_t unwind_files__with_module(const struct unwind_files *files, uint32_t module);
 void unwind_files__set_module(struct unwind_files *files, uint32_t index, uint32_t module);

@@ -27,10 +27,11 @@ struct unwind_loader {
 
 /* Programs and events of the parent must not live on in a child, which needs none of them. */
 static int keep_maps(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
-		     int socket)
+		     int socket, int files)
 {
 	int kept[] = {STDERR_FILENO,
 		      socket,
+		      files,
 		      identifier->fds[0],
 		      identifier->fds[1],
 		      bpf_map__fd(maps->files),
@@ -46,7 +47,7 @@ static int keep_maps(const struct unwind_maps *maps, const struct unwind_identif
 _Noreturn static void be_child(const struct unwind_maps *maps,
 			       const struct unwind_identifier *identifier,
 			       const struct unwind_first *first, uint64_t memory, int socket,
-			       struct unwind_told *told)
+			       int files, struct unwind_told *told)
 {
 	int err;
 
@@ -57,16 +58,16 @@ _Noreturn static void be_child(const struct unwind_maps *maps,
 	/* Children that read untrusted files must not write what others trust. */
 	err = madvise(told, sizeof(*told), MADV_DONTFORK) ? -errno : 0;
 	if (!err)
-		err = keep_maps(maps, identifier, socket);
+		err = keep_maps(maps, identifier, socket, files);
 	if (!err)
-		err = unwind_loading__run(maps, identifier, first, memory, socket, told);
+		err = unwind_loading__run(maps, identifier, first, memory, socket, files, told);
 	told->status.failed = (uint32_t)-err;
 	_exit(err != 0);
 }
 
 int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *maps,
 			 const struct unwind_identifier *identifier,
-			 const struct unwind_first *first, uint64_t memory)
+			 const struct unwind_first *first, uint64_t memory, int files)
 {
 	struct unwind_loader *loader = calloc(1, sizeof(*loader));
 	int sockets[2];
@@ -88,7 +89,7 @@ int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *m
 	loader->fd = sockets[0];
 	loader->child = fork();
 	if (loader->child == 0)
-		be_child(maps, identifier, first, memory, sockets[1], loader->told);
+		be_child(maps, identifier, first, memory, sockets[1], files, loader->told);
 	close(sockets[1]);
 	/* Neither this process nor its other children may write it. */
 	(void)mprotect(shared, sizeof(*loader->told), PROT_READ);

@@ -14,10 +14,13 @@
 
 struct unwind_loader;
 
-/* memory: of tables, in bytes. The rest is borrowed. Returns 0 or a negative errno. */
+/*
+ * memory: of tables, in bytes. files: programs are passed there (sym/process/passed_file.h). The
+ * rest is borrowed. Returns 0 or a negative errno.
+ */
 int unwind_loader__start(struct unwind_loader **loader, const struct unwind_maps *maps,
 			 const struct unwind_identifier *identifier,
-			 const struct unwind_first *first, uint64_t memory);
+			 const struct unwind_first *first, uint64_t memory, int files);
 
 /*
  * Wait until the files of the first processes are loaded, or it has ended, for so many milliseconds

@@ -48,6 +48,7 @@ struct loading {
 	struct unwind_tables tables;
 	struct unwind_files files;
 	struct unwind_identifier identifier;
+	struct unwind_keeper keeper;
 	struct ring requests;
 	struct avoided_devices avoided;
 	uint64_t wanted; /* how often files have been wanted */
@@ -362,11 +363,21 @@ static void take_found(struct loading *loading, pid_t pid, const struct unwind_m
 	want_file(loading, file, pid, mapped->start);
 }
 
+/* Called in a child: it has been opened, and passed on, before. */
+static bool is_found(const void *context, const struct mapped_file *file)
+{
+	const struct loading *loading = context;
+	const struct unwind_known_file *known = unwind_files__find(&loading->files, file);
+
+	return known && known->mapped.source != UNWIND_SOURCE_NONE;
+}
+
 /* Of a process that has ended, or does not answer, no file is found. */
 static void read_process(struct loading *loading, pid_t pid)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(pid, &loading->avoided, &loading->identifier, &mapped);
+	int nr = unwind_reader__mappings(pid, &loading->avoided, &loading->identifier,
+					 &loading->keeper, &mapped);
 
 	for (int i = 0; i < nr; i++)
 		take_found(loading, pid, &mapped[i]);
@@ -384,8 +395,8 @@ static void find_file(struct loading *loading, uint32_t index)
 	file = &loading->files.items[index];
 	if (file->mapped.source != UNWIND_SOURCE_NONE)
 		return;
-	if (mapped.path[0] &&
-	    !unwind_reader__find(&mapped, &loading->avoided, &loading->identifier))
+	if (mapped.path[0] && !unwind_reader__find(&mapped, &loading->avoided, &loading->identifier,
+						   &loading->keeper))
 		take_found(loading, pid, &mapped);
 	else
 		note_failure(loading, file);
@@ -513,7 +524,7 @@ static void run(struct loading *loading, int socket)
 }
 
 int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
-			const struct unwind_first *first, uint64_t memory, int socket,
+			const struct unwind_first *first, uint64_t memory, int socket, int files,
 			struct unwind_told *told)
 {
 	static struct loading loading;
@@ -522,6 +533,8 @@ int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_iden
 
 	loading.told = told;
 	loading.identifier = *identifier;
+	loading.keeper =
+		(struct unwind_keeper){.socket = files, .has = is_found, .context = &loading};
 	err = unwind_tables__open(&loading.tables, maps, memory);
 	if (!err)
 		err = ring__open(&loading.requests, maps->requests, &error);

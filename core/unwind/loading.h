@@ -42,7 +42,7 @@ struct unwind_told {
  * negative errno if it could not begin.
  */
 int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
-			const struct unwind_first *first, uint64_t memory, int socket,
+			const struct unwind_first *first, uint64_t memory, int socket, int files,
 			struct unwind_told *told);
 
 #endif

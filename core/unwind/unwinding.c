@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "core/kernel/types.h"
@@ -17,6 +18,7 @@
 #include "core/unwind/loader.h"
 #include "core/unwind/running.h"
 #include "core/unwind/tables.h"
+#include "sym/process/passed_file.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
@@ -41,6 +43,7 @@ struct unwinding {
 	uint64_t memory;
 	struct bpf_program *identify;
 	struct unwind_loader *loader;
+	int files[2]; /* a way for files, to whoever names frames; 0: none */
 };
 
 static int find_maps(struct unwinding *unwinding, const struct bpf_object *object)
@@ -153,6 +156,9 @@ void unwinding__free(struct unwinding *unwinding)
 	if (!unwinding)
 		return;
 	unwind_loader__stop(unwinding->loader);
+	for (size_t i = 0; i < ARRAY_SIZE(unwinding->files); i++)
+		if (unwinding->files[i])
+			close(unwinding->files[i]);
 	free(unwinding->first.pids.pids);
 	free(unwinding);
 }
@@ -179,8 +185,11 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 		return 0;
 	identifier = file_identifier(unwinding->identify, unwinding->maps.identified);
 	choose_first(&unwinding->first);
-	err = unwind_loader__start(&unwinding->loader, &unwinding->maps, &identifier,
-				   &unwinding->first, unwinding->memory);
+	err = passed_files__open(unwinding->files);
+	if (!err)
+		err = unwind_loader__start(&unwinding->loader, &unwinding->maps, &identifier,
+					   &unwinding->first, unwinding->memory,
+					   unwinding->files[0]);
 	if (err)
 		return error__set(error, err,
 				  "cannot load call-frame information: %s; use --unwind=fp",
@@ -193,6 +202,11 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 const struct unwind_module_list *unwinding__modules(const struct unwinding *unwinding)
 {
 	return unwinding->loader ? unwind_loader__modules(unwinding->loader) : NULL;
+}
+
+int unwinding__passed_files(const struct unwinding *unwinding)
+{
+	return unwinding->files[1];
 }
 
 /* "12 tables not loaded, 3 no call-frame information" */

@@ -36,6 +36,12 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
  */
 const struct unwind_module_list *unwinding__modules(const struct unwinding *unwinding);
 
+/*
+ * Where files come that walks have come to, to be held for names (sym/process/passed_file.h), once
+ * it has been started; it stays as long as it does. 0: none.
+ */
+int unwinding__passed_files(const struct unwinding *unwinding);
+
 /* Say on stderr what is missing; with stats also how stacks are walked, and how the walks ended. */
 void unwinding__say(const struct unwinding *unwinding, const struct event_counters *counters,
 		    bool stats);

@@ -26,6 +26,7 @@
 #include "sym/elf/demangle.h"
 #include "sym/elf/symbols.h"
 #include "sym/process/file_identity.h"
+#include "sym/process/passed_file.h"
 #include "sym/process/process.h"
 #include "sym/process/remember.h"
 #include "sym/process/remembered.h"
@@ -540,4 +541,21 @@ int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t
 int user_namer__remember(struct user_namer *namer, struct remember *remember)
 {
 	return remember__process(&namer->remembered, remember);
+}
+
+int user_namer__hold_passed(struct user_namer *namer, int socket)
+{
+	struct passed_file file;
+	int fd, found;
+
+	while ((found = passed_file__peek(socket, &file)) > 0) {
+		if (supervisor__avoids(&namer->supervisor, file.pid, file.device)) {
+			passed_file__drop(socket);
+			continue;
+		}
+		fd = passed_file__take(socket);
+		if (fd >= 0)
+			remembered_list__pass(&namer->remembered, &file, fd);
+	}
+	return found;
 }

@@ -31,6 +31,12 @@ int user_namer__new(struct user_namer **namer, struct arena *names,
 		    const struct avoid_list *avoided, struct progress *progress,
 		    const struct sym_settings *settings);
 
+/*
+ * Hold the files that have been passed to the socket (sym/process/passed_file.h). Returns a
+ * negative errno if no more will come.
+ */
+int user_namer__hold_passed(struct user_namer *namer, int socket);
+
 /* As remember__process() in sym/process/remember.h. */
 int user_namer__remember(struct user_namer *namer, struct remember *remember);
 

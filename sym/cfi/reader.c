@@ -17,10 +17,10 @@
 #include "sym/child/reader_child.h"
 #include "sym/process/file_identity.h"
 #include "sym/process/mounts.h"
+#include "sym/process/passed_file.h"
 #include "sym/process/process.h"
 #include "sym/process/rooted.h"
 #include "sym/process/vdso.h"
-#include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/text.h"
 
@@ -85,12 +85,48 @@ static int look_at_file(int fd, const struct unwind_identifier *identifier,
 	return 0;
 }
 
+/* What a child has besides its pipe, as its descriptors from 1 on. */
+struct child_fds {
+	int fds[READER_CHILD_KEPT_MAX];
+	size_t nr;
+};
+#define KEEPER_FD 3
+
+static struct child_fds child_fds(const struct unwind_identifier *identifier,
+				  const struct unwind_keeper *keeper)
+{
+	struct child_fds fds = {.fds = {identifier->fds[0], identifier->fds[1], keeper->socket},
+				.nr = KEEPER_FD};
+
+	if (!keeper->socket)
+		fds.nr--;
+	return fds;
+}
+
+/*
+ * Whoever keeps a file will close it, which waits for the server of a file system in user space: of
+ * those none is passed. Without room for it, it is opened again when it is needed.
+ */
+static void pass(int fd, const struct unwind_mapped *mapped, pid_t pid,
+		 const struct unwind_keeper *keeper)
+{
+	const struct passed_file passed = {.device = mapped->device, .pid = pid};
+	struct statfs fs;
+
+	if (!keeper->socket || mapped->source != UNWIND_SOURCE_FILE ||
+	    keeper->has(keeper->context, &mapped->file) || fstatfs(fd, &fs) ||
+	    fs.f_type == FUSE_SUPER_MAGIC)
+		return;
+	(void)passed_file__send(KEEPER_FD, &passed, fd);
+}
+
 /* ---- mappings ---- */
 
 struct mappings_job {
 	pid_t pid;
 	const struct avoided_devices *avoided;
 	const struct unwind_identifier *identifier;
+	const struct unwind_keeper *keeper;
 };
 
 static struct unwind_mapped without_file(const struct mapping *mapping)
@@ -109,13 +145,12 @@ static struct unwind_mapped without_file(const struct mapping *mapping)
 }
 
 static void look_at_mapping(struct unwind_mapped *mapped, const struct process *process,
-			    const struct mapping *mapping,
-			    const struct unwind_identifier *identifier)
+			    const struct mapping *mapping, const struct mappings_job *job)
 {
 	CLEANUP_CLOSE int fd = process__open_file(process, mapping);
 
-	if (fd >= 0)
-		(void)look_at_file(fd, identifier, mapped);
+	if (fd >= 0 && !look_at_file(fd, job->identifier, mapped))
+		pass(fd, mapped, job->pid, job->keeper);
 }
 
 /*
@@ -138,7 +173,7 @@ static void send_mappings(const void *context)
 
 		reader_child__write(&mapped.device, sizeof(mapped.device));
 		if (mapped.inode && !avoided_devices__has(job->avoided, mapped.device))
-			look_at_mapping(&mapped, &process, mapping, job->identifier);
+			look_at_mapping(&mapped, &process, mapping, job);
 		reader_child__write(&mapped, sizeof(mapped));
 	}
 }
@@ -169,15 +204,16 @@ static int receive_mappings(struct reader_child *child, struct unwind_mapped **o
 
 int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
 			    const struct unwind_identifier *identifier,
-			    struct unwind_mapped **mapped)
+			    const struct unwind_keeper *keeper, struct unwind_mapped **mapped)
 {
-	const struct mappings_job job = {.pid = pid, .avoided = avoided, .identifier = identifier};
+	const struct mappings_job job = {
+		.pid = pid, .avoided = avoided, .identifier = identifier, .keeper = keeper};
+	const struct child_fds fds = child_fds(identifier, keeper);
 
 	for (;;) {
 		uint64_t device = makedev(1, 0); /* none is touched before the first */
 		struct reader_child child;
-		int result = reader_child__start(&child, send_mappings, &job, identifier->fds,
-						 ARRAY_SIZE(identifier->fds));
+		int result = reader_child__start(&child, send_mappings, &job, fds.fds, fds.nr);
 
 		if (result)
 			return result;
@@ -193,6 +229,7 @@ int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
 struct find_job {
 	const struct unwind_mapped *mapped;
 	const struct unwind_identifier *identifier;
+	const struct unwind_keeper *keeper;
 };
 
 struct find_answer {
@@ -219,6 +256,7 @@ static int look_at_path(const char *path, const struct find_job *job, struct unw
 	mapped->device = st.st_dev;
 	mapped->inode = st.st_ino;
 	unwind_path__set(mapped->path, path);
+	pass(fd, mapped, 0, job->keeper);
 	return 0;
 }
 
@@ -260,16 +298,17 @@ static void send_found(const void *context)
 }
 
 int unwind_reader__find(struct unwind_mapped *mapped, struct avoided_devices *avoided,
-			const struct unwind_identifier *identifier)
+			const struct unwind_identifier *identifier,
+			const struct unwind_keeper *keeper)
 {
-	const struct find_job job = {.mapped = mapped, .identifier = identifier};
+	const struct find_job job = {.mapped = mapped, .identifier = identifier, .keeper = keeper};
+	const struct child_fds fds = child_fds(identifier, keeper);
 	uint64_t device = device_of(&mapped->file);
 	struct find_answer answer;
 	struct reader_child child;
 	int err = avoided_devices__has(avoided, device) ?
 			  -ETIMEDOUT :
-			  reader_child__start(&child, send_found, &job, identifier->fds,
-					      ARRAY_SIZE(identifier->fds));
+			  reader_child__start(&child, send_found, &job, fds.fds, fds.nr);
 
 	if (err)
 		return err;

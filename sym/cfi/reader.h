@@ -46,6 +46,16 @@ struct unwind_identifier {
 	int fds[2];
 };
 
+/*
+ * Who keeps files that were opened for longer: programs are passed to the socket, as of
+ * sym/process/passed_file.h, but those that has() knows of. All zero: nobody.
+ */
+struct unwind_keeper {
+	int socket;
+	bool (*has)(const void *context, const struct mapped_file *file);
+	const void *context;
+};
+
 #define UNWIND_PATH_MAX 256
 
 /* Executable memory. All of it is of fixed size: it goes through a pipe. */
@@ -72,7 +82,7 @@ void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole);
  */
 int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
 			    const struct unwind_identifier *identifier,
-			    struct unwind_mapped **mapped);
+			    const struct unwind_keeper *keeper, struct unwind_mapped **mapped);
 
 /*
  * Find a file that no process has mapped any more: mapped->file says which one, mapped->path where
@@ -81,6 +91,7 @@ int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
  * negative errno.
  */
 int unwind_reader__find(struct unwind_mapped *mapped, struct avoided_devices *avoided,
-			const struct unwind_identifier *identifier);
+			const struct unwind_identifier *identifier,
+			const struct unwind_keeper *keeper);
 
 #endif

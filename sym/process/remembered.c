@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sym/process/file_identity.h"
+#include "sym/process/passed_file.h"
 #include "sym/process/supervised.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -17,6 +18,7 @@ struct held_file {
 	int fd;
 	dev_t device; /* as its mappings show it */
 	unsigned int users;
+	uint64_t passed; /* it has a user more, since it was passed: the larger, the later; or 0 */
 };
 
 /* ---- files ---- */
@@ -91,11 +93,30 @@ static struct held_file *hold_new(struct remembered_list *list, int owned_fd,
 
 static bool drop_one(struct remembered_list *list);
 
-/* Room for one more descriptor; at the cost of processes that are not to be kept. */
+/* The file that was passed first, of those that no process has; false if there is none. */
+static bool drop_passed(struct remembered_list *list)
+{
+	struct held_file *first = NULL;
+
+	for (size_t i = 0; i < list->nr_files; i++) {
+		struct held_file *file = list->files[i];
+
+		if (file->passed && file->users == 1 && (!first || file->passed < first->passed))
+			first = file;
+	}
+	if (first)
+		let_go(list, 0, first);
+	return first;
+}
+
+/*
+ * Room for one more descriptor; at the cost of processes that are not to be kept, and of files that
+ * were passed.
+ */
 static bool make_room(struct remembered_list *list)
 {
 	while (list->nr_files + list->nr_jit_maps >= list->files_max)
-		if (!drop_one(list)) {
+		if (!drop_one(list) && !drop_passed(list)) {
 			list->full = true;
 			return false;
 		}
@@ -114,6 +135,18 @@ static struct held_file *hold_opened(struct remembered_list *list, int owned_fd,
 	if (file || !make_room(list))
 		return file;
 	return hold_new(list, TAKE_FD(fd), &identity, device);
+}
+
+void remembered_list__pass(struct remembered_list *list, const struct passed_file *passed, int fd)
+{
+	struct held_file *file;
+
+	supervisor__touch(list->supervisor, passed->pid, passed->device, false);
+	file = hold_opened(list, fd, passed->device);
+	if (!file || file->passed)
+		return;
+	file->passed = ++list->uses;
+	file->users++;
 }
 
 /* What base holds for the same file in the same place. */

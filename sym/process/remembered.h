@@ -22,6 +22,8 @@
 #define REMEMBERED_MAX	     2048
 #define REMEMBERED_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
+struct passed_file;
+
 struct held_file; /* open, for all mappings that it is behind */
 
 struct remembered {
@@ -47,6 +49,12 @@ struct remembered_list {
 	bool full;	  /* there was no room for a file of the process at hand */
 	uint64_t uses;
 };
+
+/*
+ * Hold a file that whatever has it mapped may be named by. Takes over its descriptor. Those that
+ * came first go when others need the room.
+ */
+void remembered_list__pass(struct remembered_list *list, const struct passed_file *file, int fd);
 
 /* The process that was remembered under pid, now used, or NULL; valid until the next call. */
 struct remembered *remembered_list__find(struct remembered_list *list, pid_t pid);

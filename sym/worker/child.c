@@ -2,6 +2,7 @@
 #include "sym/worker/child.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct incoming {
 
 struct child {
 	int socket;
+	int files; /* where files come that are to be held; or -1 */
 	FILE *out; /* the same socket */
 	struct user_namer *namer;
 	struct progress *progress;
@@ -52,6 +54,26 @@ struct child {
 	uint32_t nr_strings;
 	size_t string_bytes, inlined_bytes; /* see STRING_BYTES_MAX */
 };
+
+static void hold_files(struct child *child)
+{
+	if (child->files >= 0 && user_namer__hold_passed(child->namer, child->files))
+		child->files = -1;
+}
+
+/* Until there is a message. All files that came before it are held. */
+static void await_message(struct child *child)
+{
+	struct pollfd polled[] = {{.fd = child->socket, .events = POLLIN}, {.events = POLLIN}};
+
+	do {
+		polled[1].fd = child->files;
+		if (poll(polled, ARRAY_SIZE(polled), -1) < 0)
+			continue;
+		if (polled[1].revents)
+			hold_files(child);
+	} while (!polled[0].revents);
+}
 
 /* flags: MSG_DONTWAIT or 0. False if there is none; does not return at the end of the parent. */
 static bool receive(const struct child *child, int flags, struct message *message)
@@ -220,6 +242,7 @@ static void pause_to_remember(void *context)
 	struct message message;
 	int served = 0;
 
+	hold_files(child);
 	while (served < REMEMBERED_IN_A_PAUSE && receive(child, MSG_DONTWAIT, &message))
 		served += serve(child, &message);
 	if (served)
@@ -277,14 +300,15 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 				 struct progress *progress, const struct sym_settings *settings)
 {
 	static char answers[ANSWERS_SIZE];
-	struct child child = {.progress = progress};
+	const int kept[] = {socket, settings->passed_files};
+	struct child child = {.progress = progress, .files = settings->passed_files ? 1 : -1};
 	struct arena names = {0};
 	struct message message;
 
 	child__begin();
 	signal(SIGCHLD, SIG_DFL); /* it has children of its own, and waits for them */
 	/* stderr, too: a child that never ends would keep a pipe behind it open. */
-	if (descriptors__keep(&socket, 1))
+	if (descriptors__keep(kept, settings->passed_files ? 2 : 1))
 		_exit(1);
 	/* The readers of debug data are not to be believed, and need not see it. */
 	(void)madvise(progress, sizeof(*progress), MADV_DONTFORK);
@@ -292,7 +316,10 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 	if (!child.out || setvbuf(child.out, answers, _IOFBF, sizeof(answers)) ||
 	    user_namer__new(&child.namer, &names, avoided, progress, settings))
 		_exit(1);
-	while (receive(&child, 0, &message) && !ferror(child.out)) {
+	for (;;) {
+		await_message(&child);
+		if (!receive(&child, 0, &message) || ferror(child.out))
+			break;
 		if (message.request.kind == REQUEST_NAME)
 			serve_name(&child, &message);
 		else

@@ -26,6 +26,7 @@
 #include "sym/child/reader_child.h"
 #include "sym/child/sandbox.h"
 #include "sym/elf/symbols.h"
+#include "sym/process/passed_file.h"
 #include "sym/process/process.h"
 #include "sym/process/vdso.h"
 #include "sym/util/array.h"
@@ -90,6 +91,8 @@ static int identify(int fd, struct mapped_file *file)
 static const struct unwind_identifier identifier = {.identify = identify,
 						    .fds = {STDERR_FILENO, STDERR_FILENO}};
 
+static const struct unwind_keeper nobody;
+
 /* ---- mappings ---- */
 
 static const struct unwind_mapped *find(const struct unwind_mapped *mapped, int nr, const void *at)
@@ -106,7 +109,7 @@ static void own_mappings(void)
 {
 	CLEANUP(process__release) struct process process = {0};
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &nobody, &mapped);
 
 	CHECK_INT(process__read(&process, getpid()), 0);
 	if (!CHECK_INT(nr, process.mappings.nr))
@@ -131,7 +134,7 @@ static void own_mappings(void)
 static void identities(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &nobody, &mapped);
 	const struct unwind_mapped *own = find(mapped, nr, (void *)identities);
 	struct stat st;
 
@@ -143,6 +146,81 @@ static void identities(void)
 	CHECK_INT(own->identity.modified, st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
 	CHECK_INT(own->file.inode, st.st_ino);
 	CHECK_INT(own->file.ctime, st.st_ctim.tv_sec);
+}
+
+/* ---- files that are kept ---- */
+
+/* The inode of this program, which somebody has already; 0: nobody has. */
+static uint64_t kept;
+
+static bool is_kept(const void *context, const struct mapped_file *file)
+{
+	CHECK_STR(context, "context");
+	return kept && file->inode == kept;
+}
+
+/* How often the file was passed; all that were are taken. */
+static int times_passed(int socket, const struct stat *wanted)
+{
+	struct passed_file passed;
+	int times = 0;
+
+	while (passed_file__peek(socket, &passed) > 0) {
+		CLEANUP_CLOSE int fd = passed_file__take(socket);
+		struct stat st = {0};
+
+		CHECK_INT(fstat(fd, &st), 0);
+		CHECK_INT(passed.device, st.st_dev);
+		CHECK_INT(passed.pid, getpid());
+		CHECK_INT(fcntl(fd, F_GETFD), FD_CLOEXEC);
+		times += st.st_ino == wanted->st_ino && st.st_dev == wanted->st_dev;
+	}
+	return times;
+}
+
+static void files_are_passed(void)
+{
+	struct unwind_keeper keeper = {.has = is_kept, .context = "context"};
+	struct stat own;
+	int sockets[2];
+
+	CHECK_INT(stat("/proc/self/exe", &own), 0);
+	CHECK_INT(passed_files__open(sockets), 0);
+	keeper.socket = sockets[0];
+	for (int i = 0; i < 2; i++) {
+		CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+
+		kept = i ? own.st_ino : 0;
+		CHECK(unwind_reader__mappings(getpid(), &avoided, &identifier, &keeper, &mapped) >
+		      0);
+		CHECK_INT(times_passed(sockets[1], &own), !i);
+	}
+	close(sockets[0]);
+	close(sockets[1]);
+}
+
+/* Nobody takes them: then it does not wait. What is dropped is not taken. */
+static void too_many_files_are_passed(void)
+{
+	const struct passed_file sent = {.device = 7, .pid = 8};
+	struct passed_file passed;
+	int sockets[2], nr = 0, err;
+
+	CHECK_INT(passed_files__open(sockets), 0);
+	while ((err = passed_file__send(sockets[0], &sent, STDERR_FILENO)) == 0 && nr < 1000000)
+		nr++;
+	CHECK_INT(err, -EAGAIN);
+	CHECK(nr >= 100);
+	for (int i = 0; i < nr; i++) {
+		CHECK_INT(passed_file__peek(sockets[1], &passed), 1);
+		passed_file__drop(sockets[1]);
+	}
+	CHECK_INT(passed.device, 7);
+	CHECK_INT(passed.pid, 8);
+	CHECK_INT(passed_file__peek(sockets[1], &passed), 0);
+	close(sockets[0]);
+	CHECK_INT(passed_file__peek(sockets[1], &passed), -EPIPE);
+	close(sockets[1]);
 }
 
 /* A child of ours that has ended, and has been waited for: nobody has its PID again that soon. */
@@ -160,7 +238,8 @@ static void ended(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
 
-	CHECK_INT(unwind_reader__mappings(ended_process(), &avoided, &identifier, &mapped), -ESRCH);
+	CHECK_INT(unwind_reader__mappings(ended_process(), &avoided, &identifier, &nobody, &mapped),
+		  -ESRCH);
 	CHECK(!mapped);
 }
 
@@ -238,7 +317,7 @@ static void check_table(const struct unwind_mapped *mapped, int owned_fd)
 static void own_tables(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &nobody, &mapped);
 	const struct unwind_mapped *own = find(mapped, nr, (void *)own_tables);
 	const struct unwind_mapped *libc = find(mapped, nr, (void *)qsort);
 
@@ -254,7 +333,8 @@ static void own_tables(void)
 static int own_table_of(pid_t pid, void (*child)(void), struct received *received)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped), err = -ENOENT;
+	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &nobody, &mapped),
+	    err = -ENOENT;
 	const struct unwind_mapped *own = find(mapped, nr, (void *)own_table_of);
 
 	*received = (struct received){.refuse = received->refuse};
@@ -314,7 +394,7 @@ static struct unwind_mapped map_file(void **at)
 	int nr;
 
 	*at = mmap(NULL, page_size(), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-	nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped);
+	nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &nobody, &mapped);
 	found = find(mapped, nr, *at);
 	CHECK(found && found->source == UNWIND_SOURCE_FILE);
 	return found ? *found : (struct unwind_mapped){.start = 0};
@@ -408,7 +488,7 @@ static void found(void)
 	struct unwind_mapped mapped = map_new_file(&at), known = wanted(&mapped), other;
 
 	munmap(at, page_size());
-	CHECK_INT(unwind_reader__find(&known, &avoided, &identifier), 0);
+	CHECK_INT(unwind_reader__find(&known, &avoided, &identifier, &nobody), 0);
 	CHECK_INT(known.source, UNWIND_SOURCE_FILE);
 	CHECK(!memcmp(&known.identity, &mapped.identity, sizeof(mapped.identity)));
 	CHECK_STR(known.path, path);
@@ -417,14 +497,14 @@ static void found(void)
 	/* Another file, by any part of what the kernel knows. */
 	other = wanted(&mapped);
 	other.file.generation++;
-	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier), -ENOENT);
+	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier, &nobody), -ENOENT);
 	CHECK_INT(other.source, UNWIND_SOURCE_NONE);
 	other = wanted(&mapped);
 	other.file.device++;
-	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier), -ENOENT);
+	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier, &nobody), -ENOENT);
 	unlink(path);
 	other = wanted(&mapped);
-	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier), -ENOENT);
+	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier, &nobody), -ENOENT);
 	remove_directory();
 }
 
@@ -467,7 +547,7 @@ static void *map_memory_file(void)
 static void check_sources(void *at, uint32_t expected)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
-	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped);
+	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &nobody, &mapped);
 	const struct unwind_mapped *found = find(mapped, nr, at);
 	const struct unwind_mapped *own = find(mapped, nr, (void *)check_sources);
 	const struct unwind_mapped *libc = find(mapped, nr, (void *)qsort);
@@ -499,7 +579,7 @@ static void no_answer(void)
 	mapped.device = hanging;
 	CHECK_INT(read_table(getpid(), &mapped, &received), -ETIMEDOUT);
 	mapped.file.device = minor(hanging);
-	CHECK_INT(unwind_reader__find(&mapped, &avoided, &identifier), -ETIMEDOUT);
+	CHECK_INT(unwind_reader__find(&mapped, &avoided, &identifier, &nobody), -ETIMEDOUT);
 	CHECK(is_quick(start));
 	CHECK_INT(seen->nr_hung, 1);
 	munmap(at, page_size());
@@ -554,7 +634,7 @@ static void own_children(void)
 {
 	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
 
-	CHECK(unwind_reader__mappings(getpid(), &avoided, &identifier, &mapped) > 0);
+	CHECK(unwind_reader__mappings(getpid(), &avoided, &identifier, &nobody, &mapped) > 0);
 	CHECK(seen->last != getpid() && reader_child__is_own(seen->last));
 	CHECK(!reader_child__is_own(getpid()));
 	CHECK(!reader_child__is_own(ended_process()));
@@ -744,6 +824,8 @@ static const struct tap_test tests[] = {
 	{"mappings are those of the process", own_mappings},
 	{"a file is known by what stat() says", identities},
 	{"a process that has ended has none", ended},
+	{"programs are passed to who keeps them, unless it has them", files_are_passed},
+	{"more than it takes are not waited for", too_many_files_are_passed},
 	{"tables are those of the files", own_tables},
 	{"a process that has ended leaves a path", ended_with_a_path},
 	{"who takes a table can refuse it", refused_by_the_sink},

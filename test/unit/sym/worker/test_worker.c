@@ -11,11 +11,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "sym/process/passed_file.h"
 #include "sym/process/process.h"
 #include "sym/process/remembered.h"
 #include "sym/sym.h"
@@ -567,6 +569,46 @@ static void file_that_is_overwritten(void)
 	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
 }
 
+/* Nobody has had it mapped, and nobody can open it any more. */
+static void file_that_was_passed(void)
+{
+	const struct sym_settings none = {0};
+	char path[] = "/tmp/test_worker.XXXXXX";
+	CLEANUP_CLOSE int fd = mkostemp(path, O_CLOEXEC);
+	struct sym_settings settings = {0};
+	struct stat st;
+	int sockets[2];
+
+	if (fd < 0 || !copy_program(fd) || fstat(fd, &st)) {
+		tap_skip("files cannot be made in /tmp");
+		return;
+	}
+	unlink(path);
+	CHECK_INT(passed_files__open(sockets), 0);
+	settings.passed_files = sockets[1];
+	for (int i = 0; i < 2; i++) {
+		CLEANUP_SYMBOLIZER
+		struct symbolizer *symbolizer = NULL;
+		const struct passed_file passed = {.device = st.st_dev, .pid = 1};
+		const struct sym_mapping mapping = {.start = 0x10000,
+						    .end = 0x10000 + (uint64_t)st.st_size,
+						    .device = st.st_dev,
+						    .inode = st.st_ino,
+						    .path = path};
+		const struct sym_image image = {.whole = true, .mappings = &mapping, .nr = 1};
+		struct sym_query query = {.pid = -3, .address = 0x10000 + offset_in_file()};
+
+		CHECK_INT(symbolizer__new(&symbolizer, i ? &settings : &none, NULL, NULL), 0);
+		CHECK_INT(passed_file__send(sockets[0], &passed, fd), 0);
+		CHECK_INT(symbolizer__remember_soon(symbolizer, -3, &image), 0);
+		CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+		CHECK_STR(query.name, i ? "plain_function" : NULL);
+		CHECK_INT(symbolizer__unanswered(symbolizer), 0);
+	}
+	close(sockets[0]);
+	close(sockets[1]);
+}
+
 /* Then the symbolizer tells that names are missing; that state does not last. */
 static void no_descriptors_left(void)
 {
@@ -834,6 +876,7 @@ static const struct tap_test tests[] = {
 	{"what a process loads after it was remembered has names after its end",
 	 library_loaded_later},
 	{"a file that was overwritten names nothing of who has ended", file_that_is_overwritten},
+	{"a file that was passed has names though nobody has it", file_that_was_passed},
 	{"where no descriptors are left names are missing, and that is told", no_descriptors_left},
 	{"a silent child is given up without waiting, and the next one answers", silent_child},
 	{"so it is while it is only to remember", silent_child_that_remembers},
