@@ -43,6 +43,7 @@ struct frame_sources {
 	struct symbolizer *symbolizer;
 	struct trace_processes *processes; /* NULL: processes are named as they are now */
 	const struct unwind_module_list *modules;
+	bool addresses; /* those of frames in files are wanted, too */
 };
 
 /*

@@ -17,6 +17,7 @@ struct naming {
 	struct symbolizer *symbolizer;
 	const struct unwind_module_list *modules;
 	bool names_programs;
+	bool addresses;
 	struct pid_list pids; /* processes that the trace is limited to; empty: no limit */
 	struct trace_processes *processes;
 };
@@ -31,7 +32,8 @@ static int remember(struct naming *naming, const struct trace_options *options)
 	return err;
 }
 
-int naming__new(struct naming **out, const struct session *session, bool files, struct error *error)
+int naming__new(struct naming **out, const struct session *session, bool files, bool addresses,
+		struct error *error)
 {
 	const struct trace_options *options = session__options(session);
 	struct sym_settings settings = options->names;
@@ -49,6 +51,7 @@ int naming__new(struct naming **out, const struct session *session, bool files, 
 	if (!options->user_stacks_only && kernel_namer__new(&naming->namer))
 		naming->namer = NULL;
 	naming->modules = unwinding__modules(session__unwinding(session));
+	naming->addresses = addresses;
 	naming->names_programs = !options->kernel_stacks_only;
 	if (symbolizer__new(&naming->symbolizer, &settings,
 			    naming->namer ? kernel_namer__print : NULL, naming->namer) ||
@@ -84,9 +87,12 @@ enum session_end naming__wait(struct naming *naming, struct session *session, ui
 				   session__wait(session, timeout);
 }
 
-struct trace_processes *naming__processes(struct naming *naming)
+struct frame_sources naming__sources(const struct naming *naming)
 {
-	return naming->processes;
+	return (struct frame_sources){.symbolizer = naming->symbolizer,
+				      .processes = naming->processes,
+				      .modules = naming->modules,
+				      .addresses = naming->addresses};
 }
 
 const struct unwind_module_list *naming__modules(const struct naming *naming)

@@ -6,20 +6,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/names/frame_names.h"
 #include "core/trace/session.h"
 
 struct error;
 struct naming;
 struct symbolizer;
-struct trace_processes;
 struct unwind_module_list;
 
 /*
- * files: answers have paths and build IDs. Call this before the trace begins, with a loaded
+ * files: answers have paths and build IDs. addresses: of frames in files it is wanted where these
+ * were in their processes. Call this before the trace begins, with a loaded
  * session: the processes that its options name are remembered, so that they have names even if they
  * end during the trace. Returns 0 or -ENOMEM with error filled.
  */
-int naming__new(struct naming **naming, const struct session *session, bool files,
+int naming__new(struct naming **naming, const struct session *session, bool files, bool addresses,
 		struct error *error);
 void naming__free(struct naming *naming);
 
@@ -38,7 +39,7 @@ struct symbolizer *naming__symbolizer(struct naming *naming);
 /* The files that user frames refer to; NULL: there are no such frames. */
 const struct unwind_module_list *naming__modules(const struct naming *naming);
 
-/* NULL: processes are not watched. */
-struct trace_processes *naming__processes(struct naming *naming);
+/* For the frames of counted stacks. */
+struct frame_sources naming__sources(const struct naming *naming);
 
 #endif

@@ -109,18 +109,58 @@ static void add(struct naming_job *job, size_t place, struct wish wish)
 		job->wishes[job->nr++] = wish;
 }
 
-static void wish_first(struct naming_job *job, size_t nr)
+/* The file of a module, by whoever had it first: it is the same for all programs. */
+static void wish_for_files(struct naming_job *job, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct frame_place *place = &job->places[i];
+
+		if (file_of(job, place))
+			add(job, i,
+			    (struct wish){
+				    .pid = trace_processes__module_pid(frame_module(place->frame)),
+				    .address = frame_offset(place->frame),
+				    .anywhere = true,
+			    });
+	}
+}
+
+/* Its file could not be had, or where that was in the process is shown, too. */
+static bool needs_program(const struct naming_job *job, size_t index)
+{
+	const struct sym_query *query = &job->queries[index];
+
+	return !file_of(job, &job->places[index]) || job->sources->addresses || !query->name;
+}
+
+static void wish_for_programs(struct naming_job *job, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct frame_place *place = &job->places[i];
 		uint64_t address = job->queries[i].address;
-		struct process_place found = find(job, place, address);
+		struct process_place found;
 
+		if (!needs_program(job, i))
+			continue;
+		found = find(job, place, address);
 		if (found.current || place->since == PROGRAM_UNKNOWN)
 			add(job, i, wish_for_process(place, address));
 		else
 			add(job, i, wish_for_program(job, &found));
 	}
+}
+
+/* What the file has told stays. */
+static void forget_answer(const struct naming_job *job, size_t index)
+{
+	struct sym_query *query = &job->queries[index];
+	const struct sym_query asked = frame__query(job->places[index].frame, query->pid,
+						    query->return_address, job->sources->modules);
+
+	if (!asked.in_file)
+		*query = asked;
+	query->address = asked.address;
+	query->in_file = asked.in_file;
 }
 
 /*
@@ -131,32 +171,15 @@ static void wish_again(struct naming_job *job, const struct wish *asked, size_t 
 {
 	for (size_t i = 0; i < nr; i++) {
 		size_t index = asked[i].place;
-		struct sym_query *query = &job->queries[index];
+		const struct sym_query *query = &job->queries[index];
 		const struct frame_place *place = &job->places[index];
 		struct process_place found = find(job, place, asked[i].address);
 
 		if (asked[i].pid < 0 || place->since == PROGRAM_UNKNOWN ||
 		    (found.current && (query->name || query->module)))
 			continue;
-		*query = frame__query(place->frame, query->pid, query->return_address,
-				      job->sources->modules);
+		forget_answer(job, index);
 		add(job, index, wish_for_program(job, &found));
-	}
-}
-
-/* What has no name from the program: the file may have become another one where that had it. */
-static void wish_for_files(struct naming_job *job, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		const struct frame_place *place = &job->places[i];
-
-		if (file_of(job, place) && !job->queries[i].name)
-			add(job, i,
-			    (struct wish){
-				    .pid = trace_processes__module_pid(frame_module(place->frame)),
-				    .address = frame_offset(place->frame),
-				    .anywhere = true,
-			    });
 	}
 }
 
@@ -199,20 +222,31 @@ static struct sym_query question_of(const struct wish *wish)
 }
 
 /* Where a frame is in its process: of its own, not of another one that was asked in its place. */
+static void take_place(struct sym_query *query, const struct wish *wish,
+		       const struct sym_query *answer)
+{
+	if (wish->file && !wish->part && !wish->anywhere) {
+		query->address = answer->address;
+		query->in_file = answer->in_file;
+	} else if (wish->mapped_at) {
+		query->address = wish->mapped_at;
+		query->in_file = false;
+	}
+}
+
 static void take_answer(struct sym_query *query, const struct wish *wish,
 			const struct sym_query *answer)
 {
 	const struct sym_query asked = *query;
 
-	/* What is known of the file is no more than that of the program, but for a name. */
-	if (wish->anywhere && !answer->name && asked.module)
-		return;
-	*query = *answer;
-	query->pid = asked.pid;
-	if (wish->file && !wish->part && !wish->anywhere)
-		return;
-	query->address = wish->mapped_at ? wish->mapped_at : asked.address;
-	query->in_file = asked.in_file && !wish->mapped_at;
+	/* A file that has told the name has told all; without one it may know more than nobody. */
+	if (!asked.name && (answer->name || !asked.module)) {
+		*query = *answer;
+		query->pid = asked.pid;
+		query->address = asked.address;
+		query->in_file = asked.in_file;
+	}
+	take_place(query, wish, answer);
 }
 
 /* All wishes from first to end, which are sorted. */
@@ -273,7 +307,12 @@ int program_names__find(const struct frame_sources *sources, const struct frame_
 
 	if (!first || !second)
 		return -ENOMEM;
-	wish_first(&job, nr);
+	wish_for_files(&job, nr);
+	err = ask(&job);
+	if (err)
+		return err;
+	job.nr = 0;
+	wish_for_programs(&job, nr);
 	err = ask(&job);
 	if (!err)
 		err = trace_processes__settle(sources->processes);
@@ -283,8 +322,5 @@ int program_names__find(const struct frame_sources *sources, const struct frame_
 	job.wishes = second;
 	job.nr = 0;
 	wish_again(&job, first, nr_asked);
-	err = ask(&job);
-	job.nr = 0;
-	wish_for_files(&job, nr);
-	return err ? err : ask(&job);
+	return ask(&job);
 }

@@ -29,9 +29,7 @@ void report__watch_processes(struct naming *naming)
 int report__read(struct report *report, const struct trace_maps *maps, uint32_t epoch,
 		 struct naming *naming, struct error *error)
 {
-	const struct frame_sources sources = {.symbolizer = naming__symbolizer(naming),
-					      .processes = naming__processes(naming),
-					      .modules = naming__modules(naming)};
+	const struct frame_sources sources = naming__sources(naming);
 	int err = accounting__read(&report->accounting, maps, epoch, error);
 
 	if (!err)

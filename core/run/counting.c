@@ -34,12 +34,21 @@ static bool tells_containers(const struct counting *counting)
 				       format == FORMAT_pprof || format == FORMAT_json;
 }
 
+/* Text shows them with -v. */
+static bool shows_addresses(const struct counting *counting)
+{
+	enum format_number format = format_of(counting);
+
+	return format == FORMAT_text ? counting->tracing.options->verbose : format == FORMAT_json;
+}
+
 int counting__load(struct counting *counting, struct error *error)
 {
 	struct tracing *tracing = &counting->tracing;
 	int err = sink_options__check_place(counting->sink, error);
 
 	tracing->names_files = formats[format_of(counting)]->files;
+	tracing->names_addresses = shows_addresses(counting);
 	if (tells_containers(counting))
 		counting->shown.containers = tracing__find_containers(tracing);
 	if (!err)

@@ -67,7 +67,8 @@ int tracing__load(struct tracing *tracing, struct error *error)
 				   session__load(tracing->session, tracing->object, NULL, error);
 
 	return err ? err :
-		     naming__new(&tracing->naming, tracing->session, tracing->names_files, error);
+		     naming__new(&tracing->naming, tracing->session, tracing->names_files,
+				 tracing->names_addresses, error);
 }
 
 void tracing__use(struct tracing *tracing, const char *name)

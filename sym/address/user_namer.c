@@ -490,10 +490,8 @@ static int ask_process(struct user_namer *namer, struct batch *batch, struct sym
 		return err == -ENOMEM ? err : 0;
 	}
 	err = make_room(namer, batch);
-	/* A process that has ended is taken for one in our root. */
 	if (!err)
-		err = file_batch__root(&batch->files, view.ended ? 0 : view.process->task,
-				       &batch->root);
+		err = file_batch__root(&batch->files, process_view__root_task(&view), &batch->root);
 	if (!err)
 		err = ask_view(namer, batch, &view, queries, nr);
 	process_view__release(&view, &namer->remembered);

@@ -83,6 +83,15 @@ static int view_parent(struct remembered_list *list, pid_t pid, struct process_v
 	return 0;
 }
 
+static void share_root(struct remembered *remembered, const struct process *parent)
+{
+	if (!remembered)
+		return;
+	remembered->root_pid = parent->pid;
+	remembered->root_task = parent->task;
+	remembered->root_start = parent->start_time;
+}
+
 /*
  * had: what could be opened while it was there, or NULL; whoever calls has a reference.
  * Returns 0, -ESRCH if nothing is known of it, or -ENOMEM.
@@ -109,6 +118,8 @@ static int add_image(struct remembered_list *list, const struct remember *rememb
 	else
 		err = remembered_list__add(list, &process, remember->kept, image->version,
 					   has_parent ? parent.remembered : had);
+	if (!err && has_parent && !parent.ended)
+		share_root(remembered_list__find(list, remember->pid), parent.process);
 	if (has_parent)
 		process_view__release(&parent, list);
 	return err;

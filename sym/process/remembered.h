@@ -31,6 +31,9 @@ struct remembered {
 	uint64_t image;		  /* version of the one that was known of it; or 0 */
 	struct held_file **files; /* by mapping; NULL: none, or it could not be opened */
 	int jit_fd;		  /* or negative */
+	/* Of what was never read: a process in whose root its files are; all 0: there is none. */
+	pid_t root_pid, root_task;
+	uint64_t root_start;
 	bool kept;
 	size_t bytes;	   /* of its mappings and their paths */
 	uint64_t used;	   /* the larger, the more recently */

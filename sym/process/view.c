@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "sym/child/proc_stat.h"
 #include "sym/process/remembered.h"
 #include "sym/process/supervised.h"
 
@@ -46,6 +47,20 @@ int process_view__read(struct process_view *view, struct remembered_list *list, 
 		return view_remembered(view, list, remembered);
 	view->process = &view->current;
 	return supervisor__read_process(list->supervisor, &view->current, pid);
+}
+
+pid_t process_view__root_task(const struct process_view *view)
+{
+	const struct remembered *remembered = view->remembered;
+	uint64_t start_time;
+	char state;
+
+	if (!view->ended)
+		return view->process->task;
+	if (!remembered->root_pid || proc_stat__read(remembered->root_pid, &state, &start_time) ||
+	    start_time != remembered->root_start)
+		return 0;
+	return remembered->root_task;
 }
 
 void process_view__release(struct process_view *view, struct remembered_list *list)

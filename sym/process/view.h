@@ -25,6 +25,9 @@ struct process_view {
  * to be released.
  */
 int process_view__read(struct process_view *view, struct remembered_list *list, pid_t pid);
+/* A thread in whose root its files are; 0: in ours, as far as is known. */
+pid_t process_view__root_task(const struct process_view *view);
+
 void process_view__release(struct process_view *view, struct remembered_list *list);
 
 /* The file of one of its mappings: a descriptor, or a negative errno. */

@@ -239,16 +239,19 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 @test "a program in a mount namespace of its own, with its separate debug file there" {
 	command -v objcopy >/dev/null || skip "no objcopy"
 	unshare --mount true || skip "cannot make a mount namespace"
-	make_program -Wl,--build-id
-	objcopy --only-keep-debug program program.debug
-	objcopy --strip-all --add-gnu-debuglink=program.debug program
 	mkdir hidden
-	start unshare --mount bash -c 'mount -t tmpfs none hidden && cp program program.debug hidden &&
-		rm program program.debug && exec hidden/program'
-	wait_for is_called "$pid" program
-	[ ! -e hidden/program ]
-	profile -f -U -p "$pid" -F 499 --inline --lines 0.2 >out
-	mostly "$whole"
+	# The second has names of its own, but nothing else.
+	for link in -Wl,--build-id=sha1 -rdynamic; do
+		make_program -Wl,--build-id "$link"
+		objcopy --only-keep-debug program program.debug
+		objcopy --strip-all --add-gnu-debuglink=program.debug program
+		start unshare --mount bash -c 'mount -t tmpfs none hidden &&
+			cp program program.debug hidden && rm program program.debug && exec hidden/program'
+		wait_for is_called "$pid" program
+		[ ! -e hidden/program ]
+		profile -f -U -p "$pid" -F 499 --inline --lines 0.5 >out
+		mostly "$whole"
+	done
 }
 
 # section NAME FILE: its offset and size, in decimal.

@@ -123,10 +123,12 @@ int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid,
 
 static struct unwind_module_list modules;
 
+static bool addresses; /* are wanted */
+
 /* Ask for offset 0x12 of module 3, and say whom that was asked of. */
 static const char *ask(struct sym_query *query)
 {
-	const struct frame_sources sources = {.modules = &modules};
+	const struct frame_sources sources = {.modules = &modules, .addresses = addresses};
 	const struct frame_place place = {.frame = frame_in_module(3, 0x12), .tgid = PID};
 
 	asked[0] = remembered[0] = '\0';
@@ -136,77 +138,77 @@ static const char *ask(struct sym_query *query)
 	return asked;
 }
 
-static void process_that_is_there(void)
+static void check(const char *wanted, const char *name, uint64_t address, bool in_file)
 {
 	struct sym_query query;
 
-	known = (struct process_place){.current = true};
-	answers[0] = (struct answer){.pid = PID, .placed = true, .name = "f", .module = "a"};
-	CHECK_STR(ask(&query), " 42");
-	CHECK_STR(query.name, "f");
-	CHECK(!query.in_file);
-	CHECK_INT(query.address, 0x10012);
+	CHECK_STR(ask(&query), wanted);
+	CHECK_STR(query.name, name);
+	CHECK_INT(query.in_file, in_file);
+	CHECK_INT(query.address, address);
 }
 
-static void part_of_a_file(void)
+static void play(struct process_place place, struct answer first, struct answer second)
 {
-	struct sym_query query;
-
-	known = (struct process_place){.part = 1, .mapped_at = 0x7000};
-	answers[0] = (struct answer){.pid = PART, .placed = true, .name = "f", .module = "a"};
-	CHECK_STR(ask(&query), " -1");
-	CHECK_STR(remembered, "part");
-	CHECK_STR(query.name, "f");
-	CHECK(!query.in_file);
-	CHECK_INT(query.address, 0x7000);
-	/* Where it was is known, whoever says what it is. */
-	answers[0] = (struct answer){.pid = MODULE - 3, .placed = true, .name = "g", .module = "a"};
-	CHECK_STR(ask(&query), " -1 -1003");
-	CHECK_STR(query.name, "g");
-	CHECK(!query.in_file);
-	CHECK_INT(query.address, 0x7000);
+	known = place;
+	answers[0] = first;
+	answers[1] = second;
 }
 
-static void program_that_nobody_knows(void)
+static void file_with_names(void)
 {
-	struct sym_query query;
+	const struct answer file = {MODULE - 3, true, "f", "a"}, process = {PID, true, "g", "a"};
 
-	known = (struct process_place){0};
-	answers[0] = (struct answer){.pid = MODULE - 3, .placed = true, .name = "f", .module = "a"};
-	CHECK_STR(ask(&query), " -1003");
-	CHECK_STR(query.name, "f");
+	play((struct process_place){.current = true}, file, process);
+	check(" -1003", "f", 0x12, true);
+	/* The process says where it is, not what it is. */
+	addresses = true;
+	check(" -1003 42", "f", 0x10012, false);
+	play((struct process_place){.part = 1, .mapped_at = 0x7000}, file, (struct answer){0});
+	check(" -1003 -1", "f", 0x7000, false);
+	addresses = false;
+	check(" -1003", "f", 0x12, true);
 	/* The address is that of another process. */
-	CHECK(query.in_file);
-	CHECK_INT(query.address, 0x12);
-	answers[0].pid = 0;
-	CHECK_STR(ask(&query), " -1003");
-	CHECK(query.in_file && !query.module);
+	play((struct process_place){0}, file, (struct answer){0});
+	check(" -1003", "f", 0x12, true);
 }
 
-/* The process has another file in its place by now, or the program one without symbols. */
+/* It cannot be opened any more by whoever had it first. */
+static void file_that_is_gone(void)
+{
+	play((struct process_place){.current = true}, (struct answer){PID, true, "f", "a"},
+	     (struct answer){0});
+	check(" -1003 42", "f", 0x10012, false);
+	play((struct process_place){.part = 1, .mapped_at = 0x7000},
+	     (struct answer){PART, true, "f", "a"}, (struct answer){0});
+	check(" -1003 -1", "f", 0x7000, false);
+	CHECK_STR(remembered, "part");
+	play((struct process_place){.snapshot = 1}, (struct answer){SNAPSHOT, true, "f", "a"},
+	     (struct answer){0});
+	check(" -1003 -2", "f", 0x10012, false);
+	play((struct process_place){0}, (struct answer){0}, (struct answer){0});
+	check(" -1003", NULL, 0x12, true);
+}
+
+/* A process that has just ended has told nothing. */
 static void file_without_names(void)
 {
 	struct sym_query query;
 
-	known = (struct process_place){.snapshot = 1};
-	answers[0] = (struct answer){.pid = SNAPSHOT, .placed = true, .module = "a"};
-	answers[1] = (struct answer){.pid = MODULE - 3, .placed = true, .name = "f", .module = "b"};
-	CHECK_STR(ask(&query), " -2 -1003");
-	CHECK_STR(query.name, "f");
-	CHECK(!query.in_file);
-	CHECK_INT(query.address, 0x10012);
-	answers[1].name = NULL;
-	ask(&query);
+	play((struct process_place){.snapshot = 1}, (struct answer){SNAPSHOT, true, NULL, "a"},
+	     (struct answer){MODULE - 3, true, NULL, "b"});
+	CHECK_STR(ask(&query), " -1003 -2");
 	CHECK_STR(query.name, NULL);
-	CHECK_STR(query.module, "a");
+	CHECK_STR(query.module, "b");
 	CHECK(!query.in_file);
 	CHECK_INT(query.address, 0x10012);
-	/* More than nothing. */
+	answers[1].pid = 0;
+	ask(&query);
+	CHECK_STR(query.module, "a");
 	answers[0].pid = 0;
 	ask(&query);
-	CHECK_STR(query.module, "b");
+	CHECK_STR(query.module, NULL);
 	CHECK(query.in_file);
-	answers[1].pid = 0;
 }
 
 /* Another process writes it: it is not believed to end. */
@@ -221,10 +223,9 @@ static void path_without_an_end(void)
 }
 
 static const struct tap_test tests[] = {
-	{"a process that is there is asked itself", process_that_is_there},
-	{"a part of a file that a program had is asked for that", part_of_a_file},
-	{"of a program that nobody knows the file is asked for", program_that_nobody_knows},
-	{"where there is no name whoever had the file first is asked", file_without_names},
+	{"a file is asked for its frames, a process for their addresses", file_with_names},
+	{"where the file is gone the program is asked", file_that_is_gone},
+	{"a file without names is known nevertheless", file_without_names},
 	{"the path of a module is copied with an end", path_without_an_end},
 };
 
