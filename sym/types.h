@@ -45,8 +45,8 @@ struct sym_settings {
 	const char *symfs;
 	bool debuginfod;
 	/*
-	 * The end of passed_files__open() that receives, for as long as there is a symbolizer: files
-	 * that are held for names (sym/process/passed_file.h). 0: none.
+	 * The end of passed_files__open() that receives, for as long as there is a symbolizer:
+	 * files that are held for names (sym/process/passed_file.h). 0: none.
 	 */
 	int passed_files;
 	bool files; /* answers have paths and build IDs, for whoever looks into the files later */
