@@ -197,9 +197,11 @@ are_replaced_whole() {
 	wait_for are_replaced_whole
 	stop_tracer
 	cat round
-	[ "$(sum round)" -eq 400 ]
-	[ "$(grep ';replaced;load_and_call;call_in_library;in_one_library;' round | sum /dev/stdin)" -eq 200 ]
-	[ "$(grep ';replaced;load_and_call;call_in_library;in_another_library;' round | sum /dev/stdin)" -eq 200 ]
+	# Linux 7 withholds an event now and then, which it says.
+	made 400 "$(sum round)"
+	made 200 "$(grep ';replaced;load_and_call;call_in_library;in_one_library;' round | sum /dev/stdin)"
+	made 200 "$(grep ';replaced;load_and_call;call_in_library;in_another_library;' round | sum /dev/stdin)"
+	[ "$(grep -Ec ';replaced;load_and_call;call_in_library;in_(one|another)_library;' round)" -eq "$(grep -c . round)" ]
 }
 
 @test "-p: a process that becomes other programs, with other functions at the same addresses" {
@@ -211,14 +213,14 @@ are_replaced_whole() {
 	done
 	mkfifo line
 	start bash -c 'read -r _ <line; exec "$@"' - "$LIVES" "${programs[@]}" once
-	start_stackcount -f -U -p "$pid" t:syscalls:sys_enter_getppid
+	start_stackcount -f -U --stats -p "$pid" t:syscalls:sys_enter_getppid
 	echo >line
 	ends_well
 	cat out
 	# Their libraries may be gone, with the process, before somebody can open them.
-	[ "$(grep -E ';main;(become|once);asks(;[^;]+)?;[^;]+ [0-9]+$' out | sum /dev/stdin)" -eq 11 ]
-	[ "$(grep -E ';main;become;asks_more(;[^;]+)?;[^;]+ [0-9]+$' out | sum /dev/stdin)" -eq 10 ]
-	[ "$(sum out)" -eq 21 ]
+	made 11 "$(grep -E ';main;(become|once);asks(;[^;]+)?;[^;]+ [0-9]+$' out | sum /dev/stdin)"
+	made 10 "$(grep -E ';main;become;asks_more(;[^;]+)?;[^;]+ [0-9]+$' out | sum /dev/stdin)"
+	made 21 "$(sum out)"
 }
 
 @test "--unwind-memory: what has no room is said, the rest is complete" {
