@@ -171,14 +171,31 @@ struct stack_key {
 	__u32 tgid; /* both in the PID namespace of the caller */
 	__u32 tid;  /* 0: all threads of the process are counted together */
 	__u32 epoch;
-	__u32 lasts; /* it had not ended when the trace did */
+	__u32 lasts;   /* it had not ended when the trace did */
+	__u64 program; /* see program_id(); 0 where that is not known */
 	char comm[COMM_LEN];
 };
 
 /*
+ * Which program a process runs: another one after exec(), and another one for each process that
+ * gets its PID. start: when the process began, in nanoseconds since boot; exec_id: how often it
+ * called exec().
+ */
+static inline __u64 program_id(__u64 start, __u64 exec_id)
+{
+	return start + exec_id;
+}
+
+/* Where a program has a module: in struct unwind_mapping, base. */
+struct base_key {
+	__u64 program;
+	__u32 tgid;
+	__u32 module;
+};
+
+/*
  * The value of a key. The time tells which program a process was when it walked a user stack; it is
- * kept where there are user stacks. Addresses are laid out at random, so two programs of one
- * process hardly share a key.
+ * kept where there are user stacks.
  */
 struct stack_count {
 	__u64 count;
@@ -222,7 +239,8 @@ struct event_record {
 	__u32 tid;
 	__u32 epoch;
 	__u32 reserved;
-	__u64 cgroup; /* of version 2, by its ID, if trace_config asks for it; or 0 */
+	__u64 cgroup;  /* of version 2, by its ID, if trace_config asks for it; or 0 */
+	__u64 program; /* as of struct stack_key */
 	struct stack_id kernel;
 	struct stack_id user;
 	char comm[COMM_LEN];
@@ -301,9 +319,12 @@ struct task_layout {
 /* Offsets in bytes of what mapping.bpf.h follows, as above. */
 struct mapping_layout {
 	__u32 task_mm;
-	__u32 mm_tree; /* mm_mt.ma_root; before 6.1 mm_rb.rb_node */
-	__u32 mm_lock; /* mmap_lock.count */
-	__u32 mm_vdso; /* context.vdso */
+	__u32 task_leader;  /* group_leader */
+	__u32 task_start;   /* start_boottime */
+	__u32 task_exec_id; /* self_exec_id; NO_OFFSET if one of these three is missing */
+	__u32 mm_tree;	    /* mm_mt.ma_root; before 6.1 mm_rb.rb_node */
+	__u32 mm_lock;	    /* mmap_lock.count */
+	__u32 mm_vdso;	    /* context.vdso */
 	__u32 mm_exe_file;
 	__u32 mm_id;  /* context.ctx_id (x86-64) or .id (arm64), which no other has or will have; */
 	__u32 mm_seq; /* mm_lock_seq: another with each change; NO_OFFSET before 6.4 */
@@ -328,6 +349,7 @@ struct mapping_layout {
 	__u32 inode_ctime_nsec;
 	__u32 sb_dev;
 	__u32 page_shift;
+	__u32 reserved;
 };
 
 #define NO_OFFSET ((__u32)-1)
@@ -448,7 +470,9 @@ struct trace_config {
 	__u8 skip_own;		/* filter tracekit's own processes */
 	__u8 filter_comm;	/* ... filter threads whose names do not match comm */
 	__u8 tell_cgroups;	/* of which cgroups events are */
-	__u8 reserved[4];
+	__u8 tell_programs;	/* which program their processes run, */
+	__u8 tell_bases;	/* and where that has its modules */
+	__u8 reserved[2];
 	struct comm_glob comm;
 	struct wait_config waits;
 	struct mapping_layout mapping;
@@ -459,15 +483,16 @@ struct trace_config {
 #define ALL_CPUS ((__u32)-1)
 
 _Static_assert(sizeof(struct stack_part) == 24 + 8 * PART_FRAMES, "no padding");
-_Static_assert(sizeof(struct stack_key) == 64, "no padding: every byte is compared");
+_Static_assert(sizeof(struct stack_key) == 72, "no padding: every byte is compared");
+_Static_assert(sizeof(struct base_key) == 16, "no padding: every byte is compared");
 _Static_assert(sizeof(struct stack_count) == 32, "no padding");
-_Static_assert(sizeof(struct off_thread) == 16 + 64 + 32, "no padding");
-_Static_assert(sizeof(struct event_record) == 96, "no padding");
+_Static_assert(sizeof(struct off_thread) == 16 + 72 + 32, "no padding");
+_Static_assert(sizeof(struct event_record) == 104, "no padding");
 _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
-_Static_assert(sizeof(struct mapping_layout) == 112, "no padding");
+_Static_assert(sizeof(struct mapping_layout) == 128, "no padding");
 _Static_assert(sizeof(struct mapped_file) == 40, "no padding: every byte is compared");
-_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 32 + 112 + 2 * SYSTEM_CALLS / 8,
+_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 32 + 128 + 2 * SYSTEM_CALLS / 8,
 	       "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");

@@ -135,6 +135,15 @@ static __always_inline enum unwind_end modules__end(enum mapping_outcome outcome
 	}
 }
 
+static __noinline void modules__note_base(const struct walk *walk)
+{
+	struct base_key key = {
+		.program = walk->program, .tgid = walk->tgid, .module = walk->mapping.module};
+
+	/* Without room the address is not shown. */
+	(void)map_update(&unwind_bases, &key, &walk->mapping.base, BPF_ANY);
+}
+
 /* Set walk->mapping. */
 static __always_inline enum unwind_end modules__look_up(struct walk *walk, __u64 address)
 {
@@ -159,6 +168,8 @@ static __always_inline enum unwind_end modules__look_up(struct walk *walk, __u64
 	walk->mapping.base = found->start - found->offset;
 	walk->mapping.module =
 		outcome == MAPPING_OF_FILE ? modules__of_file(&found->file) : UNWIND_NO_MODULE;
+	if (config.tell_bases && walk->mapping.module < UNWIND_MODULES)
+		modules__note_base(walk);
 	/* What is not known now may be by the next walk. */
 	if (walk->mapping.module != UNWIND_UNKNOWN_MODULE)
 		walk->recent[walk->nr_recent++ % RECENT_MAPPINGS] = walk->mapping;

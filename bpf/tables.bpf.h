@@ -12,7 +12,9 @@
 #include "unwind_search.h"
 
 /* Sizes are set between open and load, to 1 where nothing is walked by tables. */
-/* The number of the module of a file, or UNWIND_NO_MODULE. Files that no walk is in are forgotten.
+/*
+ * The number of the module of a file, or UNWIND_NO_MODULE. Only user space writes it: an interrupt
+ * that cannot be masked may not. Files that no walk is in are forgotten.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -44,6 +46,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct unwind_rule);
 } unwind_rules SEC(".maps");
+
+/* Where programs have their modules, if that is told. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* or UNWIND_BASES */
+	__type(key, struct base_key);
+	__type(value, __u64);
+} unwind_bases SEC(".maps");
 
 /* Each has some struct unwind_shard: see unwind_shard_map(). */
 struct {

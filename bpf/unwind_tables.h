@@ -14,6 +14,7 @@
 
 #define UNWIND_MODULES 65536 /* of one trace */
 #define UNWIND_FILES   16384 /* that are known at a time */
+#define UNWIND_BASES   32768
 #define UNWIND_PAGES   65536
 #define UNWIND_RULES   16384
 

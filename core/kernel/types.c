@@ -127,6 +127,9 @@ int mapping_layout__read(struct mapping_layout *layout)
 		{"inode", "i_generation", &found.inode_generation},
 		{"super_block", "s_dev", &found.sb_dev},
 		/* By the version of the kernel. */
+		{"task_struct", "group_leader", &found.task_leader},
+		{"task_struct", "start_boottime", &found.task_start},
+		{"task_struct", "self_exec_id", &found.task_exec_id},
 		{"mm_struct", "mm_mt.ma_root", &maple},
 		{"mm_struct", "mm_rb.rb_node", &rb},
 		{"mm_struct", "mm_lock_seq", &found.mm_seq},
@@ -148,6 +151,8 @@ int mapping_layout__read(struct mapping_layout *layout)
 	found.mm_id = one_of(id, arm64_id);
 	if (found.mm_id == BTF_MISSING)
 		found.mm_seq = NO_OFFSET;
+	if (found.task_leader == BTF_MISSING || found.task_start == BTF_MISSING)
+		found.task_exec_id = NO_OFFSET;
 	found.inode_ctime_sec = one_of(ctime, one_of(before_6_11, before_6_7));
 	found.inode_ctime_nsec = one_of(ctime_nsec, one_of(before_6_11_nsec, before_6_7_nsec));
 	found.page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));

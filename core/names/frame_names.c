@@ -8,6 +8,7 @@
 #include "core/names/program_names.h"
 #include "core/trace/stacks.h"
 #include "core/unwind/modules.h"
+#include "core/unwind/unwinding.h"
 #include "sym/sym.h"
 #include "sym/util/array.h"
 
@@ -18,6 +19,7 @@ static struct frame_place place_of(const struct counted_stack *stack, uint64_t f
 
 	if (frame_tag(frame) != FRAME_KERNEL) {
 		place.tgid = stack->key.tgid;
+		place.program = stack->key.program;
 		place.since = stack->since;
 	}
 	return place;
@@ -32,6 +34,8 @@ static int compare_places(const void *left, const void *right)
 
 	if (!order)
 		order = COMPARE(a->tgid, b->tgid);
+	if (!order)
+		order = COMPARE(a->program, b->program);
 	if (!order)
 		order = COMPARE(a->since, b->since);
 	if (!order)
@@ -117,6 +121,25 @@ static struct sym_query query_of(const struct frame_place *place,
 	return frame__query(place->frame, (pid_t)place->tgid, place->return_address, modules);
 }
 
+/* The file has told the name. Where it was, the walk has noted. */
+static void find_addresses(struct frame_names *names, const struct unwinding *unwinding)
+{
+	for (size_t i = 0; i < names->nr; i++) {
+		const struct frame_place *place = &names->places[i];
+		struct sym_query *query = &names->queries[i];
+		struct base_key key = {.program = place->program, .tgid = place->tgid};
+		uint64_t base;
+
+		if (frame_tag(place->frame) != FRAME_MODULE || !query->in_file)
+			continue;
+		key.module = frame_module(place->frame);
+		if (!unwinding__find_base(unwinding, &key, &base))
+			continue;
+		query->address = base + frame_offset(place->frame);
+		query->in_file = false;
+	}
+}
+
 static void ask(struct frame_names *names, const struct frame_sources *sources)
 {
 	struct symbolizer *symbolizer = sources->symbolizer;
@@ -132,6 +155,8 @@ static void ask(struct frame_names *names, const struct frame_sources *sources)
 	else
 		names->user_error =
 			symbolizer__name_user(symbolizer, names->queries + kernel, user);
+	if (sources->unwinding)
+		find_addresses(names, sources->unwinding);
 	frame_names__note_missing(names, symbolizer);
 }
 

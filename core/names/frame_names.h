@@ -15,13 +15,15 @@ struct sym_query;
 struct symbolizer;
 struct trace_processes;
 struct unwind_module_list;
+struct unwinding;
 
 /* The place to look a frame up: the kernel, or the program that process tgid was then. */
 struct frame_place {
 	uint64_t frame; /* as of frame_plain() */
 	uint32_t tgid;
 	bool return_address;
-	uint64_t since; /* as in a counted stack; since and tgid are 0 for kernel frames */
+	/* As in a counted stack. All three are 0 for kernel frames. */
+	uint64_t program, since;
 };
 
 struct frame_names {
@@ -43,7 +45,8 @@ struct frame_sources {
 	struct symbolizer *symbolizer;
 	struct trace_processes *processes; /* NULL: processes are named as they are now */
 	const struct unwind_module_list *modules;
-	bool addresses; /* those of frames in files are wanted, too */
+	/* If addresses of frames in files are wanted: of who knows where these were. Or NULL. */
+	const struct unwinding *unwinding;
 };
 
 /*

@@ -17,7 +17,7 @@ struct naming {
 	struct symbolizer *symbolizer;
 	const struct unwind_module_list *modules;
 	bool names_programs;
-	bool addresses;
+	const struct unwinding *unwinding; /* if addresses are wanted; or NULL */
 	struct pid_list pids; /* processes that the trace is limited to; empty: no limit */
 	struct trace_processes *processes;
 };
@@ -51,7 +51,7 @@ int naming__new(struct naming **out, const struct session *session, bool files, 
 	if (!options->user_stacks_only && kernel_namer__new(&naming->namer))
 		naming->namer = NULL;
 	naming->modules = unwinding__modules(session__unwinding(session));
-	naming->addresses = addresses;
+	naming->unwinding = addresses ? session__unwinding(session) : NULL;
 	naming->names_programs = !options->kernel_stacks_only;
 	if (symbolizer__new(&naming->symbolizer, &settings,
 			    naming->namer ? kernel_namer__print : NULL, naming->namer) ||
@@ -92,7 +92,7 @@ struct frame_sources naming__sources(const struct naming *naming)
 	return (struct frame_sources){.symbolizer = naming->symbolizer,
 				      .processes = naming->processes,
 				      .modules = naming->modules,
-				      .addresses = naming->addresses};
+				      .unwinding = naming->unwinding};
 }
 
 const struct unwind_module_list *naming__modules(const struct naming *naming)

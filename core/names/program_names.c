@@ -125,12 +125,10 @@ static void wish_for_files(struct naming_job *job, size_t nr)
 	}
 }
 
-/* Its file could not be had, or where that was in the process is shown, too. */
+/* Its file could not be had, or the process has more to say of it. */
 static bool needs_program(const struct naming_job *job, size_t index)
 {
-	const struct sym_query *query = &job->queries[index];
-
-	return !file_of(job, &job->places[index]) || job->sources->addresses || !query->name;
+	return !file_of(job, &job->places[index]) || !job->queries[index].name;
 }
 
 static void wish_for_programs(struct naming_job *job, size_t nr)

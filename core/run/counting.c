@@ -10,6 +10,7 @@
 #include "core/trace/accounting.h"
 #include "core/trace/sampler.h"
 #include "core/trace/schedule.h"
+#include "core/unwind/unwinding.h"
 #include "counting.skel.h"
 #include "sym/sym.h"
 #include "sym/util/cleanup.h"
@@ -49,6 +50,8 @@ int counting__load(struct counting *counting, struct error *error)
 
 	tracing->names_files = formats[format_of(counting)]->files;
 	tracing->names_addresses = shows_addresses(counting);
+	if (tracing->names_addresses)
+		unwinding__tell_bases(session__unwinding(tracing->session), tracing->config);
 	if (tells_containers(counting))
 		counting->shown.containers = tracing__find_containers(tracing);
 	if (!err)

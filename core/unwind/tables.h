@@ -23,7 +23,8 @@ struct bpf_map;
 
 /* The maps of a loaded object. */
 struct unwind_maps {
-	struct bpf_map *files, *modules, *pages, *rules, *shards, *requests, *asked, *identified;
+	struct bpf_map *files, *modules, *pages, *rules, *shards, *requests, *asked, *identified,
+		*bases;
 };
 
 struct unwind_tables {

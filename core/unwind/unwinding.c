@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
+#include "bpf/unwind_tables.h"
 #include "core/kernel/types.h"
 #include "core/options/trace_options.h"
 #include "core/unwind/end.h"
@@ -60,6 +61,7 @@ static int find_maps(struct unwinding *unwinding, const struct bpf_object *objec
 		{"unwind_requests", &unwinding->maps.requests},
 		{"unwind_asked", &unwinding->maps.asked},
 		{"identified", &unwinding->maps.identified},
+		{"unwind_bases", &unwinding->maps.bases},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
@@ -143,6 +145,7 @@ int unwinding__configure(struct unwinding **out, const struct trace_options *opt
 	config->frame_pointers = unwinding->method != UNWIND_DWARF;
 	if (config->unwind_tables) {
 		config->has_task_pt_regs = task_registers__can_be_had();
+		config->tell_programs = config->mapping.task_exec_id != NO_OFFSET;
 		bpf_program__set_autoload(unwinding->identify, true);
 	} else {
 		switch_off(&unwinding->maps);
@@ -202,6 +205,22 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 const struct unwind_module_list *unwinding__modules(const struct unwinding *unwinding)
 {
 	return unwinding->loader ? unwind_loader__modules(unwinding->loader) : NULL;
+}
+
+void unwinding__tell_bases(const struct unwinding *unwinding, struct trace_config *config)
+{
+	if (!config->tell_programs)
+		return;
+	config->tell_bases = true;
+	/* Cannot fail before the load. */
+	bpf_map__set_max_entries(unwinding->maps.bases, UNWIND_BASES);
+}
+
+bool unwinding__find_base(const struct unwinding *unwinding, const struct base_key *key,
+			  uint64_t *base)
+{
+	return key->program && !bpf_map__lookup_elem(unwinding->maps.bases, key, sizeof(*key), base,
+						     sizeof(*base), 0);
 }
 
 int unwinding__passed_files(const struct unwinding *unwinding)

@@ -4,7 +4,9 @@
 #define TRACEKIT_CORE_UNWIND_UNWINDING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+struct base_key;
 struct bpf_object;
 struct error;
 struct event_counters;
@@ -35,6 +37,12 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
  * NULL: there are none.
  */
 const struct unwind_module_list *unwinding__modules(const struct unwinding *unwinding);
+
+/* Between configure and load: have programs note where they have their modules. */
+void unwinding__tell_bases(const struct unwinding *unwinding, struct trace_config *config);
+/* *base becomes where a program has a module; false if that is not known. */
+bool unwinding__find_base(const struct unwinding *unwinding, const struct base_key *key,
+			  uint64_t *base);
 
 /*
  * Where files come that walks have come to, to be held for names (sym/process/passed_file.h), once

@@ -238,6 +238,25 @@ are_replaced_whole() {
 	mostly 90 walked
 }
 
+@test "-v: a process that becomes other programs has its libraries where each of them had them" {
+	local programs=()
+	needs_registers
+	[ "$(</proc/sys/kernel/randomize_va_space)" != 0 ] || skip "they are all at the same addresses"
+	for _ in {1..20}; do
+		programs+=(exec "$LIVES")
+	done
+	mkfifo line
+	start bash -c 'read -r _ <line; exec "$@"' - "$LIVES" "${programs[@]}" once
+	start_stackcount -v -U -p "$pid" t:syscalls:sys_enter_getppid
+	echo >line
+	ends_well
+	cat out
+	grep ' __libc_start_main' out | sort >places
+	[ "$(wc -l <places)" -ge 10 ]
+	[ "$(uniq places | wc -l)" -eq "$(wc -l <places)" ]
+	refute grep -Eq '^ *- ' places
+}
+
 # Seven of them have room.
 @test "--unwind-memory: programs that come and go are whole, one after the other" {
 	local i perl

@@ -7,6 +7,7 @@
 
 #include "core/trace/stacks.h"
 #include "core/unwind/modules.h"
+#include "core/unwind/unwinding.h"
 #include "sym/process/file_identity.h"
 #include "sym/process/process.h"
 #include "sym/sym.h"
@@ -54,10 +55,28 @@ static const struct frames no_frames;
 
 static struct unwind_module_list modules;
 
+/* Who knows where program 5 has module 4, and nothing else; or NULL. */
+static const struct unwinding *unwinding;
+
+bool __wrap_unwinding__find_base(const struct unwinding *from, const struct base_key *key,
+				 uint64_t *base);
+
+bool __wrap_unwinding__find_base(const struct unwinding *from, const struct base_key *key,
+				 uint64_t *base)
+{
+	CHECK(from == unwinding);
+	CHECK_INT(key->tgid, getpid());
+	if (key->program != 5 || key->module != 4)
+		return false;
+	*base = 0x70000000;
+	return true;
+}
+
 static int find_all(struct frame_names *names, const struct stack_counts *counts,
 		    struct symbolizer *symbolizer)
 {
-	const struct frame_sources sources = {.symbolizer = symbolizer, .modules = &modules};
+	const struct frame_sources sources = {
+		.symbolizer = symbolizer, .modules = &modules, .unwinding = unwinding};
 
 	return frame_names__find_all(names, counts, &sources);
 }
@@ -311,7 +330,43 @@ static void no_stacks(void)
 	CHECK_INT(nr_asked, 0);
 }
 
+/* Whatever has become of the process. */
+static void addresses_that_walks_have_noted(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_NAMES
+	struct frame_names names = {0};
+	const uint64_t frame = frame_in_module(4, 0x123), unknown = frame_in_module(5, 0x123);
+	struct counted_stack items[2] = {
+		{.key = {.tgid = (uint32_t)getpid(), .program = 5},
+		 .kernel = &no_frames,
+		 .user = FRAMES(frame, unknown)},
+		{.key = {.tgid = (uint32_t)getpid(), .program = 6},
+		 .kernel = &no_frames,
+		 .user = FRAMES(frame)},
+	};
+	const struct stack_counts counts = {.items = items, .nr = 2};
+	const struct sym_query *query;
+
+	modules.items[4].id = modules.items[5].id = (struct sym_file_id){.device = 1, .inode = 1};
+	unwinding = (const struct unwinding *)&modules;
+	CHECK_INT(find_all(&names, &counts, symbolizer), 0);
+	unwinding = NULL;
+	CHECK_INT(names.nr, 3);
+	query = frame_names__get(&names, &items[0], frame, false);
+	CHECK_INT(query->address, 0x70000123);
+	CHECK(!query->in_file);
+	query = frame_names__get(&names, &items[0], unknown, true);
+	CHECK_INT(query->address, 0x123);
+	CHECK(query->in_file);
+	query = frame_names__get(&names, &items[1], frame, false);
+	CHECK_INT(query->address, 0x123);
+	CHECK(query->in_file);
+}
+
 static const struct tap_test tests[] = {
+	{"addresses are those that walks have noted", addresses_that_walks_have_noted},
 	{"frames of the kernel and of a process have their names", kernel_and_user_frames},
 	{"marks are not asked for", marks_are_not_asked_for},
 	{"an address as a leaf and as a return address is two questions",

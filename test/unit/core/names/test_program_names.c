@@ -123,12 +123,10 @@ int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid,
 
 static struct unwind_module_list modules;
 
-static bool addresses; /* are wanted */
-
 /* Ask for offset 0x12 of module 3, and say whom that was asked of. */
 static const char *ask(struct sym_query *query)
 {
-	const struct frame_sources sources = {.modules = &modules, .addresses = addresses};
+	const struct frame_sources sources = {.modules = &modules};
 	const struct frame_place place = {.frame = frame_in_module(3, 0x12), .tgid = PID};
 
 	asked[0] = remembered[0] = '\0';
@@ -161,12 +159,7 @@ static void file_with_names(void)
 
 	play((struct process_place){.current = true}, file, process);
 	check(" -1003", "f", 0x12, true);
-	/* The process says where it is, not what it is. */
-	addresses = true;
-	check(" -1003 42", "f", 0x10012, false);
 	play((struct process_place){.part = 1, .mapped_at = 0x7000}, file, (struct answer){0});
-	check(" -1003 -1", "f", 0x7000, false);
-	addresses = false;
 	check(" -1003", "f", 0x12, true);
 	/* The address is that of another process. */
 	play((struct process_place){0}, file, (struct answer){0});
@@ -223,7 +216,7 @@ static void path_without_an_end(void)
 }
 
 static const struct tap_test tests[] = {
-	{"a file is asked for its frames, a process for their addresses", file_with_names},
+	{"a file is asked for its frames", file_with_names},
 	{"where the file is gone the program is asked", file_that_is_gone},
 	{"a file without names is known nevertheless", file_without_names},
 	{"the path of a module is copied with an end", path_without_an_end},
