@@ -239,8 +239,7 @@ struct event_record {
 	__u32 tid;
 	__u32 epoch;
 	__u32 reserved;
-	__u64 cgroup;  /* of version 2, by its ID, if trace_config asks for it; or 0 */
-	__u64 program; /* as of struct stack_key */
+	__u64 cgroup; /* of version 2, by its ID, if trace_config asks for it; or 0 */
 	struct stack_id kernel;
 	struct stack_id user;
 	char comm[COMM_LEN];
@@ -470,8 +469,8 @@ struct trace_config {
 	__u8 skip_own;		/* filter tracekit's own processes */
 	__u8 filter_comm;	/* ... filter threads whose names do not match comm */
 	__u8 tell_cgroups;	/* of which cgroups events are */
-	__u8 tell_programs;	/* which program their processes run, */
-	__u8 tell_bases;	/* and where that has its modules */
+	__u8 tell_programs;	/* keys have the program, */
+	__u8 tell_bases;	/* and it is noted where that has its modules */
 	__u8 reserved[2];
 	struct comm_glob comm;
 	struct wait_config waits;
@@ -487,7 +486,7 @@ _Static_assert(sizeof(struct stack_key) == 72, "no padding: every byte is compar
 _Static_assert(sizeof(struct base_key) == 16, "no padding: every byte is compared");
 _Static_assert(sizeof(struct stack_count) == 32, "no padding");
 _Static_assert(sizeof(struct off_thread) == 16 + 72 + 32, "no padding");
-_Static_assert(sizeof(struct event_record) == 104, "no padding");
+_Static_assert(sizeof(struct event_record) == 96, "no padding");
 _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
 _Static_assert(sizeof(struct mapping_layout) == 128, "no padding");

@@ -135,13 +135,15 @@ static __always_inline enum unwind_end modules__end(enum mapping_outcome outcome
 	}
 }
 
-static __noinline void modules__note_base(const struct walk *walk)
+static __noinline void modules__note_base(const struct scratch *scratch)
 {
-	struct base_key key = {
-		.program = walk->program, .tgid = walk->tgid, .module = walk->mapping.module};
+	const struct unwind_mapping *mapping = &scratch->walk.mapping;
+	struct base_key key = {.program = scratch->key.program,
+			       .tgid = scratch->key.tgid,
+			       .module = mapping->module};
 
 	/* Without room the address is not shown. */
-	(void)map_update(&unwind_bases, &key, &walk->mapping.base, BPF_ANY);
+	(void)map_update(&unwind_bases, &key, &mapping->base, BPF_ANY);
 }
 
 /* Set walk->mapping. */
@@ -169,7 +171,7 @@ static __always_inline enum unwind_end modules__look_up(struct walk *walk, __u64
 	walk->mapping.module =
 		outcome == MAPPING_OF_FILE ? modules__of_file(&found->file) : UNWIND_NO_MODULE;
 	if (config.tell_bases && walk->mapping.module < UNWIND_MODULES)
-		modules__note_base(walk);
+		modules__note_base(scratch);
 	/* What is not known now may be by the next walk. */
 	if (walk->mapping.module != UNWIND_UNKNOWN_MODULE)
 		walk->recent[walk->nr_recent++ % RECENT_MAPPINGS] = walk->mapping;
