@@ -12,7 +12,7 @@ void spans__release(struct spans *spans)
 	*spans = (struct spans){0};
 }
 
-static uint32_t span_end(const struct span *span)
+static uint64_t span_end(const struct span *span)
 {
 	return span->first + span->nr;
 }
@@ -35,29 +35,13 @@ static int insert_span(struct spans *spans, size_t at, struct span span)
 	return 0;
 }
 
-/* The first span that begins behind the unit. */
-static size_t first_behind(const struct spans *spans, uint32_t unit)
-{
-	size_t low = 0, high = spans->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (spans->items[middle].first > unit)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
 int spans__give(struct spans *spans, uint32_t first, uint32_t nr)
 {
-	size_t at = first_behind(spans, first);
+	size_t at = array__lower_bound(spans->items, spans->nr, sizeof(*spans->items), first);
 	struct span *before = at ? &spans->items[at - 1] : NULL;
 	struct span *behind = at < spans->nr ? &spans->items[at] : NULL;
 	bool joins = before && span_end(before) == first;
-	bool is_joined = behind && first + nr == behind->first;
+	bool is_joined = behind && (uint64_t)first + nr == behind->first;
 	int err = 0;
 
 	if (joins && is_joined) {
@@ -77,9 +61,9 @@ int spans__give(struct spans *spans, uint32_t first, uint32_t nr)
 }
 
 /* Where nr units of one block are in a span; its end if they are not. */
-static uint32_t place_in(const struct span *span, uint32_t nr, uint32_t block)
+static uint64_t place_in(const struct span *span, uint32_t nr, uint32_t block)
 {
-	uint32_t first = span->first, end = span_end(span);
+	uint64_t first = span->first, end = span_end(span);
 
 	if (first % block + nr > block)
 		first += block - first % block;
@@ -87,7 +71,7 @@ static uint32_t place_in(const struct span *span, uint32_t nr, uint32_t block)
 }
 
 /* Take units from the middle of a span, or from one of its ends. */
-static bool cut(struct spans *spans, size_t at, uint32_t first, uint32_t nr)
+static bool cut(struct spans *spans, size_t at, uint64_t first, uint32_t nr)
 {
 	struct span *span = &spans->items[at];
 	struct span rest = {.first = first + nr, .nr = span_end(span) - first - nr};
@@ -108,11 +92,11 @@ static bool cut(struct spans *spans, size_t at, uint32_t first, uint32_t nr)
 bool spans__take(struct spans *spans, uint32_t nr, uint32_t block, uint32_t *first)
 {
 	for (size_t i = 0; i < spans->nr; i++) {
-		uint32_t place = place_in(&spans->items[i], nr, block);
+		uint64_t place = place_in(&spans->items[i], nr, block);
 
 		if (place == span_end(&spans->items[i]))
 			continue;
-		*first = place;
+		*first = (uint32_t)place;
 		return cut(spans, i, place, nr);
 	}
 	return false;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is free of a row of numbered units, as spans of it: the first that is large enough is taken.
- */
+/* What is free of numbered units, in spans: the first that is large enough is taken from. */
 #ifndef TRACEKIT_CORE_UNWIND_SPANS_H
 #define TRACEKIT_CORE_UNWIND_SPANS_H
 
@@ -9,7 +8,8 @@
 #include <stdint.h>
 
 struct span {
-	uint32_t first, nr;
+	uint64_t first; /* as array__lower_bound() wants it */
+	uint64_t nr;
 };
 
 /* All zero is: nothing is free. */
