@@ -57,6 +57,14 @@ static inline __u32 unwind_age(__u64 nanoseconds)
 	return (__u32)(nanoseconds >> 24);
 }
 
+/* Steps from one such time to another; 0 if that is earlier. */
+static inline __u32 unwind_age__since(__u32 then, __u32 now)
+{
+	__s32 passed = (__s32)(now - then);
+
+	return passed > 0 ? (__u32)passed : 0;
+}
+
 #define UNWIND_PAGE_BITS 16
 #define UNWIND_KB_BITS	 10
 #define UNWIND_PAGE_KBS	 (1 << (UNWIND_PAGE_BITS - UNWIND_KB_BITS))

@@ -302,15 +302,18 @@ static void give_module(struct loading *loading, uint32_t index, pid_t pid)
 	put_file(loading, file);
 }
 
-/* When a walk came to the file last, or it was found. */
-static uint32_t last_use(const struct loading *loading, const struct unwind_known_file *file)
+/* How long no walk has come to the file, nor has it been found. */
+static uint32_t idle_for(const struct loading *loading, const struct unwind_known_file *file,
+			 uint32_t now)
 {
-	uint32_t used;
+	uint32_t last = file->heard;
 
-	if (file->module >= UNWIND_MODULES)
-		return file->heard;
-	used = unwind_tables__used(&loading->tables, file->module);
-	return (int32_t)(used - file->heard) > 0 ? used : file->heard;
+	if (file->module < UNWIND_MODULES) {
+		uint32_t used = unwind_tables__used(&loading->tables, file->module);
+
+		last = unwind_age__since(last, used) ? used : last;
+	}
+	return unwind_age__since(last, now);
 }
 
 /* Forget the file that nobody has used for the longest time. Walks ask for it if they want it. */
@@ -320,11 +323,11 @@ static bool forget_oldest(struct loading *loading)
 	uint32_t now = unwind_age(monotonic_now()), most = 0;
 
 	for (size_t i = 0; i < loading->files.nr; i++) {
-		uint32_t age = now - last_use(loading, &items[i]);
+		uint32_t idle = idle_for(loading, &items[i], now);
 
-		if (items[i].wanted_by || items[i].is_read || age <= most || (int32_t)age < 0)
+		if (items[i].wanted_by || items[i].is_read || idle <= most)
 			continue;
-		most = age;
+		most = idle;
 		oldest = &items[i];
 	}
 	if (!oldest)

@@ -116,16 +116,10 @@ static void free_pages(struct unwind_tables *tables, const struct unwind_module 
 		(void)spans__give(&tables->free_pages, module->first_page, module->nr_pages);
 }
 
-static uint32_t idle_for(const struct unwind_module *module, uint32_t now)
-{
-	int32_t idle = (int32_t)(now - module->used);
-
-	return idle > 0 ? (uint32_t)idle : 0;
-}
-
 static bool can_be_given_back(const struct unwind_module *module, uint32_t now)
 {
-	return module->state == UNWIND_MODULE_LOADED && idle_for(module, now) >= IDLE_MIN;
+	return module->state == UNWIND_MODULE_LOADED &&
+	       unwind_age__since(module->used, now) >= IDLE_MIN;
 }
 
 static struct unwind_module *oldest_module(const struct unwind_tables *tables)
@@ -137,7 +131,7 @@ static struct unwind_module *oldest_module(const struct unwind_tables *tables)
 		struct unwind_module *module = &tables->modules[i];
 
 		if (can_be_given_back(module, now) &&
-		    (!oldest || idle_for(module, now) > idle_for(oldest, now)))
+		    (!oldest || unwind_age__since(module->used, oldest->used)))
 			oldest = module;
 	}
 	return oldest;
