@@ -61,6 +61,15 @@ static void hold_files(struct child *child)
 		child->files = -1;
 }
 
+/* If the child is given up from now on, nothing is to blame. */
+static void touch_nothing(struct progress *progress)
+{
+	progress->pid = 0;
+	progress->device = 0;
+	progress->jit = false;
+	progress->debug = false;
+}
+
 /* Until there is a message. All files that came before it are held. */
 static void await_message(struct child *child)
 {
@@ -68,10 +77,10 @@ static void await_message(struct child *child)
 
 	do {
 		polled[1].fd = child->files;
-		if (poll(polled, ARRAY_SIZE(polled), -1) < 0)
-			continue;
-		if (polled[1].revents)
+		if (poll(polled, ARRAY_SIZE(polled), -1) > 0 && polled[1].revents) {
 			hold_files(child);
+			touch_nothing(child->progress);
+		}
 	} while (!polled[0].revents);
 }
 
@@ -324,11 +333,7 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 			serve_name(&child, &message);
 		else
 			serve(&child, &message);
-		/* If it is given up from now on, nothing is to blame. */
-		progress->pid = 0;
-		progress->device = 0;
-		progress->jit = false;
-		progress->debug = false;
+		touch_nothing(progress);
 		fflush(child.out);
 		arena__release(&names); /* they have been sent */
 	}
