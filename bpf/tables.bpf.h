@@ -12,6 +12,7 @@
 #include "unwind_search.h"
 
 /* Sizes are set between open and load, to 1 where nothing is walked by tables. */
+
 /*
  * The number of the module of a file, or UNWIND_NO_MODULE. Only user space writes it: an interrupt
  * that cannot be masked may not. Files that no walk is in are forgotten.

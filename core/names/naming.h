@@ -16,9 +16,9 @@ struct unwind_module_list;
 
 /*
  * files: answers have paths and build IDs. addresses: of frames in files it is wanted where these
- * were in their processes. Call this before the trace begins, with a loaded
- * session: the processes that its options name are remembered, so that they have names even if they
- * end during the trace. Returns 0 or -ENOMEM with error filled.
+ * were in their processes. Call this before the trace begins, with a loaded session: the processes
+ * that its options name are remembered, so that they have names even if they end during the trace.
+ * Returns 0 or -ENOMEM with error filled.
  */
 int naming__new(struct naming **naming, const struct session *session, bool files, bool addresses,
 		struct error *error);

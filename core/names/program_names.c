@@ -125,7 +125,7 @@ static void wish_for_files(struct naming_job *job, size_t nr)
 	}
 }
 
-/* Its file could not be had, or the process has more to say of it. */
+/* It is in no file, or the file has no name for it, or could not be had. */
 static bool needs_program(const struct naming_job *job, size_t index)
 {
 	return !file_of(job, &job->places[index]) || !job->queries[index].name;
