@@ -17,6 +17,7 @@
 #include "bpf/unwind_tables.h"
 #include "core/kernel/grace.h"
 #include "core/unwind/shards.h"
+#include "sym/cfi/rules.h"
 #include "sym/cfi/table.h"
 
 struct bpf_map;

@@ -9,6 +9,7 @@
 
 #include "bpf/unwind_tables.h"
 #include "sym/cfi/reader.h"
+#include "sym/cfi/rules.h"
 #include "sym/cfi/table.h"
 #include "sym/child/reader_child.h"
 #include "sym/child/sandbox.h"

@@ -38,7 +38,7 @@ only() {
 }
 
 @test "core includes core, sym/util, sym's headers for it, bpf/abi.h and skeletons" {
-	includes core | only ':(core/|sym/util/|sym/(sym|types|find/binary|find/probe_sites|kallsyms/functions|child/proc_stat|child/reader_child|cfi/reader|cfi/table|cfi/table_reader|process/passed_file)\.h$|bpf/(abi|unwind_tables|unwind_rule|kernel_names)\.h$|[a-z_]+\.skel\.h$)'
+	includes core | only ':(core/|sym/util/|sym/(sym|types|find/binary|find/probe_sites|kallsyms/functions|child/proc_stat|child/reader_child|cfi/reader|cfi/rules|cfi/table|cfi/table_reader|process/passed_file)\.h$|bpf/(abi|unwind_tables|unwind_rule|kernel_names)\.h$|[a-z_]+\.skel\.h$)'
 }
 
 # The rooms of core and sym, from the ground up, and the headers of one that others may include: the

@@ -23,6 +23,7 @@
 #include "bpf/unwind_tables.h"
 #include "sym/cfi/go_unwind.h"
 #include "sym/cfi/program.h"
+#include "sym/cfi/rules.h"
 #include "sym/cfi/table.h"
 #include "sym/elf/go_table.h"
 #include "sym/elf/symbols.h"

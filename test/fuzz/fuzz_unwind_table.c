@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "bpf/unwind_tables.h"
+#include "sym/cfi/rules.h"
 #include "sym/cfi/table.h"
 #include "sym/elf/symbols.h"
 #include "test/fuzz/fuzz.h"

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sym/cfi/rules.h"
 #include "sym/cfi/table.h"
 #include "sym/cfi/table_reader.h"
 #include "sym/child/reader_child.h"

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sym/cfi/rules.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "test/unit/cfi_bytes.h"
@@ -581,25 +582,6 @@ static void refused(void)
 	CHECK(file.table.pages == NULL);
 }
 
-static void many_rules(void)
-{
-	CLEANUP(unwind_rules__release) struct unwind_rules rules = {0};
-	struct unwind_rule rule = {.cfa = UNWIND_REGISTER};
-
-	CHECK_INT(unwind_rules__init(&rules), 0);
-	for (int i = 3; i < UNWIND_RULES; i++) {
-		rule.cfa_offset = i * 8;
-		if (!CHECK_INT(unwind_rules__number(&rules, &rule), i))
-			return;
-	}
-	CHECK_INT(unwind_rules__number(&rules, &rule), UNWIND_RULES - 1);
-	rule.cfa_offset = 8;
-	CHECK_INT(unwind_rules__number(&rules, &rule), UNWIND_UNSUPPORTED);
-	CHECK_INT(unwind_rules__number(&rules, &(struct unwind_rule){.cfa = UNWIND_NONE}), 0);
-	CHECK_INT(unwind_rules__number(&rules, &(struct unwind_rule){.cfa = UNWIND_END}),
-		  UNWIND_END);
-}
-
 static const struct tap_test tests[] = {
 	{"where a program begins", entry},
 	{"rules from page to page", across_pages},
@@ -614,7 +596,6 @@ static const struct tap_test tests[] = {
 	{"where it ends then", ends_without_section},
 	{"a Go program with C in it", go_and_c},
 	{"files that are not read", refused},
-	{"rules beyond the bound are not supported", many_rules},
 };
 
 int main(void)
