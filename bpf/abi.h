@@ -471,7 +471,8 @@ struct trace_config {
 	__u8 tell_cgroups;	/* of which cgroups events are */
 	__u8 tell_programs;	/* keys have the program, */
 	__u8 tell_bases;	/* and it is noted where that has its modules */
-	__u8 reserved[2];
+	__u8 find_files;	/* frames can be looked up in mappings, */
+	__u8 number_files;	/* and are, however stacks are walked */
 	struct comm_glob comm;
 	struct wait_config waits;
 	struct mapping_layout mapping;

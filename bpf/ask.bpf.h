@@ -79,7 +79,7 @@ __noinline int ask_for_tables(__u32 number)
 	const struct mapped_file *file;
 	__u32 hash;
 
-	if (!scratch || !config.unwind_tables)
+	if (!scratch || !config.find_files)
 		return 0;
 	mapping = &scratch->walk.mapping;
 	file = &scratch->search.found.file;
@@ -95,8 +95,9 @@ __noinline int ask_for_tables(__u32 number)
 	request->start = mapping->start;
 	request->end = mapping->end;
 	request->file = *file;
-	request->reserved = request->nr_names = 0;
-	if (mapping->module >= UNWIND_MODULES)
+	request->unheard = mapping->unheard;
+	request->nr_names = 0;
+	if (mapping->unheard)
 		ask__put_names(request, scratch->search.opened);
 	bpf_ringbuf_submit(request, 0);
 	return 0;

@@ -28,6 +28,8 @@ static __always_inline __u64 current_mm(void)
  */
 #define WALKS_MOST 256
 
+#define NUMBER_TRIES 4
+
 /* True if the mappings of the slot's last walk are those of the process now; notes the numbers. */
 static __always_inline bool modules__are_same(struct walk *walk, __u64 mm)
 {
@@ -52,7 +54,7 @@ __noinline int begin_in_mappings(__u32 number)
 	struct walk *walk;
 	__u64 mm;
 
-	if (!scratch || !config.unwind_tables)
+	if (!scratch || !config.find_files)
 		return 0;
 	mm = current_mm();
 	walk = &scratch->walk;
@@ -73,7 +75,7 @@ __noinline int find_vma(__u32 number, __u64 address)
 {
 	struct scratch *scratch = scratch__find(number);
 
-	if (scratch && config.unwind_tables)
+	if (scratch && config.find_files)
 		mapping__find_vma(&scratch->search, scratch->walk.root, address);
 	return 0;
 }
@@ -83,7 +85,7 @@ __noinline int find_mapping(__u32 number, __u64 address)
 {
 	struct scratch *scratch = scratch__find(number);
 
-	if (!scratch || !config.unwind_tables)
+	if (!scratch || !config.find_files)
 		return MAPPING_UNREADABLE;
 	find_vma(number, address);
 	return mapping__find(&scratch->search, scratch->walk.mm, address);
@@ -114,11 +116,68 @@ static __always_inline bool modules__is_recent(struct walk *walk, __u64 address)
 	return true;
 }
 
-static __always_inline __u32 modules__of_file(const struct mapped_file *file)
+/*
+ * A number that nobody else has, or UNWIND_UNKNOWN_MODULE. It is claimed as slots are, see
+ * scratch.bpf.h: who reads 1 after an addition has it. Two that race can both go on to the next.
+ */
+static __always_inline __u32 modules__new_number(void)
 {
-	const __u32 *module = bpf_map_lookup_elem(&unwind_files, file);
+	__u32 key = 0;
+	struct unwind_numbers *numbers = bpf_map_lookup_elem(&unwind_numbers, &key);
 
-	return module ? *module : UNWIND_UNKNOWN_MODULE;
+	for (int i = 0; i < NUMBER_TRIES && numbers; i++) {
+		__u32 number = READ_ONCE(numbers->next);
+		__u32 age = unwind_age(bpf_ktime_get_ns()) - numbers->since;
+		struct unwind_module *module;
+
+		if (number >= UNWIND_NUMBERS_FIRST + age)
+			break;
+		module = bpf_map_lookup_elem(&unwind_modules, &number);
+		if (!module)
+			break;
+		numbers->next = number + 1;
+		__sync_fetch_and_add(&module->claims, 1);
+		if (READ_ONCE(module->claims) == 1)
+			return number;
+	}
+	return UNWIND_UNKNOWN_MODULE;
+}
+
+/* Number the file that the slot has looked up last; a global function, as those of scratch.bpf.h.
+ */
+__noinline int number_file(__u32 slot)
+{
+	struct scratch *scratch = scratch__find(slot);
+	const struct mapped_file *file;
+	const __u32 *known;
+	__u32 number;
+
+	if (!scratch || !config.number_files)
+		return (int)UNWIND_UNKNOWN_MODULE;
+	file = &scratch->search.found.file;
+	number = modules__new_number();
+	if (number == UNWIND_UNKNOWN_MODULE)
+		return (int)number;
+	number += UNWIND_UNHEARD;
+	if (!map_update(&unwind_files, file, &number, BPF_NOEXIST))
+		return (int)number;
+	/* Another CPU was faster, or there is no room. */
+	known = bpf_map_lookup_elem(&unwind_files, file);
+	return known ? (int)*known : (int)UNWIND_UNKNOWN_MODULE;
+}
+
+/* Set the module of walk->mapping: the file that has been looked up last. */
+static __always_inline void modules__set_module(struct walk *walk, const struct mapped_file *file)
+{
+	const __u32 *known = bpf_map_lookup_elem(&unwind_files, file);
+	__u32 number = known ? *known : (__u32)number_file(walk->number);
+
+	walk->mapping.unheard = number == UNWIND_UNKNOWN_MODULE;
+	if (unwind_number__is_unheard(number)) {
+		number -= UNWIND_UNHEARD;
+		walk->mapping.unheard = 1;
+	}
+	walk->mapping.module = number;
 }
 
 static __always_inline enum unwind_end modules__end(enum mapping_outcome outcome,
@@ -168,12 +227,14 @@ static __always_inline enum unwind_end modules__look_up(struct walk *walk, __u64
 	walk->mapping.start = found->start;
 	walk->mapping.end = found->end;
 	walk->mapping.base = found->start - found->offset;
-	walk->mapping.module =
-		outcome == MAPPING_OF_FILE ? modules__of_file(&found->file) : UNWIND_NO_MODULE;
+	walk->mapping.module = UNWIND_NO_MODULE;
+	walk->mapping.unheard = 0;
+	if (outcome == MAPPING_OF_FILE)
+		modules__set_module(walk, &found->file);
 	if (config.tell_bases && walk->mapping.module < UNWIND_MODULES)
 		modules__note_base(scratch);
-	/* What is not known now may be by the next walk. */
-	if (walk->mapping.module != UNWIND_UNKNOWN_MODULE)
+	/* Whoever asks has to say which file it is. */
+	if (!walk->mapping.unheard)
 		walk->recent[walk->nr_recent++ % RECENT_MAPPINGS] = walk->mapping;
 	return UNWIND_GOES_ON;
 }

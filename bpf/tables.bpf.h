@@ -14,15 +14,23 @@
 /* Sizes are set between open and load, to 1 where nothing is walked by tables. */
 
 /*
- * The number of the module of a file, or UNWIND_NO_MODULE. Only user space writes it: an interrupt
- * that cannot be masked may not. Files that no walk is in are forgotten.
+ * The number of the module of a file, or UNWIND_NO_MODULE. Not one that forgets by itself: walks
+ * write it, and may be interrupted anywhere. User space forgets files that no walk is in.
  */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, UNWIND_FILES);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, UNWIND_FILES + UNWIND_NEW);
 	__type(key, struct mapped_file);
 	__type(value, __u32);
 } unwind_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct unwind_numbers);
+} unwind_numbers SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -74,7 +82,7 @@ struct {
 /* The number of the rule at an offset in the file of a module that is loaded. */
 static __always_inline __u32 find_rule_number(const struct unwind_module *module, __u64 offset)
 {
-	__u64 page_number = (offset - module->start) >> UNWIND_PAGE_BITS;
+	__u64 page_number = (offset >> UNWIND_PAGE_BITS) - module->start;
 	__u32 key = module->first_page + (__u32)page_number;
 	const struct unwind_shard *shard;
 	const struct unwind_page *page;

@@ -60,24 +60,6 @@ static __always_inline bool unwind_kernel(void *ctx, struct scratch *scratch)
 	return true;
 }
 
-static __always_inline bool unwind__user_by_kernel(void *ctx, struct stack *stack)
-{
-	/* Kernels take all idle tasks but the first for programs, and fail (seen on 6.18). */
-	if (is_idle()) {
-		stack->nr = 0;
-		return true;
-	}
-	if (!unwind__get_stack(ctx, stack, BPF_F_USER_STACK))
-		return false;
-	for (__u32 i = 0; i < KERNEL_SLOTS; i++) {
-		if (i >= READ_ONCE(stack->nr))
-			break;
-		stack->frames[i] = walk__user_frame(stack->frames[i]);
-	}
-	unwind__mark_cut(stack, config.max_frames, config.max_user_depth);
-	return true;
-}
-
 /* Where the thread is when its user stack is walked. */
 enum user_walk {
 	USER_WALK_FROM_SAMPLE,	       /* anywhere; the context is a struct bpf_perf_event_data */
@@ -112,15 +94,85 @@ __noinline int walk_frame_pointers(__u32 number)
 	return 0;
 }
 
+/*
+ * A frame that was found without tables: say in which file it is. A global function, as those of
+ * scratch.bpf.h.
+ */
+__noinline int place_frame(__u32 number, __u32 i)
+{
+	struct scratch *scratch = scratch__find(number);
+	__u64 frame, at = i;
+	bool is_exact;
+
+	asm volatile("" : "+r"(at)); /* or the compiler compares something else */
+	if (!scratch || !config.number_files || at >= STACK_SLOTS)
+		return 0;
+	frame = scratch->stack.frames[at];
+	is_exact = !at || frame_is_interrupted(frame);
+	scratch->walk.pc = walk__user_frame(frame_plain(frame));
+	scratch->walk.frame = scratch->walk.pc;
+	if (!scratch->walk.pc || walk__find_module(&scratch->walk, scratch->walk.pc - !is_exact))
+		return 0;
+	if (scratch->walk.mapping.unheard)
+		ask_for_tables(number);
+	walk__note_frame(&scratch->walk);
+	scratch->stack.frames[at] =
+		scratch->walk.frame | (frame & (__u64)FRAME_INTERRUPTED << FRAME_TAG_SHIFT);
+	return 0;
+}
+
+/* All frames from the first on that are not marks; likewise. */
+__noinline int place_frames(__u32 number, __u32 first)
+{
+	struct scratch *scratch = scratch__find(number);
+
+	if (!scratch || !config.number_files)
+		return 0;
+	for (__u32 i = 0; i < STACK_SLOTS; i++) {
+		if (first + i >= READ_ONCE(scratch->stack.nr))
+			break;
+		place_frame(number, first + i);
+	}
+	return 0;
+}
+
+static __always_inline bool unwind__user_by_kernel(void *ctx, struct scratch *scratch, __u32 tgid)
+{
+	struct stack *stack = &scratch->stack;
+
+	/* Kernels take all idle tasks but the first for programs, and fail (seen on 6.18). */
+	if (is_idle()) {
+		stack->nr = 0;
+		return true;
+	}
+	if (!unwind__get_stack(ctx, stack, BPF_F_USER_STACK))
+		return false;
+	for (__u32 i = 0; i < KERNEL_SLOTS; i++) {
+		if (i >= READ_ONCE(stack->nr))
+			break;
+		stack->frames[i] = walk__user_frame(stack->frames[i]);
+	}
+	unwind__mark_cut(stack, config.max_frames, config.max_user_depth);
+	if (config.number_files && stack->nr) {
+		walk__begin_modules(scratch, tgid);
+		place_frames(scratch->number, 0);
+	}
+	return true;
+}
+
 /* Count how a walk by tables has ended, and mark the stack if it is not complete. */
 static __always_inline void unwind__note_end(struct scratch *scratch, enum unwind_end end)
 {
 	struct stack *stack = &scratch->stack;
-	__u32 nr;
+	__u32 nr = READ_ONCE(stack->nr);
 
+	if (end == UNWIND_TABLES_MISSING)
+		ask_for_tables(scratch->number);
 	/* The frames of a walk without tables are better than nothing, as long as a mark tells. */
-	if (end == UNWIND_TABLES_MISSING && config.frame_pointers)
+	if (end == UNWIND_TABLES_MISSING && config.frame_pointers) {
 		walk_frame_pointers(scratch->number);
+		place_frames(scratch->number, nr);
+	}
 	nr = READ_ONCE(stack->nr);
 	if (nr > config.max_user_depth)
 		nr = config.max_user_depth;
@@ -128,8 +180,6 @@ static __always_inline void unwind__note_end(struct scratch *scratch, enum unwin
 		unwind__put_mark(stack, nr, MARK_CUT, nr);
 	else if (end > UNWIND_CUT)
 		unwind__put_mark(stack, nr, MARK_STOPPED, end);
-	if (end == UNWIND_TABLES_MISSING)
-		ask_for_tables(scratch->number);
 	count_walk(scratch->epoch, end);
 }
 
@@ -245,6 +295,7 @@ static __always_inline void unwind__from(struct scratch *scratch, const user_reg
 		walk_stack(scratch->number);
 	} else {
 		walk_frame_pointers(scratch->number);
+		place_frames(scratch->number, 0);
 		unwind__mark_cut(&scratch->stack, STACK_SLOTS, config.max_user_depth);
 	}
 }
@@ -257,7 +308,7 @@ static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct s
 	const user_regs *regs = NULL;
 
 	if (walk == USER_WALK_FROM_SAMPLE && !config.unwind_tables)
-		return unwind__user_by_kernel(ctx, stack);
+		return unwind__user_by_kernel(ctx, scratch, tgid);
 	if (walk == USER_WALK_FROM_KERNEL || walk == USER_WALK_FROM_SAMPLE) {
 		if (config.has_task_pt_regs) {
 			stack->nr = 0;
@@ -275,7 +326,7 @@ static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct s
 		return true;
 	}
 	scratch->by_kernel = regs && user_regs__is_user(regs) ? UNWIND_32BIT : UNWIND_IN_KERNEL;
-	if (!unwind__user_by_kernel(ctx, stack))
+	if (!unwind__user_by_kernel(ctx, scratch, tgid))
 		return false;
 	if (config.unwind_tables)
 		note_walk_by_kernel(scratch->number);

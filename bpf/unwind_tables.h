@@ -14,6 +14,7 @@
 
 #define UNWIND_MODULES 65536 /* of one trace */
 #define UNWIND_FILES   16384 /* that are known at a time */
+#define UNWIND_NEW     2048  /* files that walks have numbered, beside these */
 #define UNWIND_BASES   32768
 #define UNWIND_PAGES   65536
 #define UNWIND_RULES   16384
@@ -26,15 +27,38 @@ _Static_assert(UNWIND_MODULES <= 1 << (FRAME_TAG_SHIFT - FRAME_MODULE_SHIFT), "f
 /* Where a walk is. */
 struct unwind_mapping {
 	__u64 start, end;
-	__u64 base;   /* from an offset in the file to an address in the process */
-	__u32 module; /* or one of the two below */
-	__u32 reserved;
+	__u64 base;    /* from an offset in the file to an address in the process */
+	__u32 module;  /* or one of the two below */
+	__u32 unheard; /* user space may not know it yet */
 };
 
 /* There is no file, or no kind of file that can be read: callers are found by frame pointers. */
 #define UNWIND_NO_MODULE ((__u32)-1)
-/* Nobody has looked yet which file it is. */
+/* The file has no number yet. */
 #define UNWIND_UNKNOWN_MODULE ((__u32)-2)
+
+/*
+ * Walks number files when they come to them, so that each frame in a file says in which. Until user
+ * space has heard of it, this is added to the number in unwind_files.
+ */
+#define UNWIND_UNHEARD UNWIND_MODULES
+
+static inline int unwind_number__is_unheard(__u32 number)
+{
+	return number - UNWIND_UNHEARD < UNWIND_MODULES;
+}
+
+/*
+ * Walks give NUMBERS_FIRST numbers, and one more in each step of unwind_age(), so that nobody who
+ * makes files all the time soon leaves none to others. Files beyond that are numbered by user
+ * space, which opens each of them before.
+ */
+#define UNWIND_NUMBERS_FIRST 8192
+
+struct unwind_numbers {
+	__u32 next;  /* may be taken */
+	__u32 since; /* the begin of the trace, by unwind_age() */
+};
 
 enum unwind_module_state {
 	UNWIND_MODULE_WANTED, /* nobody has needed it yet */
@@ -44,11 +68,12 @@ enum unwind_module_state {
 };
 
 struct unwind_module {
-	__u64 start;	  /* the offset in the file of its first page */
+	__u32 start;	  /* the number of its first page in the file */
 	__u32 first_page; /* in unwind_pages */
 	__u32 nr_pages;
-	__u32 state; /* enum unwind_module_state; written last */
-	__u32 used;  /* when a walk was in it last, by unwind_age() */
+	__u32 claims; /* who adds the first one has the number */
+	__u32 state;  /* enum unwind_module_state; written last */
+	__u32 used;   /* when a walk was in it last, by unwind_age() */
 };
 
 /* The time of bpf_ktime_get_ns() in steps of 17 ms. */
@@ -141,10 +166,13 @@ struct unwind_request {
 	__u32 tgid;		 /* in the PID namespace of the caller */
 	__u32 module;		 /* or UNWIND_UNKNOWN_MODULE */
 	__u64 start, end;	 /* one of its mappings there */
-	struct mapped_file file; /* without a module: what it is, */
-	__u32 reserved;
-	__u32 nr_names; /* and the names of its path below the root of its file system, the last
-			 * one first; 0: too long, or not known */
+	__u32 unheard;		 /* there was no number, or nobody had heard of it: then also */
+	__u32 nr_names;		 /* see names */
+	struct mapped_file file; /* what it is, and */
+	/*
+	 * of its path below the root of its file system; the last one first. None: it is too long,
+	 * or not known.
+	 */
 	char names[PLACE_NAMES][PLACE_NAME_MAX];
 };
 

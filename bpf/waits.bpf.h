@@ -103,10 +103,11 @@ __noinline int ask_early(__u32 tgid)
 	scratch->search.sb = 0;
 	scratch->walk.tgid = tgid;
 	scratch->walk.mapping.start = scratch->walk.mapping.end = 0;
-	scratch->walk.mapping.module = UNWIND_UNKNOWN_MODULE;
-	if (mapping__find_file(&scratch->search, read_pointer(mm + config.mapping.mm_exe_file)) &&
-	    modules__of_file(&scratch->search.found.file) == UNWIND_UNKNOWN_MODULE)
-		ask_for_tables(scratch->number);
+	if (mapping__find_file(&scratch->search, read_pointer(mm + config.mapping.mm_exe_file))) {
+		modules__set_module(&scratch->walk, &scratch->search.found.file);
+		if (scratch->walk.mapping.unheard)
+			ask_for_tables(scratch->number);
+	}
 	scratch__release(scratch);
 	return 0;
 }

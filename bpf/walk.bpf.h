@@ -20,6 +20,15 @@ static __always_inline __u64 walk__stack_pointer(const struct walk *walk)
 	return walk->registers[DWARF_STACK_POINTER];
 }
 
+/* Begin to find modules, of the running process. */
+static __always_inline void walk__begin_modules(struct scratch *scratch, __u32 tgid)
+{
+	scratch->walk.tgid = tgid;
+	scratch->walk.mapping.end = 0;
+	scratch->walk.mapping.module = UNWIND_NO_MODULE;
+	begin_in_mappings(scratch->number);
+}
+
 static __always_inline void walk__begin(struct scratch *scratch, __u32 tgid, const user_regs *regs,
 					bool at_entry)
 {
@@ -28,23 +37,26 @@ static __always_inline void walk__begin(struct scratch *scratch, __u32 tgid, con
 	user_regs__to_dwarf(regs, walk->registers);
 	walk->valid = -1;
 	walk->pc = user_regs__pc(regs);
-	walk->tgid = tgid;
 	walk->exact = !user_regs__in_system_call(regs);
 	walk->assisted = walk->by_frame_pointer = 0;
 	walk->at_entry = at_entry;
-	walk->mapping.end = 0;
-	walk->mapping.module = UNWIND_NO_MODULE;
-	begin_in_mappings(scratch->number);
+	walk__begin_modules(scratch, tgid);
 }
 
-/* Set the walk's mapping and module to those of address. */
-static __always_inline enum unwind_end walk__find_module(struct walk *walk, __u64 address)
+/*
+ * Set the mapping and module of the walk in that slot to those of another address: an enum
+ * unwind_end. A global function, as those of scratch.bpf.h.
+ */
+__noinline int find_module(__u32 slot, __u64 address)
 {
+	struct scratch *scratch = scratch__find(slot);
 	struct unwind_module *module;
 	__u32 number, state;
+	struct walk *walk;
 
-	if (address >= walk->mapping.start && address < walk->mapping.end)
-		return UNWIND_GOES_ON;
+	if (!scratch || !config.find_files)
+		return UNWIND_UNREADABLE;
+	walk = &scratch->walk;
 	if (!modules__is_recent(walk, address)) {
 		enum unwind_end end = modules__look_up(walk, address);
 
@@ -67,10 +79,11 @@ static __always_inline enum unwind_end walk__find_module(struct walk *walk, __u6
 	return UNWIND_GOES_ON;
 }
 
-/* True if anything executable is there; not inlined, as walk__read(). */
-static __noinline bool walk__is_code(struct walk *walk, __u64 address)
+static __always_inline enum unwind_end walk__find_module(const struct walk *walk, __u64 address)
 {
-	return walk__find_module(walk, address) == UNWIND_GOES_ON;
+	if (address >= walk->mapping.start && address < walk->mapping.end)
+		return UNWIND_GOES_ON;
+	return find_module(walk->number, address);
 }
 
 /*
@@ -324,7 +337,8 @@ walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwi
 		return otherwise;
 	walk->assisted = walk->by_frame_pointer = true;
 	walk->registers[DWARF_FRAME_POINTER] = window->words[index];
-	if (pc && !walk__is_code(walk, pc - 1))
+	/* Nothing executable is there. */
+	if (pc && walk__find_module(walk, pc - 1) != UNWIND_GOES_ON)
 		return UNWIND_NO_CODE;
 	return walk__to_caller(walk, pc, pointer + 2 * sizeof(__u64));
 }

@@ -109,13 +109,21 @@ static void add(struct naming_job *job, size_t place, struct wish wish)
 		job->wishes[job->nr++] = wish;
 }
 
+/* False if nobody could find the file that it is in. */
+static bool can_be_asked(const struct naming_job *job, const struct frame_place *place)
+{
+	const struct unwind_module_file *file = file_of(job, place);
+
+	return !file || unwind_module_file__is_found(file);
+}
+
 /* The file of a module, by whoever had it first: it is the same for all programs. */
 static void wish_for_files(struct naming_job *job, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct frame_place *place = &job->places[i];
 
-		if (file_of(job, place))
+		if (file_of(job, place) && can_be_asked(job, place))
 			add(job, i,
 			    (struct wish){
 				    .pid = trace_processes__module_pid(frame_module(place->frame)),
@@ -138,7 +146,7 @@ static void wish_for_programs(struct naming_job *job, size_t nr)
 		uint64_t address = job->queries[i].address;
 		struct process_place found;
 
-		if (!needs_program(job, i))
+		if (!needs_program(job, i) || !can_be_asked(job, place))
 			continue;
 		found = find(job, place, address);
 		if (found.current || place->since == PROGRAM_UNKNOWN)

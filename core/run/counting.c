@@ -52,6 +52,7 @@ int counting__load(struct counting *counting, struct error *error)
 	tracing->names_addresses = shows_addresses(counting);
 	if (tracing->names_addresses)
 		unwinding__tell_bases(session__unwinding(tracing->session), tracing->config);
+	unwinding__number_files(session__unwinding(tracing->session), tracing->config);
 	if (tells_containers(counting))
 		counting->shown.containers = tracing__find_containers(tracing);
 	if (!err)
@@ -106,6 +107,7 @@ static int read_report(struct counting *counting, struct report *report, uint32_
 	if (!err && counting->waits)
 		err = waits__end(counting->waits, session__maps(tracing->session), end,
 				 &counting->pending, error);
+	unwinding__settle(session__unwinding(tracing->session));
 	if (!err)
 		err = report__read(report, session__maps(tracing->session), *epoch, tracing->naming,
 				   error);

@@ -397,7 +397,7 @@ int session__load(struct session *session, struct bpf_object *object, FILE *veri
 	return err;
 }
 
-const struct unwinding *session__unwinding(const struct session *session)
+struct unwinding *session__unwinding(const struct session *session)
 {
 	return session->unwinding;
 }

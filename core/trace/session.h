@@ -75,7 +75,7 @@ int session__load(struct session *session, struct bpf_object *object, FILE *veri
 const struct trace_maps *session__maps(const struct session *session);
 
 /* How user stacks are walked, once it has been configured. */
-const struct unwinding *session__unwinding(const struct session *session);
+struct unwinding *session__unwinding(const struct session *session);
 
 const struct trace_options *session__options(const struct session *session);
 

@@ -32,6 +32,11 @@ struct unwind_known_file {
 	uint32_t next;	       /* index of the next in its bucket, or of those removed, plus 1 */
 };
 
+static inline bool unwind_known_file__is_found(const struct unwind_known_file *file)
+{
+	return file->mapped.source != UNWIND_SOURCE_NONE;
+}
+
 #define UNWIND_FILE_BUCKETS 1024
 
 /* All zero is empty. */

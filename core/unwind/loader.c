@@ -35,6 +35,7 @@ static int keep_maps(const struct unwind_maps *maps, const struct unwind_identif
 		      identifier->fds[0],
 		      identifier->fds[1],
 		      bpf_map__fd(maps->files),
+		      bpf_map__fd(maps->numbers),
 		      bpf_map__fd(maps->modules),
 		      bpf_map__fd(maps->pages),
 		      bpf_map__fd(maps->rules),
@@ -109,6 +110,16 @@ bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds)
 	struct pollfd polled = {.fd = loader->fd, .events = POLLIN};
 
 	return poll(&polled, 1, milliseconds) != 0;
+}
+
+void unwind_loader__settle(const struct unwind_loader *loader, int milliseconds)
+{
+	char byte;
+
+	while (recv(loader->fd, &byte, sizeof(byte), MSG_DONTWAIT) == sizeof(byte))
+		;
+	if (send(loader->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
+		(void)unwind_loader__await(loader, milliseconds);
 }
 
 struct unwind_status unwind_loader__status(const struct unwind_loader *loader)

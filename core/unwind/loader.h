@@ -15,8 +15,8 @@
 struct unwind_loader;
 
 /*
- * memory: of tables, in bytes. files: programs are passed there (sym/process/passed_file.h). The
- * rest is borrowed. Returns 0 or a negative errno.
+ * memory: of tables, in bytes; 0: there are none, and files are only found. files: programs are
+ * passed there (sym/process/passed_file.h). The rest is borrowed. Returns 0 or a negative errno.
  */
 int unwind_loader__start(struct unwind_loader **loader, const struct unwind_maps *maps,
 			 const struct unwind_identifier *identifier,
@@ -27,6 +27,12 @@ int unwind_loader__start(struct unwind_loader **loader, const struct unwind_maps
  * at most. True if they are, or it has.
  */
 bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds);
+
+/*
+ * Wait until all files are found that walks have come to by now, as far as they can be, for so many
+ * milliseconds at most.
+ */
+void unwind_loader__settle(const struct unwind_loader *loader, int milliseconds);
 
 /* The modules that frames can have: filled as more come; valid as long as the loader is. */
 const struct unwind_module_list *unwind_loader__modules(const struct unwind_loader *loader);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "bpf/unwind_tables.h"
@@ -46,6 +47,7 @@
 struct loading {
 	struct unwind_told *told; /* what others read */
 	struct unwind_tables tables;
+	bool loads_tables;
 	struct unwind_files files;
 	struct unwind_identifier identifier;
 	struct unwind_keeper keeper;
@@ -100,7 +102,7 @@ static int sink_page(void *context, uint32_t page, const uint32_t *rows, uint32_
 /* True if walks have no use of what is known of the file. */
 static bool lacks_tables(const struct loading *loading, const struct unwind_known_file *file)
 {
-	return file->module == UNWIND_UNKNOWN_MODULE ||
+	return !unwind_known_file__is_found(file) || file->module == UNWIND_UNKNOWN_MODULE ||
 	       (file->module < UNWIND_MODULES &&
 		unwind_tables__state(&loading->tables, file->module) == UNWIND_MODULE_WANTED);
 }
@@ -214,7 +216,7 @@ static uint32_t most_wanted(const struct loading *loading, bool found)
 	uint32_t first = UNWIND_FILE_NONE;
 
 	for (uint32_t i = 0; i < loading->files.nr; i++)
-		if (items[i].wanted_by && (items[i].module != UNWIND_UNKNOWN_MODULE) == found &&
+		if (items[i].wanted_by && unwind_known_file__is_found(&items[i]) == found &&
 		    (first == UNWIND_FILE_NONE || is_more_wanted(&items[i], &items[first])))
 			first = i;
 	return first;
@@ -259,22 +261,23 @@ static bool load_wanted_file(struct loading *loading)
 
 /* ---- files ---- */
 
-/* Fill the entry by which frames of the module are named. */
-static void tell_of_module(struct unwind_module_file *module, const struct unwind_mapped *mapped,
-			   pid_t pid)
+/* Fill the entry by which frames in the file are named. */
+static void tell_of_file(struct loading *loading, uint32_t number,
+			 const struct unwind_mapped *mapped, pid_t pid)
 {
-	*module = (struct unwind_module_file){
-		.id = {.device = mapped->device,
-		       .inode = mapped->inode,
-		       .size = mapped->identity.size,
-		       .modified = mapped->identity.modified},
-		.start = mapped->start,
-		.offset = mapped->offset,
-		.pid = pid,
-	};
-	memcpy(module->path, mapped->path, sizeof(module->path));
-	/* Write all this before any program finds its number. */
-	__atomic_thread_fence(__ATOMIC_RELEASE);
+	struct unwind_module_file *told = &loading->told->modules.items[number];
+
+	if (unwind_module_file__is_found(told))
+		return;
+	told->id = (struct sym_file_id){.device = mapped->device,
+					.inode = mapped->inode,
+					.size = mapped->identity.size,
+					.modified = mapped->identity.modified};
+	told->start = mapped->start;
+	told->offset = mapped->offset;
+	told->pid = pid;
+	memcpy(told->path, mapped->path, sizeof(told->path));
+	__atomic_store_n(&told->found, mapped->source != UNWIND_SOURCE_NONE, __ATOMIC_RELEASE);
 }
 
 static void put_file(struct loading *loading, const struct unwind_known_file *file)
@@ -283,22 +286,28 @@ static void put_file(struct loading *loading, const struct unwind_known_file *fi
 		status_of(loading)->no_modules++;
 }
 
-/* Give a file that was found in a process, or has been in it, a module, unless it has none. */
-static void give_module(struct loading *loading, uint32_t index, pid_t pid)
+/* Number a file that was found in a process, or has been in it. What is no program needs none. */
+static void number_file(struct loading *loading, uint32_t index, pid_t pid)
 {
 	struct unwind_known_file *file = &loading->files.items[index];
-	int module = (int)UNWIND_NO_MODULE;
+	bool is_program = file->mapped.source != UNWIND_SOURCE_OTHER;
 
-	if (file->mapped.source != UNWIND_SOURCE_OTHER) {
-		module = unwind_tables__add_module(&loading->tables);
-		if (module < 0) {
+	if (file->module == UNWIND_UNKNOWN_MODULE && is_program) {
+		int number = unwind_tables__number_file(&loading->tables, &file->mapped.file);
+
+		if (number < 0) {
 			file->retry = UINT64_MAX;
 			status_of(loading)->no_modules++;
 			return;
 		}
-		tell_of_module(&loading->told->modules.items[module], &file->mapped, pid);
+		unwind_files__set_module(&loading->files, index, (uint32_t)number);
 	}
-	unwind_files__set_module(&loading->files, index, (uint32_t)module);
+	if (file->module < UNWIND_MODULES)
+		tell_of_file(loading, file->module, &file->mapped, pid);
+	if (file->module < UNWIND_MODULES && !loading->loads_tables)
+		unwind_tables__set_module(&loading->tables, file->module, UNWIND_MODULE_EMPTY);
+	if (!is_program)
+		unwind_files__set_module(&loading->files, index, UNWIND_NO_MODULE);
 	put_file(loading, file);
 }
 
@@ -356,12 +365,12 @@ static void take_found(struct loading *loading, pid_t pid, const struct unwind_m
 	if (mapped->source == UNWIND_SOURCE_NONE || add_file(loading, &mapped->file, &index))
 		return;
 	file = &loading->files.items[index];
-	if (file->mapped.source == UNWIND_SOURCE_NONE) {
+	if (!unwind_known_file__is_found(file)) {
 		status_of(loading)->nr_refused -= file->failures >= FAILURES_MAX;
 		file->failures = 0;
 		file->retry = 0;
 		file->mapped = *mapped;
-		give_module(loading, index, pid);
+		number_file(loading, index, pid);
 	}
 	want_file(loading, file, pid, mapped->start);
 }
@@ -372,7 +381,7 @@ static bool is_found(const void *context, const struct mapped_file *file)
 	const struct loading *loading = context;
 	const struct unwind_known_file *known = unwind_files__find(&loading->files, file);
 
-	return known && known->mapped.source != UNWIND_SOURCE_NONE;
+	return known && unwind_known_file__is_found(known);
 }
 
 /* Of a process that has ended, or does not answer, no file is found. */
@@ -396,7 +405,7 @@ static void find_file(struct loading *loading, uint32_t index)
 	file->wanted_by = 0;
 	read_process(loading, pid);
 	file = &loading->files.items[index];
-	if (file->mapped.source != UNWIND_SOURCE_NONE)
+	if (unwind_known_file__is_found(file))
 		return;
 	if (mapped.path[0] && !unwind_reader__find(&mapped, &loading->avoided, &loading->identifier,
 						   &loading->keeper))
@@ -424,20 +433,35 @@ static uint32_t asked_file(struct loading *loading, const struct unwind_request 
 {
 	uint32_t index;
 
-	if (request->module < loading->tables.nr_modules)
-		return unwind_files__with_module(&loading->files, request->module);
+	if (!request->unheard)
+		return request->module < UNWIND_MODULES ?
+			       unwind_files__with_module(&loading->files, request->module) :
+			       UNWIND_FILE_NONE;
 	if (add_file(loading, &request->file, &index))
 		return UNWIND_FILE_NONE;
-	if (loading->files.items[index].mapped.source == UNWIND_SOURCE_NONE)
+	if (!unwind_known_file__is_found(&loading->files.items[index]))
 		join_names(request, loading->files.items[index].mapped.path);
 	return index;
+}
+
+/* Walks have given a file a number. It need not be the first, if it was forgotten between them. */
+static void take_number(struct loading *loading, uint32_t index, uint32_t number, pid_t pid)
+{
+	struct unwind_known_file *file = &loading->files.items[index];
+
+	if (number < UNWIND_MODULES) {
+		tell_of_file(loading, number, &file->mapped, pid);
+		if (file->module == UNWIND_UNKNOWN_MODULE)
+			unwind_files__set_module(&loading->files, index, number);
+	}
+	if (file->module != UNWIND_UNKNOWN_MODULE)
+		put_file(loading, file);
 }
 
 /* All processes have the same vDSO, whose identity is all zero. */
 static bool is_vdso(const struct unwind_request *request)
 {
-	return request->module == UNWIND_UNKNOWN_MODULE && !request->file.inode &&
-	       !request->file.device;
+	return request->unheard && !request->file.inode && !request->file.device;
 }
 
 static void take_request(struct loading *loading, const struct unwind_request *request)
@@ -449,9 +473,8 @@ static void take_request(struct loading *loading, const struct unwind_request *r
 		return;
 	file = &loading->files.items[index];
 	file->walks++;
-	/* The programs have forgotten it, or had not heard yet. */
-	if (request->module == UNWIND_UNKNOWN_MODULE && file->module != UNWIND_UNKNOWN_MODULE)
-		put_file(loading, file);
+	if (request->unheard)
+		take_number(loading, index, request->module, (pid_t)request->tgid);
 	/*
 	 * If all processes are traced, each child that reads files would ask for another one. A
 	 * child has our mappings from its start.
@@ -504,15 +527,31 @@ static void load_first(struct loading *loading, const struct unwind_first *first
 	}
 }
 
+/* Whether the parent is still there. It sends a byte, and waits for one. */
+static bool hear_parent(int socket, bool *waits)
+{
+	char byte;
+
+	if (recv(socket, &byte, sizeof(byte), MSG_DONTWAIT) != sizeof(byte))
+		return false;
+	*waits = true;
+	return true;
+}
+
 /* Run until the parent is gone. */
 static void run(struct loading *loading, int socket)
 {
 	struct pollfd polled[] = {{.fd = socket, .events = POLLIN},
 				  {.fd = loading->requests.fd, .events = POLLIN},
 				  {.fd = -1}};
+	bool waits = false; /* the parent, until all files are found that walks have come to */
 
 	(void)!write(socket, "", 1);
 	for (bool busy = false;; busy = load_wanted(loading)) {
+		if (waits && most_wanted(loading, false) == UNWIND_FILE_NONE) {
+			(void)!write(socket, "", 1);
+			waits = false;
+		}
 		polled[2] = poll_ahead(loading);
 		if (poll(polled, ARRAY_SIZE(polled),
 			 busy		? 0 :
@@ -520,7 +559,7 @@ static void run(struct loading *loading, int socket)
 					  -1) < 0 &&
 		    errno != EINTR)
 			return;
-		if (polled[0].revents)
+		if (polled[0].revents && !hear_parent(socket, &waits))
 			return;
 		take_requests(loading);
 	}
@@ -538,6 +577,7 @@ int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_iden
 	loading.identifier = *identifier;
 	loading.keeper =
 		(struct unwind_keeper){.socket = files, .has = is_found, .context = &loading};
+	loading.loads_tables = memory != 0;
 	err = unwind_tables__open(&loading.tables, maps, memory);
 	if (!err)
 		err = ring__open(&loading.requests, maps->requests, &error);

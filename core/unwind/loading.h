@@ -38,8 +38,9 @@ struct unwind_told {
 
 /*
  * All but socket and told: as of unwind_loader__start(). A byte is written to socket when the files
- * of the first processes are loaded, or their time is over. Returns 0 when socket is hung up, or a
- * negative errno if it could not begin.
+ * of the first processes are loaded, or their time is over; and one for each byte that comes there,
+ * when all files are found that walks had come to by then, as far as they can be. Returns 0 when
+ * socket is hung up, or a negative errno if it could not begin.
  */
 int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
 			const struct unwind_first *first, uint64_t memory, int socket, int files,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The files that user frames are in, by the numbers of their modules, for whoever names frames. The
- * process that loads tables fills the list (core/unwind/loader.h), in shared memory. An entry is
- * there before any frame has its number, and it stays.
+ * process that loads tables fills the list (core/unwind/loader.h), in shared memory, when it hears
+ * of a file, and once more when it has found it; then the entry stays.
  */
 #ifndef TRACEKIT_CORE_UNWIND_MODULES_H
 #define TRACEKIT_CORE_UNWIND_MODULES_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,15 +19,26 @@
 #include "sym/util/arena.h"
 
 struct unwind_module_file {
-	struct sym_file_id id;
-	uint64_t start, offset; /* one of the places where pid has it, or had */
+	/* The last that is written. Until then only path can be known, below a root of some file
+	 * system. */
+	uint32_t found;
 	pid_t pid;
+	struct sym_file_id id;
+	uint64_t start, offset;	    /* one of the places where pid has it, or had */
 	char path[UNWIND_PATH_MAX]; /* as of struct unwind_mapped */
 };
+
+/* What no file is. */
+static const struct sym_file_id unwind_unknown_file = {.device = (dev_t)-1, .inode = (ino_t)-1};
 
 struct unwind_module_list {
 	struct unwind_module_file items[UNWIND_MODULES];
 };
+
+static inline bool unwind_module_file__is_found(const struct unwind_module_file *file)
+{
+	return __atomic_load_n(&file->found, __ATOMIC_ACQUIRE);
+}
 
 /* A copy of an entry: its writer is not trusted to leave it as it is. */
 static inline struct unwind_module_file
@@ -64,9 +76,11 @@ static inline struct sym_query frame__query(uint64_t frame, pid_t pid, bool retu
 	struct sym_query query = {.pid = pid, .address = frame, .return_address = return_address};
 
 	if (frame_tag(frame) == FRAME_MODULE) {
+		const struct unwind_module_file *file = &modules->items[frame_module(frame)];
+
 		query.address = frame_offset(frame);
 		query.in_file = true;
-		query.file = modules->items[frame_module(frame)].id;
+		query.file = unwind_module_file__is_found(file) ? file->id : unwind_unknown_file;
 	}
 	return query;
 }

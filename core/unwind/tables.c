@@ -28,10 +28,13 @@ static void *map_all(const struct bpf_map *map)
 
 static int map_maps(struct unwind_tables *tables)
 {
+	tables->numbers = map_all(tables->maps->numbers);
 	tables->modules = map_all(tables->maps->modules);
 	tables->pages = map_all(tables->maps->pages);
 	tables->written_rules = map_all(tables->maps->rules);
-	return tables->modules && tables->pages && tables->written_rules ? 0 : -errno;
+	return tables->numbers && tables->modules && tables->pages && tables->written_rules ?
+		       0 :
+		       -errno;
 }
 
 static void unmap(void *mapped, const struct bpf_map *map)
@@ -70,6 +73,7 @@ int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *
 	}
 	for (size_t i = 0; i < opened.rules.nr; i++)
 		opened.written_rules[i] = opened.rules.items[i];
+	opened.numbers->since = unwind_age(monotonic_now());
 	*tables = opened;
 	return 0;
 }
@@ -77,6 +81,7 @@ int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *
 void unwind_tables__close(struct unwind_tables *tables)
 {
 	unwind_shards__release(&tables->shards);
+	unmap(tables->numbers, tables->maps->numbers);
 	unmap(tables->modules, tables->maps->modules);
 	unmap(tables->pages, tables->maps->pages);
 	unmap(tables->written_rules, tables->maps->rules);
@@ -158,11 +163,6 @@ int unwind_tables__give_back_oldest(struct unwind_tables *tables)
 
 /* ---- modules ---- */
 
-int unwind_tables__add_module(struct unwind_tables *tables)
-{
-	return tables->nr_modules < UNWIND_MODULES ? (int)tables->nr_modules++ : -ENOSPC;
-}
-
 static int number_rules(struct unwind_tables *tables, const struct unwind_rule *rules, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
@@ -225,7 +225,8 @@ static void forget_unfinished(struct unwind_tables *tables)
 
 static int begin_pages(struct unwind_tables *tables, const struct unwind_table_head *head)
 {
-	struct unwind_module module = {.start = head->start, .nr_pages = head->nr_pages};
+	struct unwind_module module = {.start = (uint32_t)(head->start >> UNWIND_PAGE_BITS),
+				       .nr_pages = head->nr_pages};
 
 	if (head->nr_pages &&
 	    !spans__take(&tables->free_pages, head->nr_pages, UNWIND_PAGES, &module.first_page))
@@ -317,6 +318,8 @@ void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
 {
 	struct unwind_module *entry = &tables->modules[module];
 
+	if (module >= tables->nr_modules)
+		tables->nr_modules = module + 1;
 	if (state == UNWIND_MODULE_LOADED) {
 		entry->start = tables->module.start;
 		entry->first_page = tables->module.first_page;
@@ -341,14 +344,70 @@ uint32_t unwind_tables__used(const struct unwind_tables *tables, uint32_t module
 
 /* ---- files ---- */
 
+/* A number that no walk has taken, as modules.bpf.h takes them; or -ENOSPC. */
+static int new_number(struct unwind_tables *tables)
+{
+	for (;;) {
+		uint32_t number = __atomic_load_n(&tables->numbers->next, __ATOMIC_RELAXED);
+
+		if (number >= UNWIND_MODULES)
+			return -ENOSPC;
+		__atomic_store_n(&tables->numbers->next, number + 1, __ATOMIC_RELAXED);
+		if (!__atomic_fetch_add(&tables->modules[number].claims, 1, __ATOMIC_SEQ_CST))
+			return (int)number;
+	}
+}
+
+/* Files that walks have numbered without being heard, as they were too many. */
+static void remove_unheard(int files)
+{
+	struct mapped_file file, next;
+	bool found = !bpf_map_get_next_key(files, NULL, &file);
+
+	while (found) {
+		uint32_t number;
+
+		found = !bpf_map_get_next_key(files, &file, &next);
+		if (!bpf_map_lookup_elem(files, &file, &number) &&
+		    unwind_number__is_unheard(number))
+			(void)bpf_map_delete_elem(files, &file);
+		file = next;
+	}
+}
+
+int unwind_tables__number_file(struct unwind_tables *tables, const struct mapped_file *file)
+{
+	int files = bpf_map__fd(tables->maps->files), number = -1;
+	bool cleared = false;
+	uint32_t known;
+
+	while (bpf_map_lookup_elem(files, file, &known)) {
+		if (number < 0)
+			number = new_number(tables);
+		if (number < 0)
+			return number;
+		known = (uint32_t)number;
+		if (!bpf_map_update_elem(files, file, &known, BPF_NOEXIST))
+			break;
+		if (errno == EEXIST)
+			continue;
+		if (errno != E2BIG || cleared)
+			return -errno;
+		remove_unheard(files);
+		cleared = true;
+	}
+	return (int)(unwind_number__is_unheard(known) ? known - UNWIND_UNHEARD : known);
+}
+
 int unwind_tables__put_file(struct unwind_tables *tables, const struct mapped_file *file,
 			    uint32_t module)
 {
-	return bpf_map_update_elem(bpf_map__fd(tables->maps->files), file, &module, BPF_ANY);
+	int err = bpf_map_update_elem(bpf_map__fd(tables->maps->files), file, &module, BPF_ANY);
+
+	return err ? -errno : 0;
 }
 
 void unwind_tables__remove_file(struct unwind_tables *tables, const struct mapped_file *file)
 {
-	/* The kernel may have forgotten it by itself. */
 	(void)bpf_map_delete_elem(bpf_map__fd(tables->maps->files), file);
 }

@@ -24,16 +24,17 @@ struct bpf_map;
 
 /* The maps of a loaded object. */
 struct unwind_maps {
-	struct bpf_map *files, *modules, *pages, *rules, *shards, *requests, *asked, *identified,
-		*bases;
+	struct bpf_map *files, *numbers, *modules, *pages, *rules, *shards, *requests, *asked,
+		*identified, *bases;
 };
 
 struct unwind_tables {
 	const struct unwind_maps *maps; /* borrowed */
 	struct grace grace;
-	uint32_t nr_modules;
+	uint32_t nr_modules; /* the highest number that is known, plus 1 */
 
 	/* The contents of the maps, mapped. */
+	struct unwind_numbers *numbers;
 	struct unwind_module *modules;
 	struct unwind_page *pages;
 	struct unwind_rule *written_rules;
@@ -57,8 +58,11 @@ int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *
 			uint64_t memory);
 void unwind_tables__close(struct unwind_tables *tables);
 
-/* Add a module. Returns its number, or -ENOSPC. */
-int unwind_tables__add_module(struct unwind_tables *tables);
+/*
+ * The number of a file's module: the one that walks have given it, or a new one, which walks find
+ * from now on. Returns it, -ENOSPC if there is none, or another negative errno.
+ */
+int unwind_tables__number_file(struct unwind_tables *tables, const struct mapped_file *file);
 
 /*
  * The table of a module: begin it, add its pages, then set the module's state. If that is
@@ -86,8 +90,8 @@ uint32_t unwind_tables__used(const struct unwind_tables *tables, uint32_t module
 int unwind_tables__give_back_oldest(struct unwind_tables *tables);
 
 /*
- * From now on walks find the module of a file, or UNWIND_NO_MODULE, until it is removed, or many
- * others have been found since. Returns 0 or a negative errno.
+ * From now on walks find the module of a file, or UNWIND_NO_MODULE, until it is removed. Returns 0
+ * or a negative errno.
  */
 int unwind_tables__put_file(struct unwind_tables *tables, const struct mapped_file *file,
 			    uint32_t module);

@@ -36,9 +36,13 @@
 #define SEARCH_MAX (NANOSECONDS / 10)
 #define LOOK_MS	   10
 
+/* A report waits so long for files that walks have come to of late. */
+#define SETTLE_MS 1000
+
 struct unwinding {
 	bool user_stacks;
 	enum unwind_method method; /* UNWIND_OFF without them */
+	bool finds_files, numbers_files;
 	struct unwind_maps maps;
 	struct unwind_first first;
 	uint64_t memory;
@@ -54,6 +58,7 @@ static int find_maps(struct unwinding *unwinding, const struct bpf_object *objec
 		struct bpf_map **map;
 	} wanted[] = {
 		{"unwind_files", &unwinding->maps.files},
+		{"unwind_numbers", &unwinding->maps.numbers},
 		{"unwind_modules", &unwinding->maps.modules},
 		{"unwind_pages", &unwinding->maps.pages},
 		{"unwind_rules", &unwinding->maps.rules},
@@ -73,22 +78,33 @@ static int find_maps(struct unwinding *unwinding, const struct bpf_object *objec
 	return unwinding->identify ? 0 : -ENOENT;
 }
 
+static bool uses_tables(const struct unwinding *unwinding)
+{
+	return unwinding->method == UNWIND_AUTO || unwinding->method == UNWIND_DWARF;
+}
+
 /*
  * The maps cost some MB; without them the branches that use them are dead. Cannot fail before the
  * load.
  */
-static void switch_off(const struct unwind_maps *maps)
+static void switch_off(struct bpf_map *const maps[], size_t nr)
 {
-	struct bpf_map *const sized[] = {maps->files, maps->modules, maps->pages, maps->rules,
-					 maps->asked};
-
-	for (size_t i = 0; i < ARRAY_SIZE(sized); i++)
-		bpf_map__set_max_entries(sized[i], 1);
+	for (size_t i = 0; i < nr; i++)
+		bpf_map__set_max_entries(maps[i], 1);
 }
 
-static bool uses_tables(const struct unwinding *unwinding)
+static void switch_off_unused(const struct unwinding *unwinding)
 {
-	return unwinding->method == UNWIND_AUTO || unwinding->method == UNWIND_DWARF;
+	const struct unwind_maps *maps = &unwinding->maps;
+	struct bpf_map *const of_tables[] = {maps->pages, maps->rules}, *const of_files[] = {
+										maps->files,
+										maps->modules,
+										maps->asked};
+
+	if (!uses_tables(unwinding))
+		switch_off(of_tables, ARRAY_SIZE(of_tables));
+	if (!unwinding->finds_files)
+		switch_off(of_files, ARRAY_SIZE(of_files));
 }
 
 static bool has_sysfs(void)
@@ -98,19 +114,25 @@ static bool has_sysfs(void)
 	return fd >= 0;
 }
 
-/* Without the kernel's types nobody knows in which file a frame is: then only frame pointers help.
- */
-static void find_mappings(struct unwinding *unwinding, struct trace_config *config)
+/* Without the kernel's types nobody knows in which file a frame is. 0, or why it is so. */
+static int find_mappings(struct unwinding *unwinding, struct trace_config *config)
 {
-	bool locked = kernel_memory__try() == -EINVAL;
-	int err = locked ? -EPERM : mapping_layout__read(&config->mapping);
+	int err = kernel_memory__try() == -EINVAL ? -EPERM : mapping_layout__read(&config->mapping);
+
+	config->find_files = !err;
+	unwinding->finds_files = !err;
+	config->tell_programs = !err && config->mapping.task_exec_id != NO_OFFSET;
+	return err;
+}
+
+/* Then only frame pointers help. */
+static void do_without_mappings(struct unwinding *unwinding, int err)
+{
 	const char *reason = "the kernel does not tell where it keeps mappings (BTF)";
 	const char *help = "";
 
-	if (!err)
-		return;
 	unwinding->method = UNWIND_FRAME_POINTERS;
-	if (locked) {
+	if (err == -EPERM) {
 		reason = "the kernel lets nobody read its memory (lockdown=confidentiality)";
 	} else if (err == -ESRCH && has_sysfs()) {
 		reason = "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)";
@@ -139,17 +161,15 @@ int unwinding__configure(struct unwinding **out, const struct trace_options *opt
 	unwinding->memory = options->unwind_memory;
 	unwinding->user_stacks = config->user_stacks;
 	unwinding->method = config->user_stacks ? options->unwind : UNWIND_OFF;
-	if (uses_tables(unwinding))
-		find_mappings(unwinding, config);
+	if (unwinding->method != UNWIND_OFF)
+		err = find_mappings(unwinding, config);
+	if (err && uses_tables(unwinding))
+		do_without_mappings(unwinding, err);
 	config->unwind_tables = uses_tables(unwinding);
 	config->frame_pointers = unwinding->method != UNWIND_DWARF;
-	if (config->unwind_tables) {
-		config->has_task_pt_regs = task_registers__can_be_had();
-		config->tell_programs = config->mapping.task_exec_id != NO_OFFSET;
-		bpf_program__set_autoload(unwinding->identify, true);
-	} else {
-		switch_off(&unwinding->maps);
-	}
+	config->has_task_pt_regs = config->unwind_tables && task_registers__can_be_had();
+	bpf_program__set_autoload(unwinding->identify, unwinding->finds_files);
+	switch_off_unused(unwinding);
 	*out = unwinding;
 	return 0;
 }
@@ -184,15 +204,15 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 	struct unwind_identifier identifier;
 	int err;
 
-	if (!uses_tables(unwinding))
+	if (!uses_tables(unwinding) && !unwinding->numbers_files)
 		return 0;
 	identifier = file_identifier(unwinding->identify, unwinding->maps.identified);
 	choose_first(&unwinding->first);
 	err = passed_files__open(unwinding->files);
 	if (!err)
-		err = unwind_loader__start(&unwinding->loader, &unwinding->maps, &identifier,
-					   &unwinding->first, unwinding->memory,
-					   unwinding->files[0]);
+		err = unwind_loader__start(
+			&unwinding->loader, &unwinding->maps, &identifier, &unwinding->first,
+			uses_tables(unwinding) ? unwinding->memory : 0, unwinding->files[0]);
 	if (err)
 		return error__set(error, err,
 				  "cannot load call-frame information: %s; use --unwind=fp",
@@ -205,6 +225,18 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 const struct unwind_module_list *unwinding__modules(const struct unwinding *unwinding)
 {
 	return unwinding->loader ? unwind_loader__modules(unwinding->loader) : NULL;
+}
+
+void unwinding__settle(const struct unwinding *unwinding)
+{
+	if (unwinding->loader)
+		unwind_loader__settle(unwinding->loader, SETTLE_MS);
+}
+
+void unwinding__number_files(struct unwinding *unwinding, struct trace_config *config)
+{
+	config->number_files = unwinding->finds_files;
+	unwinding->numbers_files = unwinding->finds_files;
 }
 
 void unwinding__tell_bases(const struct unwinding *unwinding, struct trace_config *config)

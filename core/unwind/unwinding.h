@@ -38,6 +38,12 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
  */
 const struct unwind_module_list *unwinding__modules(const struct unwinding *unwinding);
 
+/* Before a report: wait a moment until the modules are known that walks have come to. */
+void unwinding__settle(const struct unwinding *unwinding);
+
+/* Between configure and load: have walks number the files that they come to. */
+void unwinding__number_files(struct unwinding *unwinding, struct trace_config *config);
+
 /* Between configure and load: have programs note where they have their modules. */
 void unwinding__tell_bases(const struct unwinding *unwinding, struct trace_config *config);
 /* *base becomes where a program has a module; false if that is not known. */

@@ -250,17 +250,22 @@ static void places_in_files(void)
 	const uint64_t here = frame_in_module(2, in_2), changed = frame_in_module(3, in_3),
 		       interrupted = here | (uint64_t)FRAME_INTERRUPTED << FRAME_TAG_SHIFT,
 		       elsewhere = frame_in_module(4, in_2);
-	struct counted_stack item = {.key.tgid = (uint32_t)getpid(),
-				     .kernel = &no_frames,
-				     .user = FRAMES(here, interrupted, changed, elsewhere)};
+	/* Its number was given, but it has not been found: it is not the vDSO, whose id is 0. */
+	const uint64_t unheard = frame_in_module(6, 0x123);
+	struct counted_stack item = {
+		.key.tgid = (uint32_t)getpid(),
+		.kernel = &no_frames,
+		.user = FRAMES(here, interrupted, changed, elsewhere, unheard)};
 	const struct stack_counts counts = {.items = &item, .nr = 1};
 	const struct sym_query *query;
 
+	modules.items[2].found = modules.items[3].found = modules.items[4].found = true;
+	strcpy(modules.items[6].path, "/a.out");
 	modules.items[3].id.modified++;
 	modules.items[4].id = (struct sym_file_id){.device = 1, .inode = 1};
 	strcpy(modules.items[4].path, "/lib/libfoo.so (deleted)");
 	CHECK_INT(find_all(&names, &counts, symbolizer), 0);
-	CHECK_INT(names.nr, 3);
+	CHECK_INT(names.nr, 4);
 	query = frame_names__get(&names, &item, here, false);
 	CHECK_STR(query->name, "places_in_files");
 	CHECK_INT(query->address, address_of(places_in_files));
@@ -276,6 +281,9 @@ static void places_in_files(void)
 	CHECK(!query->name && query->in_file);
 	CHECK_STR(query->module, "libfoo.so");
 	CHECK_INT(query->module_offset, in_2);
+	query = frame_names__get(&names, &item, unheard, true);
+	CHECK(!query->name && query->in_file);
+	CHECK_STR(query->module, "a.out");
 }
 
 /* The module of a frame, by its path alone. */

@@ -122,6 +122,7 @@ int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid,
 /* ---- questions ---- */
 
 static struct unwind_module_list modules;
+static bool is_lost; /* nobody has found the file */
 
 /* Ask for offset 0x12 of module 3, and say whom that was asked of. */
 static const char *ask(struct sym_query *query)
@@ -130,6 +131,7 @@ static const char *ask(struct sym_query *query)
 	const struct frame_place place = {.frame = frame_in_module(3, 0x12), .tgid = PID};
 
 	asked[0] = remembered[0] = '\0';
+	modules.items[3].found = !is_lost;
 	*query = frame__query(place.frame, PID, false, &modules);
 	CHECK_INT(program_names__find(&sources, &place, query, 1), 0);
 	CHECK_INT(query->pid, PID);
@@ -204,6 +206,15 @@ static void file_without_names(void)
 	CHECK(query.in_file);
 }
 
+static void file_that_nobody_found(void)
+{
+	is_lost = true;
+	play((struct process_place){.current = true}, (struct answer){MODULE - 3, true, "f", "a"},
+	     (struct answer){PID, true, "f", "a"});
+	check("", NULL, 0x12, true);
+	is_lost = false;
+}
+
 /* Another process writes it: it is not believed to end. */
 static void path_without_an_end(void)
 {
@@ -219,6 +230,7 @@ static const struct tap_test tests[] = {
 	{"a file is asked for its frames", file_with_names},
 	{"where the file is gone the program is asked", file_that_is_gone},
 	{"a file without names is known nevertheless", file_without_names},
+	{"nobody is asked for a file that was not found", file_that_nobody_found},
 	{"the path of a module is copied with an end", path_without_an_end},
 };
 

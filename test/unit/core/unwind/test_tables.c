@@ -23,10 +23,13 @@
 
 /* ---- maps ---- */
 
-/* The last of unwind_files. */
+/* unwind_files, as far as it is filled. */
+#define FILES 4
+
 struct module_of_file {
 	struct mapped_file file;
 	uint32_t module;
+	uint32_t used;
 };
 
 /* Each is a file, as some are mapped. */
@@ -39,7 +42,8 @@ static struct fake {
 	{.size = sizeof(struct unwind_page), .nr = UNWIND_PAGES},
 	{.size = sizeof(struct unwind_rule), .nr = UNWIND_RULES},
 	{.size = sizeof(int), .nr = UNWIND_SHARD_MAPS},
-	{.size = sizeof(struct module_of_file), .nr = 1},
+	{.size = sizeof(struct module_of_file), .nr = FILES},
+	{.size = sizeof(struct unwind_numbers), .nr = 1},
 };
 
 static const struct unwind_maps maps = {
@@ -48,6 +52,7 @@ static const struct unwind_maps maps = {
 	.rules = (struct bpf_map *)&fakes[2],
 	.shards = (struct bpf_map *)&fakes[3],
 	.files = (struct bpf_map *)&fakes[4],
+	.numbers = (struct bpf_map *)&fakes[5],
 };
 
 /* Called when programs are waited for; or NULL. */
@@ -59,7 +64,8 @@ static struct unwind_module *modules;
 static struct unwind_page *pages;
 static struct unwind_rule *rules;
 static int *shard_fds; /* of files, in the place of maps; 0: none */
-static struct module_of_file *last_file;
+static struct module_of_file *files;
+static struct unwind_numbers *numbers;
 
 static int update_error;
 
@@ -70,6 +76,9 @@ int __wrap_bpf_map__fd(const struct bpf_map *map);
 __u32 __wrap_bpf_map__max_entries(const struct bpf_map *map);
 __u32 __wrap_bpf_map__value_size(const struct bpf_map *map);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
+int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
+int __wrap_bpf_map_delete_elem(int fd, const void *key);
+int __wrap_bpf_map_get_next_key(int fd, const void *key, void *next_key);
 int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
 			  __u32 value_size, __u32 nr, const struct bpf_map_create_opts *options);
 
@@ -109,7 +118,8 @@ static void open_fakes(void)
 	pages = open_fake(&fakes[1]);
 	rules = open_fake(&fakes[2]);
 	shard_fds = open_fake(&fakes[3]);
-	last_file = open_fake(&fakes[4]);
+	files = open_fake(&fakes[4]);
+	numbers = open_fake(&fakes[5]);
 }
 
 static const struct fake *fake_of(int fd)
@@ -136,19 +146,85 @@ __u32 __wrap_bpf_map__value_size(const struct bpf_map *map)
 	return (__u32)((const struct fake *)map)->size;
 }
 
+static int fail(int error)
+{
+	errno = error;
+	return -error;
+}
+
+/* NULL: it is not there. */
+static struct module_of_file *entry_of(const struct mapped_file *file)
+{
+	for (size_t i = 0; i < FILES; i++)
+		if (files[i].used && !memcmp(&files[i].file, file, sizeof(*file)))
+			return &files[i];
+	return NULL;
+}
+
+static int put_entry(const struct mapped_file *file, uint32_t module, __u64 flags)
+{
+	struct module_of_file *entry = entry_of(file);
+
+	if (entry && flags == BPF_NOEXIST)
+		return fail(EEXIST);
+	for (size_t i = 0; i < FILES && !entry; i++)
+		if (!files[i].used)
+			entry = &files[i];
+	if (!entry)
+		return fail(E2BIG);
+	*entry = (struct module_of_file){.file = *file, .module = module, .used = true};
+	return 0;
+}
+
+/* Called when a file is not found: what walks do at that time; or NULL. */
+static void (*at_miss)(void);
+
+int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	const struct module_of_file *entry = entry_of(key);
+
+	CHECK(fake_of(fd)->values == files);
+	if (entry)
+		memcpy(value, &entry->module, sizeof(entry->module));
+	else if (at_miss)
+		at_miss();
+	return entry ? 0 : fail(ENOENT);
+}
+
+int __wrap_bpf_map_delete_elem(int fd, const void *key)
+{
+	struct module_of_file *entry = entry_of(key);
+
+	CHECK(fake_of(fd)->values == files);
+	if (!entry)
+		return fail(ENOENT);
+	entry->used = false;
+	return 0;
+}
+
+int __wrap_bpf_map_get_next_key(int fd, const void *key, void *next_key)
+{
+	size_t i = key ? (size_t)(entry_of(key) - files) + 1 : 0;
+
+	CHECK(fake_of(fd)->values == files);
+	while (i < FILES && !files[i].used)
+		i++;
+	if (i == FILES)
+		return fail(ENOENT);
+	memcpy(next_key, &files[i].file, sizeof(files[i].file));
+	return 0;
+}
+
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
 	const struct fake *fake = fake_of(fd);
 	uint32_t number = *(const uint32_t *)key;
 
-	CHECK_INT(flags, BPF_ANY);
 	if (update_error)
-		return update_error;
-	if (fake->values == last_file) {
-		memcpy(&last_file->file, key, sizeof(last_file->file));
-		memcpy(&last_file->module, value, sizeof(last_file->module));
-		return 0;
-	}
+		return fail(update_error);
+	if (fake->values == files)
+		return put_entry(key, *(const uint32_t *)value, flags);
+	CHECK_INT(flags, BPF_ANY);
 	if (!CHECK(number < fake->nr))
 		return -E2BIG;
 	memcpy((char *)fake->values + number * fake->size, value, fake->size);
@@ -192,7 +268,7 @@ static void open_tables(struct unwind_tables *tables, uint64_t memory)
 static uint32_t rule_in_module(uint32_t number, uint64_t address)
 {
 	const struct unwind_module *module = &modules[number];
-	uint64_t page_number = (address - module->start) >> UNWIND_PAGE_BITS;
+	uint64_t page_number = (address >> UNWIND_PAGE_BITS) - module->start;
 	static struct unwind_shard shard;
 	const struct unwind_page *page;
 	off_t at;
@@ -371,7 +447,6 @@ static void modules_test(void)
 	open_tables(&tables, 64 * SHARD);
 	for (uint32_t i = 0; i < 3; i++) {
 		make_source(&sources[i], (i + 2) * 0x400000, 20 + 10 * i, (int)i / 2 + 1);
-		CHECK_INT(unwind_tables__add_module(&tables), i);
 		CHECK_INT(load(&tables, i, &sources[i]), 0);
 	}
 	/* The same rules are there once. */
@@ -396,11 +471,11 @@ static void places_test(void)
 	CHECK_INT(modules[1].start + modules[1].nr_pages, 0);
 	unwind_tables__set_module(&tables, 0, UNWIND_MODULE_LOADED);
 	CHECK_INT(modules[0].state, UNWIND_MODULE_LOADED);
-	CHECK_INT(modules[0].start, 0x400000);
+	CHECK_INT(modules[0].start, 0x400000 >> UNWIND_PAGE_BITS);
 	CHECK_INT(load(&tables, 2, &source), 0);
 	CHECK_INT(add_pages(&tables, &source), 0);
 	unwind_tables__set_module(&tables, 3, UNWIND_MODULE_LOADED);
-	CHECK_INT(modules[3].start, 0x400000);
+	CHECK_INT(modules[3].start, 0x400000 >> UNWIND_PAGE_BITS);
 	check_module(0, &source);
 	check_module(3, &source);
 	free_source(&source);
@@ -585,7 +660,6 @@ static void give_back_test(void)
 	for (uint32_t i = 0; i < 3; i++) {
 		make_source(&sources[i], 0x400000, 3 + i, (int)i + 1);
 		fill_densely(&sources[i], 25000);
-		CHECK_INT(unwind_tables__add_module(&tables), i);
 	}
 	CHECK_INT(load(&tables, 0, &sources[0]), 0);
 	CHECK_INT(load(&tables, 1, &sources[1]), 0);
@@ -630,7 +704,6 @@ static void come_and_go_test(void)
 
 		make_source(&sources[i], below(100) * PAGE, 1 + below(20), (int)i + 1);
 		fill_densely(&sources[i], 500 + below(2000));
-		CHECK_INT(unwind_tables__add_module(&tables), i);
 		while ((err = load(&tables, i, &sources[i])) == -E2BIG || err == -ENOSPC) {
 			int module = unwind_tables__give_back_oldest(&tables);
 
@@ -676,7 +749,6 @@ static void rules_come_and_go_test(void)
 		for (int i = 0; i < NR_RULES; i++)
 			own[i] = (struct unwind_rule){.cfa = UNWIND_REGISTER,
 						      .cfa_offset = module * NR_RULES + i};
-		CHECK_INT(unwind_tables__add_module(&tables), module);
 		while ((err = unwind_tables__begin(&tables, &head)) == -ENOSPC) {
 			CHECK_INT(unwind_tables__give_back_oldest(&tables), nr_given_back);
 			nr_given_back++;
@@ -707,11 +779,88 @@ static void put_file_test(void)
 
 	open_tables(&tables, SHARD);
 	CHECK_INT(unwind_tables__put_file(&tables, &file, 3), 0);
-	CHECK_INT(last_file->module, 3);
-	CHECK(!memcmp(&last_file->file, &file, sizeof(file)));
-	update_error = -E2BIG;
+	CHECK_INT(entry_of(&file)->module, 3);
+	update_error = E2BIG;
 	CHECK_INT(unwind_tables__put_file(&tables, &file, 4), -E2BIG);
-	CHECK_INT(last_file->module, 3);
+	CHECK_INT(entry_of(&file)->module, 3);
+	update_error = 0;
+	unwind_tables__remove_file(&tables, &file);
+	CHECK(!entry_of(&file));
+}
+
+static struct mapped_file numbered(uint64_t inode)
+{
+	return (struct mapped_file){.inode = inode, .device = 8};
+}
+
+/* A walk comes to a file while user space numbers it. */
+static void number_meanwhile(void)
+{
+	const struct mapped_file file = numbered(5);
+
+	at_miss = NULL;
+	modules[7].claims++;
+	put_entry(&file, 7 + UNWIND_UNHEARD, BPF_NOEXIST);
+}
+
+/* A number is one file's: of walks and user space the first gives it. */
+static void numbers_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct mapped_file file = numbered(1);
+
+	open_tables(&tables, SHARD);
+	CHECK(unwind_age__since(numbers->since, unwind_age(monotonic_now())) < 1000);
+	CHECK_INT(unwind_tables__number_file(&tables, &file), 0);
+	CHECK_INT(unwind_tables__number_file(&tables, &file), 0);
+	/* Walks have claimed 1, and perhaps 2, and numbered a file. */
+	modules[1].claims = 1;
+	modules[2].claims = 2;
+	file = numbered(2);
+	put_entry(&file, 1 + UNWIND_UNHEARD, BPF_NOEXIST);
+	CHECK_INT(unwind_tables__number_file(&tables, &file), 1);
+	file = numbered(3);
+	CHECK_INT(unwind_tables__number_file(&tables, &file), 3);
+	file = numbered(5);
+	at_miss = number_meanwhile;
+	CHECK_INT(unwind_tables__number_file(&tables, &file), 7);
+	CHECK_INT(modules[7].claims, 1);
+}
+
+static void no_numbers_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct mapped_file file = numbered(1);
+
+	open_tables(&tables, SHARD);
+	numbers->next = UNWIND_MODULES - 1;
+	CHECK_INT(unwind_tables__number_file(&tables, &file), UNWIND_MODULES - 1);
+	file = numbered(2);
+	CHECK_INT(unwind_tables__number_file(&tables, &file), -ENOSPC);
+}
+
+/* Files that nobody has heard of make room; others stay. */
+static void unheard_files_test(void)
+{
+	CLEANUP_TABLES struct unwind_tables tables;
+	struct mapped_file file = numbered(1);
+
+	open_tables(&tables, SHARD);
+	CHECK_INT(unwind_tables__put_file(&tables, &file, 3), 0);
+	for (uint32_t i = 2; i <= FILES; i++) {
+		file = numbered(i);
+		put_entry(&file, 10 + i + UNWIND_UNHEARD, BPF_NOEXIST);
+	}
+	file = numbered(FILES + 1);
+	CHECK_INT(unwind_tables__number_file(&tables, &file), 0);
+	CHECK_INT(entry_of(&file)->module, 0);
+	for (uint32_t i = 1; i <= FILES; i++) {
+		file = numbered(i);
+		CHECK((entry_of(&file) != NULL) == (i == 1));
+	}
+	update_error = ENOMEM;
+	file = numbered(FILES + 2);
+	CHECK_INT(unwind_tables__number_file(&tables, &file), -ENOMEM);
 }
 
 static const struct tap_test tests[] = {
@@ -728,6 +877,9 @@ static const struct tap_test tests[] = {
 	{"tables come and go in little memory", come_and_go_test},
 	{"so do their rules", rules_come_and_go_test},
 	{"walks find the module of a file", put_file_test},
+	{"walks and user space number files", numbers_test},
+	{"until there are no numbers", no_numbers_test},
+	{"files that nobody has heard of make room", unheard_files_test},
 };
 
 int main(void)
