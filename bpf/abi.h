@@ -171,20 +171,14 @@ struct stack_key {
 	__u32 tgid; /* both in the PID namespace of the caller */
 	__u32 tid;  /* 0: all threads of the process are counted together */
 	__u32 epoch;
-	__u32 lasts;   /* it had not ended when the trace did */
-	__u64 program; /* see program_id(); 0 where that is not known */
+	__u32 lasts; /* it had not ended when the trace did */
+	/*
+	 * Which program the process runs: start_stack of its struct mm_struct, which is another one
+	 * after exec(), and field 28 of /proc/PID/stat. 0: it is not known.
+	 */
+	__u64 program;
 	char comm[COMM_LEN];
 };
-
-/*
- * Which program a process runs: another one after exec(), and another one for each process that
- * gets its PID. start: when the process began, in nanoseconds since boot; exec_id: how often it
- * called exec().
- */
-static inline __u64 program_id(__u64 start, __u64 exec_id)
-{
-	return start + exec_id;
-}
 
 /* Where a program has a module: in struct unwind_mapping, base. */
 struct base_key {
@@ -193,13 +187,9 @@ struct base_key {
 	__u32 module;
 };
 
-/*
- * The value of a key. The time tells which program a process was when it walked a user stack; it is
- * kept where there are user stacks.
- */
+/* The value of a key. */
 struct stack_count {
 	__u64 count;
-	__u64 time;   /* of the last event: bpf_ktime_get_ns(), CLOCK_MONOTONIC */
 	__u64 cgroup; /* of the first event, if trace_config asks for it; or 0 */
 	__u64 weight; /* of all events, in nanoseconds, where events last; or 0 */
 };
@@ -318,13 +308,11 @@ struct task_layout {
 /* Offsets in bytes of what mapping.bpf.h follows, as above. */
 struct mapping_layout {
 	__u32 task_mm;
-	__u32 task_leader;  /* group_leader */
-	__u32 task_start;   /* start_boottime */
-	__u32 task_exec_id; /* self_exec_id; NO_OFFSET if one of these three is missing */
-	__u32 mm_tree;	    /* mm_mt.ma_root; before 6.1 mm_rb.rb_node */
-	__u32 mm_lock;	    /* mmap_lock.count */
-	__u32 mm_vdso;	    /* context.vdso */
+	__u32 mm_tree; /* mm_mt.ma_root; before 6.1 mm_rb.rb_node */
+	__u32 mm_lock; /* mmap_lock.count */
+	__u32 mm_vdso; /* context.vdso */
 	__u32 mm_exe_file;
+	__u32 mm_start_stack;
 	__u32 mm_id;  /* context.ctx_id (x86-64) or .id (arm64), which no other has or will have; */
 	__u32 mm_seq; /* mm_lock_seq: another with each change; NO_OFFSET before 6.4 */
 	__u32 vma_start;
@@ -469,10 +457,10 @@ struct trace_config {
 	__u8 skip_own;		/* filter tracekit's own processes */
 	__u8 filter_comm;	/* ... filter threads whose names do not match comm */
 	__u8 tell_cgroups;	/* of which cgroups events are */
-	__u8 tell_programs;	/* keys have the program, */
-	__u8 tell_bases;	/* and it is noted where that has its modules */
+	__u8 tell_bases;	/* it is noted where programs have their modules */
 	__u8 find_files;	/* frames can be looked up in mappings, */
 	__u8 number_files;	/* and are, however stacks are walked */
+	__u8 reserved;
 	struct comm_glob comm;
 	struct wait_config waits;
 	struct mapping_layout mapping;
@@ -485,14 +473,14 @@ struct trace_config {
 _Static_assert(sizeof(struct stack_part) == 24 + 8 * PART_FRAMES, "no padding");
 _Static_assert(sizeof(struct stack_key) == 72, "no padding: every byte is compared");
 _Static_assert(sizeof(struct base_key) == 16, "no padding: every byte is compared");
-_Static_assert(sizeof(struct stack_count) == 32, "no padding");
-_Static_assert(sizeof(struct off_thread) == 16 + 72 + 32, "no padding");
+_Static_assert(sizeof(struct stack_count) == 24, "no padding");
+_Static_assert(sizeof(struct off_thread) == 16 + 72 + 24, "no padding");
 _Static_assert(sizeof(struct event_record) == 96, "no padding");
 _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
-_Static_assert(sizeof(struct mapping_layout) == 128, "no padding");
+_Static_assert(sizeof(struct mapping_layout) == 120, "no padding");
 _Static_assert(sizeof(struct mapped_file) == 40, "no padding: every byte is compared");
-_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 32 + 128 + 2 * SYSTEM_CALLS / 8,
+_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 32 + 120 + 2 * SYSTEM_CALLS / 8,
 	       "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");

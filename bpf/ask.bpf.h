@@ -30,13 +30,16 @@ struct {
  */
 #define ASK_AGAIN (20 * 1000000ULL)
 
+/* Programs that generate code do so for long, and few have a map. */
+#define ASK_FOR_MAP_AGAIN (1000 * 1000000ULL)
+
 /* True if it is time to ask, as of now on it is not. */
-static __always_inline bool ask__is_due(__u32 hash)
+static __always_inline bool ask__is_due(__u32 hash, __u64 again)
 {
 	__u32 slot = hash % UNWIND_ASKED;
 	__u64 now = bpf_ktime_get_ns(), *asked = bpf_map_lookup_elem(&unwind_asked, &slot);
 
-	if (!asked || now - *asked < ASK_AGAIN)
+	if (!asked || now - *asked < again)
 		return false;
 	*asked = now;
 	return true;
@@ -85,12 +88,13 @@ __noinline int ask_for_tables(__u32 number)
 	file = &scratch->search.found.file;
 	hash = mapping->module < UNWIND_MODULES ? mapping->module :
 						  (__u32)file->inode * 31 + (__u32)file->size;
-	if (!ask__is_due(hash))
+	if (!ask__is_due(hash, ASK_AGAIN))
 		return 0;
 	request = bpf_ringbuf_reserve(&unwind_requests, sizeof(*request), 0);
 	if (!request)
 		return 0;
 	request->tgid = scratch->walk.tgid;
+	request->program = 0;
 	request->module = mapping->module;
 	request->start = mapping->start;
 	request->end = mapping->end;
@@ -99,6 +103,28 @@ __noinline int ask_for_tables(__u32 number)
 	request->nr_names = 0;
 	if (mapping->unheard)
 		ask__put_names(request, scratch->search.opened);
+	bpf_ringbuf_submit(request, 0);
+	return 0;
+}
+
+/* Ask for the JIT map of the program of that slot; likewise. */
+__noinline int ask_for_map(__u32 number)
+{
+	struct scratch *scratch = scratch__find(number);
+	struct unwind_request *request;
+
+	if (!scratch || !config.number_files)
+		return 0;
+	if (!ask__is_due((__u32)(scratch->key.program >> 4) * 31 + scratch->walk.tgid,
+			 ASK_FOR_MAP_AGAIN))
+		return 0;
+	request = bpf_ringbuf_reserve(&unwind_requests, sizeof(*request), 0);
+	if (!request)
+		return 0;
+	request->tgid = scratch->walk.tgid;
+	request->module = UNWIND_NO_MODULE;
+	request->program = scratch->key.program;
+	request->unheard = request->nr_names = 0;
 	bpf_ringbuf_submit(request, 0);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef TRACEKIT_BPF_MODULES_H
 #define TRACEKIT_BPF_MODULES_H
 
+#include "ask.bpf.h"
 #include "common.bpf.h"
 #include "compat.bpf.h"
 #include "config.bpf.h"
@@ -15,12 +16,6 @@
 
 /* A mapping that is being changed is looked up again: it takes its thread less time. */
 #define MAPPING_LOOKS 3
-
-/* The struct mm_struct of the running process. */
-static __always_inline __u64 current_mm(void)
-{
-	return read_pointer(bpf_get_current_task() + config.mapping.task_mm);
-}
 
 /*
  * A file that is written to while it is mapped is another one from then on, which no number of mm
@@ -231,6 +226,8 @@ static __always_inline enum unwind_end modules__look_up(struct walk *walk, __u64
 	walk->mapping.unheard = 0;
 	if (outcome == MAPPING_OF_FILE)
 		modules__set_module(walk, &found->file);
+	if (walk->mapping.module == UNWIND_NO_MODULE && config.number_files)
+		ask_for_map(walk->number);
 	if (config.tell_bases && walk->mapping.module < UNWIND_MODULES)
 		modules__note_base(scratch);
 	/* Whoever asks has to say which file it is. */

@@ -74,12 +74,9 @@ __noinline int store_stack(__u32 number)
 	return outcome;
 }
 
-/*
- * Count an event: first is the value of a new key, weight and time are those of the event. The
- * result is for count_event().
- */
-static __always_inline enum event_counter
-count_key(const struct stack_key *key, const struct stack_count *first, __u64 weight, __u64 time)
+/* Count an event: first is the value of a new key. The result is for count_event(). */
+static __always_inline enum event_counter count_key(const struct stack_key *key,
+						    const struct stack_count *first, __u64 weight)
 {
 	struct stack_count *count = bpf_map_lookup_elem(&counts, key);
 
@@ -99,8 +96,6 @@ count_key(const struct stack_key *key, const struct stack_count *first, __u64 we
 	__sync_fetch_and_add(&count->count, 1);
 	if (weight)
 		__sync_fetch_and_add(&count->weight, weight);
-	if (config.user_stacks)
-		count->time = time;
 	return EVENTS_COUNTED;
 }
 
@@ -164,7 +159,7 @@ static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk
 		return EVENTS_LOST_BUSY;
 	outcome = store_stacks(ctx, user_walk, scratch, tgid);
 	if (outcome == EVENTS_COUNTED)
-		outcome = count_key(&scratch->key, &scratch->first, 0, bpf_ktime_get_ns());
+		outcome = count_key(&scratch->key, &scratch->first, 0);
 	scratch__release(scratch);
 	return outcome;
 }

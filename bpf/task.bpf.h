@@ -30,16 +30,16 @@ static __always_inline __u32 read_u32(__u64 address)
 	return value;
 }
 
+/* The struct mm_struct of the running process. */
+static __always_inline __u64 current_mm(void)
+{
+	return read_pointer(bpf_get_current_task() + config.mapping.task_mm);
+}
+
 /* As of struct stack_key. */
 static __always_inline __u64 current_program(void)
 {
-	__u64 task = bpf_get_current_task(), leader;
-
-	if (!config.tell_programs)
-		return 0;
-	leader = read_pointer(task + config.mapping.task_leader);
-	return program_id(read_pointer(leader + config.mapping.task_start),
-			  read_pointer(task + config.mapping.task_exec_id));
+	return config.find_files ? read_pointer(current_mm() + config.mapping.mm_start_stack) : 0;
 }
 
 static __always_inline __u64 current_mount_namespace(void)

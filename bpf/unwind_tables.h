@@ -161,10 +161,14 @@ static inline __u32 unwind_row_low(__u32 row)
 #define PLACE_NAMES    16
 #define PLACE_NAME_MAX 64
 
-/* A walk's request to user space: it came to a file without tables. */
+/*
+ * A walk's request to user space: it came to a file without tables; or to generated code, whose
+ * names a JIT map may have.
+ */
 struct unwind_request {
 	__u32 tgid;		 /* in the PID namespace of the caller */
-	__u32 module;		 /* or UNWIND_UNKNOWN_MODULE */
+	__u32 module;		 /* or UNWIND_UNKNOWN_MODULE; UNWIND_NO_MODULE: generated code */
+	__u64 program;		 /* of struct stack_key, of whom generated it */
 	__u64 start, end;	 /* one of its mappings there */
 	__u32 unheard;		 /* there was no number, or nobody had heard of it: then also */
 	__u32 nr_names;		 /* see names */
@@ -179,6 +183,6 @@ struct unwind_request {
 _Static_assert(sizeof(struct unwind_mapping) == 32, "no padding");
 _Static_assert(sizeof(struct unwind_module) == 24, "no padding");
 _Static_assert(sizeof(struct unwind_page) == 8, "no padding");
-_Static_assert(sizeof(struct unwind_request) == 72 + PLACE_NAMES * PLACE_NAME_MAX, "no padding");
+_Static_assert(sizeof(struct unwind_request) == 80 + PLACE_NAMES * PLACE_NAME_MAX, "no padding");
 
 #endif

@@ -172,13 +172,13 @@ static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __
 
 /* Count the wait of the thread that has just come back, where it is. */
 static __always_inline enum event_counter count_here(void *ctx, const struct off_thread *thread,
-						     __u64 waited, __u64 now)
+						     __u64 waited)
 {
 	enum event_counter outcome;
 	struct scratch *scratch = walk_thread(ctx, thread, &outcome);
 
 	if (outcome == EVENTS_COUNTED && scratch)
-		outcome = count_key(&scratch->key, &scratch->first, waited, now);
+		outcome = count_key(&scratch->key, &scratch->first, waited);
 	if (scratch)
 		scratch__release(scratch);
 	return outcome;
@@ -201,9 +201,9 @@ static __always_inline void note_return(void *ctx, __u64 task, __u64 *now)
 		return;
 	}
 	if (config.waits.walk_at_return)
-		outcome = count_here(ctx, thread, waited, *now);
+		outcome = count_here(ctx, thread, waited);
 	else if (thread->outcome == EVENTS_COUNTED)
-		outcome = count_key(&thread->key, &thread->first, waited, since);
+		outcome = count_key(&thread->key, &thread->first, waited);
 	else
 		outcome = thread->outcome;
 	if (outcome != EVENTS_COUNTED)

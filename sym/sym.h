@@ -48,6 +48,12 @@ void symbolizer__free(struct symbolizer *symbolizer);
 void symbolizer__freep(struct symbolizer **symbolizer);
 
 /*
+ * Start what names user addresses now: it holds files and JIT maps that are passed from then on
+ * (settings.passed_files). Else it starts when it is first needed. Returns 0 or a negative errno.
+ */
+int symbolizer__start(struct symbolizer *symbolizer);
+
+/*
  * Name kernel addresses. Returns 0 (also when some are not found), -EACCES if
  * the kernel hides its addresses from us, or another negative errno.
  */

@@ -172,6 +172,13 @@ static int start_worker(struct symbolizer *symbolizer)
 	return symbolizer->worker ? 0 : worker__new(&symbolizer->worker, &symbolizer->settings);
 }
 
+int symbolizer__start(struct symbolizer *symbolizer)
+{
+	int err = start_worker(symbolizer);
+
+	return err ? err : worker__start(symbolizer->worker);
+}
+
 int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
 {
 	int err = start_worker(symbolizer);

@@ -13,8 +13,9 @@ struct sym_mapping {
 	uint64_t start, end; /* addresses; end is behind the last byte */
 	uint64_t offset;     /* of start in the file */
 	dev_t device;
-	ino_t inode;	  /* 0: no file */
-	const char *path; /* "[vdso]" and "//anon" for memory without a file; or NULL */
+	ino_t inode;	   /* 0: no file */
+	uint64_t modified; /* the file, as of struct sym_file_id; 0: it is not known */
+	const char *path;  /* "[vdso]" and "//anon" for memory without a file; or NULL */
 };
 
 /*
@@ -78,6 +79,11 @@ struct sym_file_id {
 /* The question and its answer. Strings are valid until symbolizer__forget_names(). */
 struct sym_query {
 	pid_t pid; /* in the caller's PID namespace; not looked at for kernel addresses */
+	/*
+	 * The program that the process has run: field 28 of /proc/PID/stat then. By now it may have
+	 * called exec(), or be another process, which is not asked. 0: it is asked as it is now.
+	 */
+	uint64_t program;
 	uint64_t address;
 	/*
 	 * The address that a call returns to: looked up at the call, one byte

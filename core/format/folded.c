@@ -63,10 +63,15 @@ static void print_number(FILE *out, const struct shown_stacks *shown,
 	fprintf(out, " %" PRIu64 "\n", shown_stacks__value(shown, item));
 }
 
-/* Lines of a text, whose number is kept as the time; what they stand for is added up. */
+/* What the lines of a text stand for is added up. */
+struct folded_sum {
+	uint32_t text;
+	struct counted_stack sum;
+};
+
 struct folded_sums {
 	struct text_set texts;
-	struct counted_stack *items; /* as many as texts */
+	struct folded_sum *items; /* as many as texts */
 };
 
 static void folded_sums__release(struct folded_sums *sums)
@@ -88,18 +93,18 @@ static int folded_sums__add(struct folded_sums *sums, const struct shown_stacks 
 	print_line(line, shown, item);
 	if (fclose(line) || text_set__add(&sums->texts, text, &number))
 		return -ENOMEM;
-	sums->items[number].time = number;
-	sums->items[number].count += item->count;
-	sums->items[number].weight += item->weight;
+	sums->items[number].text = number;
+	sums->items[number].sum.count += item->count;
+	sums->items[number].sum.weight += item->weight;
 	return 0;
 }
 
 static int compare_sums(const void *left, const void *right)
 {
-	const struct counted_stack *a = left, *b = right;
-	int order = COMPARE(a->weight, b->weight);
+	const struct folded_sum *a = left, *b = right;
+	int order = COMPARE(a->sum.weight, b->sum.weight);
 
-	return order ? order : COMPARE(a->count, b->count);
+	return order ? order : COMPARE(a->sum.count, b->sum.count);
 }
 
 /* Lines do not tell threads apart: each text comes once. */
@@ -116,8 +121,8 @@ static int write_sums(FILE *out, const struct shown_stacks *shown)
 			return -ENOMEM;
 	array__sort(sums.items, sums.texts.nr, sizeof(*sums.items), compare_sums);
 	for (size_t i = 0; i < sums.texts.nr; i++) {
-		fputs(sums.texts.texts[sums.items[i].time], out);
-		print_number(out, shown, &sums.items[i]);
+		fputs(sums.texts.texts[sums.items[i].text], out);
+		print_number(out, shown, &sums.items[i].sum);
 	}
 	return 0;
 }

@@ -100,7 +100,7 @@ static int find_spans(struct mapping_layout *layout)
 _Static_assert(NO_OFFSET == BTF_MISSING, "a field that is missing has it");
 
 /* So many of the fields below are there in all kernels. */
-#define NEEDED_FOR_MAPPINGS 18
+#define NEEDED_FOR_MAPPINGS 19
 
 int mapping_layout__read(struct mapping_layout *layout)
 {
@@ -112,6 +112,7 @@ int mapping_layout__read(struct mapping_layout *layout)
 		{"mm_struct", "mmap_lock.count", &found.mm_lock},
 		{"mm_struct", "context.vdso", &found.mm_vdso},
 		{"mm_struct", "exe_file", &found.mm_exe_file},
+		{"mm_struct", "start_stack", &found.mm_start_stack},
 		{"vm_area_struct", "vm_start", &found.vma_start},
 		{"vm_area_struct", "vm_end", &found.vma_end},
 		{"vm_area_struct", "vm_pgoff", &found.vma_pgoff},
@@ -127,9 +128,6 @@ int mapping_layout__read(struct mapping_layout *layout)
 		{"inode", "i_generation", &found.inode_generation},
 		{"super_block", "s_dev", &found.sb_dev},
 		/* By the version of the kernel. */
-		{"task_struct", "group_leader", &found.task_leader},
-		{"task_struct", "start_boottime", &found.task_start},
-		{"task_struct", "self_exec_id", &found.task_exec_id},
 		{"mm_struct", "mm_mt.ma_root", &maple},
 		{"mm_struct", "mm_rb.rb_node", &rb},
 		{"mm_struct", "mm_lock_seq", &found.mm_seq},
@@ -151,8 +149,6 @@ int mapping_layout__read(struct mapping_layout *layout)
 	found.mm_id = one_of(id, arm64_id);
 	if (found.mm_id == BTF_MISSING)
 		found.mm_seq = NO_OFFSET;
-	if (found.task_leader == BTF_MISSING || found.task_start == BTF_MISSING)
-		found.task_exec_id = NO_OFFSET;
 	found.inode_ctime_sec = one_of(ctime, one_of(before_6_11, before_6_7));
 	found.inode_ctime_nsec = one_of(ctime_nsec, one_of(before_6_11_nsec, before_6_7_nsec));
 	found.page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));

@@ -11,6 +11,7 @@
 #include "core/unwind/unwinding.h"
 #include "sym/sym.h"
 #include "sym/util/array.h"
+#include "sym/util/cleanup.h"
 
 static struct frame_place place_of(const struct counted_stack *stack, uint64_t frame,
 				   bool return_address)
@@ -20,7 +21,6 @@ static struct frame_place place_of(const struct counted_stack *stack, uint64_t f
 	if (frame_tag(frame) != FRAME_KERNEL) {
 		place.tgid = stack->key.tgid;
 		place.program = stack->key.program;
-		place.since = stack->since;
 	}
 	return place;
 }
@@ -36,8 +36,6 @@ static int compare_places(const void *left, const void *right)
 		order = COMPARE(a->tgid, b->tgid);
 	if (!order)
 		order = COMPARE(a->program, b->program);
-	if (!order)
-		order = COMPARE(a->since, b->since);
 	if (!order)
 		order = COMPARE(a->frame, b->frame);
 	if (!order)
@@ -149,12 +147,8 @@ static void ask(struct frame_names *names, const struct frame_sources *sources)
 		names->queries[i] = query_of(&names->places[i], sources->modules);
 	if (kernel)
 		names->kernel_error = symbolizer__name_kernel(symbolizer, names->queries, kernel);
-	if (sources->processes)
-		names->user_error = program_names__find(sources, names->places + kernel,
-							names->queries + kernel, user);
-	else
-		names->user_error =
-			symbolizer__name_user(symbolizer, names->queries + kernel, user);
+	names->user_error =
+		program_names__find(sources, names->places + kernel, names->queries + kernel, user);
 	if (sources->unwinding)
 		find_addresses(names, sources->unwinding);
 	frame_names__note_missing(names, symbolizer);
@@ -168,6 +162,26 @@ static int add_modules(struct frame_names *names, const struct unwind_module_lis
 		err = frame__add_module(names->places[i].frame, modules, &names->modules,
 					&names->queries[i]);
 	return err;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int count_lost_files(struct frame_names *names, const struct unwind_module_list *modules)
+{
+	CLEANUP_FREE bool *counted = modules ? calloc(UNWIND_MODULES, sizeof(*counted)) : NULL;
+
+	if (modules && !counted)
+		return -ENOMEM;
+	for (size_t i = 0; i < names->nr; i++) {
+		uint64_t frame = names->places[i].frame;
+		uint32_t module = frame_module(frame);
+
+		if (frame_tag(frame) != FRAME_MODULE || counted[module] ||
+		    unwind_module_file__is_found(&modules->items[module]))
+			continue;
+		counted[module] = true;
+		names->lost_files++;
+	}
+	return 0;
 }
 
 int frame_names__find_all(struct frame_names *names, const struct stack_counts *counts,
@@ -184,6 +198,8 @@ int frame_names__find_all(struct frame_names *names, const struct stack_counts *
 	if (!err) {
 		ask(names, sources);
 		err = add_modules(names, sources->modules);
+		if (!err)
+			err = count_lost_files(names, sources->modules);
 	}
 	if (err)
 		frame_names__release(names);

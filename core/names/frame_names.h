@@ -13,7 +13,6 @@ struct counted_stack;
 struct stack_counts;
 struct sym_query;
 struct symbolizer;
-struct trace_processes;
 struct unwind_module_list;
 struct unwinding;
 
@@ -22,8 +21,7 @@ struct frame_place {
 	uint64_t frame; /* as of frame_plain() */
 	uint32_t tgid;
 	bool return_address;
-	/* As in a counted stack. All three are 0 for kernel frames. */
-	uint64_t program, since;
+	uint64_t program; /* as in a counted stack. Both are 0 for kernel frames. */
 };
 
 struct frame_names {
@@ -34,6 +32,7 @@ struct frame_names {
 	int kernel_error;      /* of symbolizer__name_kernel() */
 	int user_error;	       /* of symbolizer__name_user() */
 	size_t unanswered;     /* symbolizer__unanswered() */
+	size_t lost_files;     /* that frames are in, but that nobody could find or open */
 	bool incomplete_debug; /* symbolizer__has_incomplete_debug() */
 };
 
@@ -43,7 +42,6 @@ void frame_names__note_missing(struct frame_names *names, const struct symbolize
 /* The sources of names. */
 struct frame_sources {
 	struct symbolizer *symbolizer;
-	struct trace_processes *processes; /* NULL: processes are named as they are now */
 	const struct unwind_module_list *modules;
 	/* If addresses of frames in files are wanted: of who knows where these were. Or NULL. */
 	const struct unwinding *unwinding;

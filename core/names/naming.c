@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "core/names/kernel_names.h"
-#include "core/names/trace_processes.h"
 #include "core/options/trace_options.h"
 #include "core/unwind/unwinding.h"
 #include "sym/sym.h"
@@ -16,19 +15,18 @@ struct naming {
 	struct kernel_namer *namer; /* NULL: names come from kallsyms */
 	struct symbolizer *symbolizer;
 	const struct unwind_module_list *modules;
-	bool names_programs;
 	const struct unwinding *unwinding; /* if addresses are wanted; or NULL */
-	struct pid_list pids; /* processes that the trace is limited to; empty: no limit */
-	struct trace_processes *processes;
 };
 
 /* A process that cannot be read now may be read when the trace has ended. */
 static int remember(struct naming *naming, const struct trace_options *options)
 {
-	int err = trace_options__processes(options, &naming->pids);
+	struct pid_list pids = {0};
+	int err = trace_options__processes(options, &pids);
 
-	for (size_t i = 0; i < naming->pids.nr; i++)
-		(void)symbolizer__remember(naming->symbolizer, naming->pids.pids[i]);
+	for (size_t i = 0; i < pids.nr; i++)
+		(void)symbolizer__remember(naming->symbolizer, pids.pids[i]);
+	free(pids.pids);
 	return err;
 }
 
@@ -52,13 +50,15 @@ int naming__new(struct naming **out, const struct session *session, bool files, 
 		naming->namer = NULL;
 	naming->modules = unwinding__modules(session__unwinding(session));
 	naming->unwinding = addresses ? session__unwinding(session) : NULL;
-	naming->names_programs = !options->kernel_stacks_only;
 	if (symbolizer__new(&naming->symbolizer, &settings,
 			    naming->namer ? kernel_namer__print : NULL, naming->namer) ||
-	    (naming->names_programs && remember(naming, options))) {
+	    (!options->kernel_stacks_only && remember(naming, options))) {
 		naming__free(naming);
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	}
+	/* Without it nothing is held, and what is gone at the end has no names. */
+	if (settings.passed_files)
+		(void)symbolizer__start(naming->symbolizer);
 	*out = naming;
 	return 0;
 }
@@ -67,30 +67,14 @@ void naming__free(struct naming *naming)
 {
 	if (!naming)
 		return;
-	trace_processes__free(naming->processes);
 	symbolizer__free(naming->symbolizer);
-	free(naming->pids.pids);
 	kernel_namer__free(naming->namer);
 	free(naming);
-}
-
-int naming__watch(struct naming *naming, struct error *error)
-{
-	if (!naming->names_programs)
-		return 0;
-	return trace_processes__new(&naming->processes, naming->symbolizer, &naming->pids, error);
-}
-
-enum session_end naming__wait(struct naming *naming, struct session *session, uint64_t timeout)
-{
-	return naming->processes ? trace_processes__wait(naming->processes, session, timeout) :
-				   session__wait(session, timeout);
 }
 
 struct frame_sources naming__sources(const struct naming *naming)
 {
 	return (struct frame_sources){.symbolizer = naming->symbolizer,
-				      .processes = naming->processes,
 				      .modules = naming->modules,
 				      .unwinding = naming->unwinding};
 }

@@ -24,16 +24,6 @@ int naming__new(struct naming **naming, const struct session *session, bool file
 		struct error *error);
 void naming__free(struct naming *naming);
 
-/*
- * From now on the kernel reports what processes become, so that user stacks have names even if
- * their process has changed or ended. Without this, processes are named as they are at the end.
- * Returns 0 or a negative errno with error filled.
- */
-int naming__watch(struct naming *naming, struct error *error);
-
-/* As session__wait(); takes care of the watched processes meanwhile. */
-enum session_end naming__wait(struct naming *naming, struct session *session, uint64_t timeout);
-
 struct symbolizer *naming__symbolizer(struct naming *naming);
 
 /* The files that user frames refer to; NULL: there are no such frames. */

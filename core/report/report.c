@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/names/naming.h"
-#include "core/names/trace_processes.h"
 #include "core/options/trace_options.h"
 #include "core/report/tracing_frames.h"
 #include "core/trace/cost.h"
@@ -17,14 +16,6 @@
 #include "sym/util/error.h"
 #include "sym/util/message.h"
 #include "sym/util/number.h"
-
-void report__watch_processes(struct naming *naming)
-{
-	struct error why;
-
-	if (naming__watch(naming, &why))
-		message("%s; processes that end, or become other programs, lack names", why.text);
-}
 
 int report__read(struct report *report, const struct trace_maps *maps, uint32_t epoch,
 		 struct naming *naming, struct error *error)
@@ -36,8 +27,6 @@ int report__read(struct report *report, const struct trace_maps *maps, uint32_t 
 		err = stack_counts__read(&report->counts, maps, epoch, error);
 	if (err)
 		return err;
-	if (sources.processes && trace_processes__settle(sources.processes) == 0)
-		report->forgotten = trace_processes__date(sources.processes, &report->counts);
 	if (frame_names__find_all(&report->names, &report->counts, &sources))
 		return error__set(error, -ENOMEM, "cannot name the stacks: out of memory");
 	return 0;
@@ -86,6 +75,11 @@ static void say_user_errors(const struct frame_names *names, struct report_said 
 			"did not answer (%zu %s); functions there lack names",
 			names->unanswered, names->unanswered == 1 ? "time" : "times");
 	said->unanswered = names->unanswered;
+	if (names->lost_files && !said->lost_files)
+		message("%zu file%s that programs had mapped could not be opened in time, or did "
+			"not answer; functions there lack names",
+			names->lost_files, names->lost_files == 1 ? "" : "s");
+	said->lost_files |= names->lost_files != 0;
 	if (names->incomplete_debug && !said->incomplete_debug)
 		message("some debug data is in further files (.dwo, or shared by dwz) that were not "
 			"found, or are of another build; inlined calls and lines of that are missing");
@@ -115,10 +109,6 @@ void report__say_what_is_missing(const struct report *report, const struct sessi
 
 	say_kernel_error(report->names.kernel_error, said);
 	say_user_errors(&report->names, said);
-	if (report->forgotten)
-		message("%zu stacks are of processes that ended too long ago for their functions to "
-			"have names; shorter intervals would keep them",
-			report->forgotten);
 	if (hidden && !said->hidden)
 		message("%" PRIu64 " events are of processes that this PID namespace does not "
 			"see, and are not shown; run in the host's to see them",

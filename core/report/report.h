@@ -18,7 +18,6 @@ struct report {
 	struct accounting accounting;
 	struct stack_counts counts;
 	struct frame_names names;
-	size_t forgotten; /* stacks of programs that have been forgotten */
 };
 
 /*
@@ -30,15 +29,12 @@ int report__read(struct report *report, const struct trace_maps *maps, uint32_t 
 		 struct naming *naming, struct error *error);
 void report__release(struct report *report);
 
-/* naming__watch(), or say why processes that end lack names. Call it before any event. */
-void report__watch_processes(struct naming *naming);
-
 /* Show the kernel stacks of raw tracepoints from where the tracepoint is. */
 void report__hide_tracing(struct report *report);
 
 /* Messages that were printed once, and are not repeated at each interval. */
 struct report_said {
-	bool kernel_error, user_error, incomplete_debug, hidden;
+	bool kernel_error, user_error, lost_files, incomplete_debug, hidden;
 	size_t unanswered;
 };
 

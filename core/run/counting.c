@@ -64,7 +64,6 @@ int counting__load(struct counting *counting, struct error *error)
 
 int counting__start(struct counting *counting, struct error *error)
 {
-	report__watch_processes(counting->tracing.naming);
 	if (counting->sampler)
 		return sampler__start(counting->sampler, error);
 	return counting->waits ? waits__attach(counting->waits, error) :
@@ -223,8 +222,7 @@ static enum session_end wait_for_report(struct counting *counting, const struct 
 		uint64_t left = planned ? (now < report ? report - now : 1) : 0;
 		uint64_t wait = status__wait(&counting->status, now);
 		bool draws = wait && (!left || wait < left);
-		enum session_end end =
-			naming__wait(tracing->naming, tracing->session, draws ? wait : left);
+		enum session_end end = session__wait(tracing->session, draws ? wait : left);
 
 		if (!draws || end != SESSION_TIMEOUT)
 			return end;

@@ -59,7 +59,7 @@ static int compare_shown(const void *left, const void *right)
 	if (!order)
 		order = COMPARE(a->key.tgid, b->key.tgid);
 	if (!order)
-		order = COMPARE(a->since, b->since);
+		order = COMPARE(a->key.program, b->key.program);
 	if (!order)
 		order = COMPARE(a->key.tid, b->key.tid);
 	if (!order)
@@ -89,7 +89,6 @@ static int append(struct stack_counts *counts, size_t *capacity, const struct st
 	counts->items[counts->nr++] = (struct counted_stack){.key = *key,
 							     .count = count->count,
 							     .weight = count->weight,
-							     .time = count->time,
 							     .cgroup = count->cgroup,
 							     .kernel = &no_frames,
 							     .user = &no_frames};

@@ -29,9 +29,7 @@ struct counted_stack {
 	struct stack_key key;
 	uint64_t count;
 	uint64_t weight;	     /* of all events, in nanoseconds; 0: they do not last */
-	uint64_t time;		     /* of the last event; 0: not kept */
 	uint64_t cgroup;	     /* of the process; 0: not kept */
-	uint64_t since;		     /* when its process became this program; see trace_processes */
 	const struct frames *kernel; /* never NULL */
 	const struct frames *user;   /* never NULL */
 	uint32_t hidden; /* how many of kernel, at the leaf, are not shown: the probe's own */

@@ -144,7 +144,6 @@ static int add_pending(int counts_fd, const struct off_thread *thread, uint64_t 
 	key.lasts = true;
 	count.count = 1;
 	count.weight = waited;
-	count.time = thread->since;
 	err = bpf_map_update_elem(counts_fd, &key, &count, BPF_NOEXIST);
 	if (err == -E2BIG)
 		return EVENTS_LOST_KEYS_FULL;

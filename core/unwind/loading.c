@@ -12,6 +12,7 @@
 #include "bpf/unwind_tables.h"
 #include "core/kernel/ring.h"
 #include "core/unwind/files.h"
+#include "core/unwind/generators.h"
 #include "core/unwind/modules.h"
 #include "core/unwind/tables.h"
 #include "sym/cfi/reader.h"
@@ -53,6 +54,7 @@ struct loading {
 	struct unwind_keeper keeper;
 	struct ring requests;
 	struct avoided_devices avoided;
+	struct generators generators;
 	uint64_t wanted; /* how often files have been wanted */
 	/* A file that is read ahead, while another one is written to the tables. */
 	struct unwind_table_reader *ahead; /* or NULL */
@@ -466,9 +468,12 @@ static bool is_vdso(const struct unwind_request *request)
 
 static void take_request(struct loading *loading, const struct unwind_request *request)
 {
-	uint32_t index = asked_file(loading, request);
 	struct unwind_known_file *file;
+	uint32_t index;
 
+	if (request->module == UNWIND_NO_MODULE && request->program && loading->keeper.socket)
+		generators__want(&loading->generators, (pid_t)request->tgid, request->program);
+	index = asked_file(loading, request);
 	if (index == UNWIND_FILE_NONE)
 		return;
 	file = &loading->files.items[index];
@@ -543,21 +548,22 @@ static void run(struct loading *loading, int socket)
 {
 	struct pollfd polled[] = {{.fd = socket, .events = POLLIN},
 				  {.fd = loading->requests.fd, .events = POLLIN},
+				  {.fd = -1},
 				  {.fd = -1}};
 	bool waits = false; /* the parent, until all files are found that walks have come to */
 
 	(void)!write(socket, "", 1);
 	for (bool busy = false;; busy = load_wanted(loading)) {
-		if (waits && most_wanted(loading, false) == UNWIND_FILE_NONE) {
+		bool looks = generators__go(&loading->generators, &loading->keeper);
+		int wait = loading->ahead || looks ? WAIT_MS : -1;
+
+		if (waits && !looks && most_wanted(loading, false) == UNWIND_FILE_NONE) {
 			(void)!write(socket, "", 1);
 			waits = false;
 		}
 		polled[2] = poll_ahead(loading);
-		if (poll(polled, ARRAY_SIZE(polled),
-			 busy		? 0 :
-			 loading->ahead ? WAIT_MS :
-					  -1) < 0 &&
-		    errno != EINTR)
+		polled[3] = generators__poll(&loading->generators);
+		if (poll(polled, ARRAY_SIZE(polled), busy ? 0 : wait) < 0 && errno != EINTR)
 			return;
 		if (polled[0].revents && !hear_parent(socket, &waits))
 			return;

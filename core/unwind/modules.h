@@ -62,6 +62,7 @@ static inline struct sym_image unwind_module_file__image(const struct unwind_mod
 					.offset = file->offset,
 					.device = file->id.device,
 					.inode = file->id.inode,
+					.modified = file->id.modified,
 					.path = file->path};
 	return (struct sym_image){.parent = file->pid, .whole = true, .mappings = mapping, .nr = 1};
 }

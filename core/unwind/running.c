@@ -28,15 +28,15 @@ static pid_t next_number(DIR *directory)
 static bool is_at_work(pid_t pid)
 {
 	CLEANUP_CLOSEDIR DIR *tasks = NULL;
-	char path[64], state = 0;
-	uint64_t start;
+	struct proc_stat stat = {0};
+	char path[64];
 	pid_t tid;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	tasks = opendir(path);
-	while (state != 'R' && (tid = next_number(tasks)))
-		(void)proc_stat__read(tid, &state, &start);
-	return state == 'R';
+	while (stat.state != 'R' && (tid = next_number(tasks)))
+		(void)proc_stat__read(tid, &stat);
+	return stat.state == 'R';
 }
 
 int running_processes__add(struct pid_list *pids, uint64_t until)

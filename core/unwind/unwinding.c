@@ -121,7 +121,6 @@ static int find_mappings(struct unwinding *unwinding, struct trace_config *confi
 
 	config->find_files = !err;
 	unwinding->finds_files = !err;
-	config->tell_programs = !err && config->mapping.task_exec_id != NO_OFFSET;
 	return err;
 }
 
@@ -241,7 +240,7 @@ void unwinding__number_files(struct unwinding *unwinding, struct trace_config *c
 
 void unwinding__tell_bases(const struct unwinding *unwinding, struct trace_config *config)
 {
-	if (!config->tell_programs)
+	if (!config->find_files)
 		return;
 	config->tell_bases = true;
 	/* Cannot fail before the load. */

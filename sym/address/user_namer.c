@@ -90,7 +90,7 @@ struct jit_question {
 	struct sym_query *query;
 	pid_t task;		       /* as in struct process */
 	struct remembered *remembered; /* with a reference; or NULL */
-	bool ended;		       /* only what is remembered of it can be read */
+	bool ended; /* only what is remembered of it, or was passed, can be read */
 };
 
 /* Collected by a call of user_namer__name() before it asks the files. */
@@ -134,11 +134,18 @@ static int compare_files(const struct sym_query *a, const struct sym_query *b)
 	return order;
 }
 
-/* By process, then by the file that the address is in, then by address. */
+static int compare_programs(const struct sym_query *a, const struct sym_query *b)
+{
+	int order = COMPARE(a->pid, b->pid);
+
+	return order ? order : COMPARE(a->program, b->program);
+}
+
+/* By program, then by the file that the address is in, then by address. */
 static int compare_queries(const void *a, const void *b)
 {
 	const struct sym_query *const *left = a, *const *right = b;
-	int order = COMPARE((*left)->pid, (*right)->pid);
+	int order = compare_programs(*left, *right);
 
 	if (!order)
 		order = compare_files(*left, *right);
@@ -173,7 +180,10 @@ static int ask_file(struct batch *batch, size_t file, const struct mapping *mapp
 		&(struct file_question){.file = file, .address = address, .query = query});
 }
 
-/* Ask about memory without a file, or with one that is no program: generated code, perhaps. */
+/*
+ * Ask about memory without a file, or with one that is no program: generated code, perhaps. view:
+ * all zero if the program is gone.
+ */
 static int ask_jit_map(struct batch *batch, const struct process_view *view,
 		       struct sym_query *query)
 {
@@ -183,9 +193,9 @@ static int ask_jit_map(struct batch *batch, const struct process_view *view,
 		return -ENOMEM;
 	batch->jit_questions[batch->nr_jit_questions++] = (struct jit_question){
 		.query = query,
-		.task = view->process->task,
+		.task = view->process ? view->process->task : 0,
 		.remembered = view->remembered ? remembered__get(view->remembered) : NULL,
-		.ended = view->ended,
+		.ended = view->ended || !view->process,
 	};
 	return 0;
 }
@@ -373,22 +383,25 @@ static int ask_place(struct user_namer *namer, struct batch *batch, const struct
 	return err;
 }
 
-/* Open the JIT map of a process: as it is now if it can be, else as it was remembered. */
+/* Open the JIT map of a process: as it is now if it can be, else as it was. */
 static int open_jit_map(struct user_namer *namer, const struct jit_question *question)
 {
 	const struct process process = {.pid = question->query->pid, .task = question->task};
 	struct remembered *remembered = question->remembered;
+	CLEANUP_CLOSE int passed = -1;
 	int fd = -ENOENT;
 
 	if (!question->ended)
 		fd = supervisor__open_jit_map(&namer->supervisor, &process, -1);
-	if (!remembered)
-		return fd;
-	if (fd >= 0)
+	if (fd >= 0 && remembered)
 		remembered_list__renew_jit_map(&namer->remembered, remembered, fd);
-	else if (remembered->jit_fd >= 0)
+	if (fd < 0 && remembered && remembered->jit_fd >= 0)
 		fd = supervisor__open_jit_map(&namer->supervisor, &process, remembered->jit_fd);
-	return fd;
+	if (fd >= 0)
+		return fd;
+	passed = remembered_list__copy_map(&namer->remembered, process.pid,
+					   question->query->program);
+	return passed < 0 ? passed : supervisor__open_jit_map(&namer->supervisor, &process, passed);
 }
 
 static int compare_jit_questions(const void *a, const void *b)
@@ -436,7 +449,7 @@ static int batch__answer_by_jit_maps(struct user_namer *namer, struct batch *bat
 
 	for (size_t first = 0, end; first < batch->nr_jit_questions && !err; first = end) {
 		for (end = first + 1; end < batch->nr_jit_questions; end++)
-			if (questions[end].query->pid != questions[first].query->pid)
+			if (compare_programs(questions[end].query, questions[first].query))
 				break;
 		batch__pause(batch);
 		err = answer_by_jit_map(namer, batch, &questions[first], end - first);
@@ -477,6 +490,31 @@ static int ask_view(struct user_namer *namer, struct batch *batch, const struct 
 	return err;
 }
 
+/* The process as long as it runs the program that is asked for; else -ESRCH. */
+static int view_program(struct user_namer *namer, struct process_view *view,
+			const struct sym_query *query)
+{
+	int err = process_view__read(view, &namer->remembered, query->pid);
+
+	if (err || !query->program || view->process->program == query->program)
+		return err;
+	process_view__release(view, &namer->remembered);
+	*view = (struct process_view){0};
+	return -ESRCH;
+}
+
+/* It has ended, or called exec(): its JIT map may have been passed. */
+static int ask_gone_program(struct batch *batch, struct sym_query **queries, size_t nr)
+{
+	const struct process_view gone = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err && queries[i]->program; i++)
+		if (!queries[i]->in_file)
+			err = ask_jit_map(batch, &gone, queries[i]);
+	return err;
+}
+
 static int ask_process(struct user_namer *namer, struct batch *batch, struct sym_query **queries,
 		       size_t nr)
 {
@@ -484,10 +522,10 @@ static int ask_process(struct user_namer *namer, struct batch *batch, struct sym
 	int err;
 
 	batch__pause(batch);
-	err = process_view__read(&view, &namer->remembered, queries[0]->pid);
+	err = view_program(namer, &view, queries[0]);
 	if (err) {
 		(void)note_shortage(namer, err);
-		return err == -ENOMEM ? err : 0;
+		return err == -ENOMEM ? err : ask_gone_program(batch, queries, nr);
 	}
 	err = make_room(namer, batch);
 	if (!err)
@@ -507,7 +545,7 @@ static int answer_all(struct user_namer *namer, struct batch *batch, struct sym_
 		file_places__begin(namer->places);
 	for (size_t first = 0, end; first < nr && !err; first = end) {
 		for (end = first + 1; end < nr; end++)
-			if (sorted[end]->pid != sorted[first]->pid)
+			if (compare_programs(sorted[end], sorted[first]))
 				break;
 		err = ask_process(namer, batch, sorted + first, end - first);
 	}

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bpf/unwind_tables.h"
+#include "sym/child/proc_stat.h"
 #include "sym/child/reader_child.h"
 #include "sym/process/file_identity.h"
 #include "sym/process/mounts.h"
@@ -110,7 +111,8 @@ static struct child_fds child_fds(const struct unwind_identifier *identifier,
 static void pass(int fd, const struct unwind_mapped *mapped, pid_t pid,
 		 const struct unwind_keeper *keeper)
 {
-	const struct passed_file passed = {.device = mapped->device, .pid = pid};
+	const struct passed_file passed = {
+		.device = mapped->device, .inode = mapped->inode, .pid = pid};
 	struct statfs fs;
 
 	if (!keeper->socket || mapped->source != UNWIND_SOURCE_FILE ||
@@ -319,5 +321,65 @@ int unwind_reader__find(struct unwind_mapped *mapped, struct avoided_devices *av
 	if (err || answer.result)
 		return err ? err : answer.result < 0 ? answer.result : -EPROTO;
 	*mapped = answer.mapped;
+	return 0;
+}
+
+/* ---- JIT maps ---- */
+
+/* The child has nothing else. */
+#define MAP_KEEPER_FD 1
+
+struct map_answer {
+	int32_t result;
+	uint32_t reserved;
+	uint64_t inode;
+};
+
+static int pass_map(const struct unwind_generator *generator, uint64_t *inode)
+{
+	const struct process process = {.pid = generator->pid, .task = generator->pid};
+	CLEANUP_CLOSE int fd = process__open_jit_map(&process);
+	struct passed_file passed = {.pid = generator->pid, .program = generator->program};
+	struct proc_stat now;
+	struct statfs fs;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) || fstatfs(fd, &fs))
+		return -errno;
+	/* See pass(). */
+	if (fs.f_type == FUSE_SUPER_MAGIC)
+		return -ENOTSUP;
+	if (proc_stat__read(generator->pid, &now) || now.start_stack != generator->program)
+		return -ESRCH;
+	*inode = st.st_ino;
+	passed.device = st.st_dev;
+	return *inode == generator->inode ? 0 : passed_file__send(MAP_KEEPER_FD, &passed, fd);
+}
+
+static void send_map(const void *context)
+{
+	struct map_answer answer = {0};
+
+	answer.result = pass_map(context, &answer.inode);
+	reader_child__write(&answer, sizeof(answer));
+}
+
+int unwind_reader__start_map(struct reader_child *child, const struct unwind_generator *generator,
+			     const struct unwind_keeper *keeper)
+{
+	return reader_child__start(child, send_map, generator, &keeper->socket, 1);
+}
+
+int unwind_reader__finish_map(struct reader_child *child, struct unwind_generator *generator)
+{
+	struct map_answer answer;
+	int err = reader_child__read(child, &answer, sizeof(answer));
+
+	reader_child__stop(child);
+	if (err || answer.result)
+		return err ? err : answer.result < 0 ? answer.result : -EPROTO;
+	generator->inode = answer.inode;
 	return 0;
 }

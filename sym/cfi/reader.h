@@ -94,4 +94,25 @@ int unwind_reader__find(struct unwind_mapped *mapped, struct avoided_devices *av
 			const struct unwind_identifier *identifier,
 			const struct unwind_keeper *keeper);
 
+/* Whose JIT map is wanted; program as of struct passed_file. */
+struct unwind_generator {
+	pid_t pid;
+	uint64_t program;
+	uint64_t inode; /* of its map that has been passed; or 0 */
+};
+
+struct reader_child;
+
+/*
+ * Have a child look for the JIT map, and pass it if it is another one than before; the caller goes
+ * on. Returns 0 or a negative errno.
+ */
+int unwind_reader__start_map(struct reader_child *child, const struct unwind_generator *generator,
+			     const struct unwind_keeper *keeper);
+/*
+ * When the child has something to say: fill in inode, and end the child. Returns 0, -ENOENT if the
+ * program has no map, -ESRCH if it is gone, or another negative errno.
+ */
+int unwind_reader__finish_map(struct reader_child *child, struct unwind_generator *generator);
+
 #endif

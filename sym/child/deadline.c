@@ -53,10 +53,9 @@ void deadline__note_progress(struct deadline *deadline, const struct progress *s
 
 bool deadline__is_runnable(pid_t pid)
 {
-	uint64_t start_time;
-	char state;
+	struct proc_stat stat;
 
-	return proc_stat__read(pid, &state, &start_time) == 0 && state == 'R';
+	return proc_stat__read(pid, &stat) == 0 && stat.state == 'R';
 }
 
 /*

@@ -20,7 +20,7 @@ int proc_file__open(int at, const char *path, FILE **file)
 }
 
 /* A comm can hold anything: count the fields from behind its last ')'. */
-static int read_stat(int at, const char *path, char *state, uint64_t *start_time)
+int proc_stat__read_at(int at, const char *path, struct proc_stat *stat)
 {
 	CLEANUP_FCLOSE FILE *file = NULL;
 	char line[1024];
@@ -35,21 +35,16 @@ static int read_stat(int at, const char *path, char *state, uint64_t *start_time
 	rest = strrchr(line, ')');
 	if (!rest || sscanf(rest,
 			    ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-			    "%*d %*d %*d %" SCNu64,
-			    state, start_time) != 2)
+			    "%*d %*d %*d %" SCNu64 " %*u %*d %*u %*u %*u %" SCNu64,
+			    &stat->state, &stat->start_time, &stat->start_stack) != 3)
 		return -ESRCH;
 	return 0;
 }
 
-int proc_stat__read(pid_t pid, char *state, uint64_t *start_time)
+int proc_stat__read(pid_t pid, struct proc_stat *stat)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	return read_stat(AT_FDCWD, path, state, start_time);
-}
-
-int proc_stat__read_at(int at, char *state, uint64_t *start_time)
-{
-	return read_stat(at, "stat", state, start_time);
+	return proc_stat__read_at(AT_FDCWD, path, stat);
 }

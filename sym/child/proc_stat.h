@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that /proc has of each process, and when a process began. */
+/* Files that /proc has of each process. */
 #ifndef TRACEKIT_SYM_CHILD_PROC_STAT_H
 #define TRACEKIT_SYM_CHILD_PROC_STAT_H
 
@@ -13,14 +13,17 @@
  */
 int proc_file__open(int at, const char *path, FILE **file);
 
-/*
- * Fields 3 and 22 of /proc/PID/stat: the state, a letter as in proc(5), and the
- * time at which the process began, in clock ticks since boot. Returns 0, -ESRCH
- * or another negative errno.
- */
-int proc_stat__read(pid_t pid, char *state, uint64_t *start_time);
+/* From /proc/PID/stat; see proc(5). */
+struct proc_stat {
+	char state;	      /* a letter; field 3 */
+	uint64_t start_time;  /* when the process began, in clock ticks since boot; field 22 */
+	uint64_t start_stack; /* another one after exec(); field 28. 0: we may not know */
+};
 
-/* The same of the file stat in at, the directory of a process. */
-int proc_stat__read_at(int at, char *state, uint64_t *start_time);
+/* Returns 0, -ESRCH or another negative errno. */
+int proc_stat__read(pid_t pid, struct proc_stat *stat);
+
+/* The same of such a file, by its path from the directory at. */
+int proc_stat__read_at(int at, const char *path, struct proc_stat *stat);
 
 #endif

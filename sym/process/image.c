@@ -50,6 +50,7 @@ struct image *image__copy(const struct sym_image *original, uint64_t version, si
 					       .offset = from[i].offset,
 					       .device = from[i].device,
 					       .inode = from[i].inode,
+					       .modified = from[i].modified,
 					       .path = paths};
 		paths = stpcpy(paths, path_of(&from[i])) + 1;
 	}
@@ -74,7 +75,8 @@ bool image__is_copy(const struct image *image, const struct sym_image *original)
 
 		if (mapping->start != of[i].start || mapping->end != of[i].end ||
 		    mapping->offset != of[i].offset || mapping->device != of[i].device ||
-		    mapping->inode != of[i].inode || strcmp(mapping->path, path_of(&of[i])))
+		    mapping->inode != of[i].inode || mapping->modified != of[i].modified ||
+		    strcmp(mapping->path, path_of(&of[i])))
 			return false;
 	}
 	return true;

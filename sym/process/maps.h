@@ -15,8 +15,9 @@ struct mapping {
 	uint64_t start, end; /* addresses; end is behind the last byte */
 	uint64_t offset;     /* of start in the file */
 	dev_t device;
-	ino_t inode;	  /* 0: no file */
-	const char *path; /* as the kernel prints it, "[vdso]" and " (deleted)" included; or "" */
+	ino_t inode;	   /* 0: no file */
+	uint64_t modified; /* as of struct sym_mapping */
+	const char *path;  /* as the kernel prints it, "[vdso]" and " (deleted)" included; or "" */
 };
 
 struct mapping_list {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Files that one process has opened, on their way to another that keeps them: what walks of stacks
- * came to has its names when the processes that had it, and perhaps the file, are gone.
+ * came to has its names when the processes that had it, and perhaps the file, are gone. So have
+ * programs that generated code, by their JIT maps.
  */
 #ifndef TRACEKIT_SYM_PROCESS_PASSED_FILE_H
 #define TRACEKIT_SYM_PROCESS_PASSED_FILE_H
@@ -10,9 +11,11 @@
 #include <sys/types.h>
 
 struct passed_file {
-	dev_t device; /* as the kernel shows it where the file is mapped */
-	pid_t pid;    /* of a process that has it mapped */
+	dev_t device; /* as the kernel shows both where the file is mapped */
+	ino_t inode;
+	pid_t pid; /* of a process that has it mapped */
 	uint32_t reserved;
+	uint64_t program; /* of struct sym_query, if it is the JIT map of that; or 0 */
 };
 
 /* Both ends of a way for files, the first to send; close-on-exec. Returns 0 or a negative errno. */

@@ -58,6 +58,21 @@ static int read_other_tasks(int directory, struct process *process)
 	return err;
 }
 
+/* Of a thread that has not ended. */
+static int read_program(int directory, struct process *process)
+{
+	struct proc_stat stat;
+	char path[64] = "stat";
+	int err;
+
+	if (process->task != process->pid)
+		snprintf(path, sizeof(path), "task/%d/stat", process->task);
+	err = proc_stat__read_at(directory, path, &stat);
+	if (!err)
+		process->program = stat.start_stack;
+	return err;
+}
+
 /*
  * Files opened from the directory of a process are of that process, whatever becomes of its PID.
  * The mappings go when it ends, and come first.
@@ -66,20 +81,27 @@ int process__read(struct process *process, pid_t pid)
 {
 	CLEANUP(process__release) struct process found = {.pid = pid, .task = pid};
 	CLEANUP_CLOSE int directory = -1;
-	char path[64], state;
+	struct proc_stat before;
+	char path[64];
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	err = read_maps(directory, "maps", &found.mappings);
+	err = proc_stat__read_at(directory, "stat", &before);
+	if (!err)
+		err = read_maps(directory, "maps", &found.mappings);
 	if (err == -ESRCH)
 		err = read_other_tasks(directory, &found);
 	if (!err)
-		err = proc_stat__read_at(directory, &state, &found.start_time);
+		err = read_program(directory, &found);
+	/* It has called exec() meanwhile. */
+	if (!err && before.start_stack && found.program != before.start_stack)
+		err = -ESRCH;
 	if (err)
 		return err;
+	found.start_time = before.start_time;
 	*process = found;
 	found.mappings = (struct mapping_list){0};
 	return 0;

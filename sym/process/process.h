@@ -16,6 +16,7 @@ struct process {
 	 */
 	pid_t task;
 	uint64_t start_time; /* clock ticks since boot: with it a PID means one process for good */
+	uint64_t program;    /* another one after exec(), as struct sym_query has it */
 	struct mapping_list mappings;
 };
 

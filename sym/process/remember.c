@@ -14,11 +14,10 @@
 /* Whether the PID of a remembered process belongs to another one by now. */
 static bool is_replaced(const struct remembered *known)
 {
-	uint64_t start_time;
-	char state;
+	struct proc_stat stat;
 
-	return !proc_stat__read(known->process.pid, &state, &start_time) &&
-	       (!known->process.task || start_time != known->process.start_time);
+	return !proc_stat__read(known->process.pid, &stat) &&
+	       (!known->process.task || stat.start_time != known->process.start_time);
 }
 
 /* Whether there is nothing to be done for it. */

@@ -16,7 +16,8 @@
 struct held_file {
 	struct file_identity identity;
 	int fd;
-	dev_t device; /* as its mappings show it */
+	dev_t device; /* as its mappings show both */
+	ino_t inode;
 	unsigned int users;
 	uint64_t passed; /* it has a user more, since it was passed: the larger, the later; or 0 */
 };
@@ -49,10 +50,21 @@ static struct held_file *find_held(const struct remembered_list *list,
 }
 
 /*
- * The file of a mapping, if it is held and nobody has written to it: nothing of the
- * process needs to be opened then, so that it may end meanwhile. As long as a file is
- * open its inode is no other file's. (Where mappings show another device than stat,
- * as on btrfs, none is found: there the inode would not be enough.)
+ * What mappings show, and as long as a file is open its inode, is no other file's; but on btrfs two
+ * files can be shown alike, by another device than stat() has. Then the time has to tell them
+ * apart.
+ */
+static bool is_shown_by(const struct held_file *file, const struct mapping *mapping)
+{
+	if (file->device != mapping->device || file->inode != mapping->inode)
+		return false;
+	return mapping->modified ? file_time(&file->identity.modified) == mapping->modified :
+				   file->device == file->identity.device;
+}
+
+/*
+ * The file of a mapping, if it is held and nobody has written to it: nothing of the process needs
+ * to be opened then, so that it may end meanwhile. To delete it changes no content.
  */
 static struct held_file *find_mapped(const struct remembered_list *list, pid_t pid,
 				     const struct mapping *mapping)
@@ -62,19 +74,18 @@ static struct held_file *find_mapped(const struct remembered_list *list, pid_t p
 	for (size_t i = 0; i < list->nr_files; i++) {
 		struct held_file *file = list->files[i];
 
-		if (file->identity.device != mapping->device ||
-		    file->identity.inode != mapping->inode)
+		if (!is_shown_by(file, mapping))
 			continue;
 		supervisor__touch(list->supervisor, pid, mapping->device, false);
 		if (!file_identity__read(&now, file->fd) &&
-		    file_identity__equal(&now, &file->identity))
+		    file_identity__same_content(&now, &file->identity))
 			return file;
 	}
 	return NULL;
 }
 
 static struct held_file *hold_new(struct remembered_list *list, int owned_fd,
-				  const struct file_identity *identity, dev_t device)
+				  const struct file_identity *identity, dev_t device, ino_t inode)
 {
 	CLEANUP_CLOSE int fd = owned_fd;
 	struct held_file *file;
@@ -87,13 +98,33 @@ static struct held_file *hold_new(struct remembered_list *list, int owned_fd,
 	file->identity = *identity;
 	file->fd = TAKE_FD(fd);
 	file->device = device;
+	file->inode = inode;
 	list->files[list->nr_files++] = file;
 	return file;
 }
 
 static bool drop_one(struct remembered_list *list);
 
-/* The file that was passed first, of those that no process has; false if there is none. */
+static void drop_map(struct remembered_list *list, size_t index)
+{
+	supervisor__touch(list->supervisor, list->maps[index].pid, 0, true);
+	close(list->maps[index].fd);
+	list->nr_maps--;
+	list->nr_jit_maps--;
+	memmove(&list->maps[index], &list->maps[index + 1],
+		(list->nr_maps - index) * sizeof(*list->maps));
+}
+
+static size_t find_map(const struct remembered_list *list, pid_t pid, uint64_t program)
+{
+	size_t i = 0;
+
+	while (i < list->nr_maps && (list->maps[i].pid != pid || list->maps[i].program != program))
+		i++;
+	return i;
+}
+
+/* The file that was passed first, of those that no process has, or map; false: there is none. */
 static bool drop_passed(struct remembered_list *list)
 {
 	struct held_file *first = NULL;
@@ -106,7 +137,11 @@ static bool drop_passed(struct remembered_list *list)
 	}
 	if (first)
 		let_go(list, 0, first);
-	return first;
+	else if (list->nr_maps)
+		drop_map(list, 0);
+	else
+		return false;
+	return true;
 }
 
 /*
@@ -123,7 +158,9 @@ static bool make_room(struct remembered_list *list)
 	return true;
 }
 
-static struct held_file *hold_opened(struct remembered_list *list, int owned_fd, dev_t device)
+/* device, inode: as its mappings show them. */
+static struct held_file *hold_opened(struct remembered_list *list, int owned_fd, dev_t device,
+				     ino_t inode)
 {
 	CLEANUP_CLOSE int fd = owned_fd;
 	struct file_identity identity = {0};
@@ -134,15 +171,43 @@ static struct held_file *hold_opened(struct remembered_list *list, int owned_fd,
 	file = find_held(list, &identity);
 	if (file || !make_room(list))
 		return file;
-	return hold_new(list, TAKE_FD(fd), &identity, device);
+	return hold_new(list, TAKE_FD(fd), &identity, device, inode);
+}
+
+/* It takes the place of the one that its program had before. */
+static void hold_map(struct remembered_list *list, const struct passed_file *passed, int owned_fd)
+{
+	CLEANUP_CLOSE int fd = owned_fd;
+	size_t before = find_map(list, passed->pid, passed->program);
+
+	if (before < list->nr_maps)
+		drop_map(list, before);
+	if (list->nr_maps == PASSED_MAPS_MAX)
+		drop_map(list, 0);
+	if (!make_room(list))
+		return;
+	list->maps[list->nr_maps++] = (struct held_map){
+		.pid = passed->pid, .program = passed->program, .fd = TAKE_FD(fd)};
+	list->nr_jit_maps++;
+}
+
+int remembered_list__copy_map(const struct remembered_list *list, pid_t pid, uint64_t program)
+{
+	size_t i = find_map(list, pid, program);
+
+	return program && i < list->nr_maps ? descriptor__copy(list->maps[i].fd) : -ENOENT;
 }
 
 void remembered_list__pass(struct remembered_list *list, const struct passed_file *passed, int fd)
 {
 	struct held_file *file;
 
+	if (passed->program) {
+		hold_map(list, passed, fd);
+		return;
+	}
 	supervisor__touch(list->supervisor, passed->pid, passed->device, false);
-	file = hold_opened(list, fd, passed->device);
+	file = hold_opened(list, fd, passed->device, passed->inode);
 	if (!file || file->passed)
 		return;
 	file->passed = ++list->uses;
@@ -174,7 +239,7 @@ static struct held_file *hold(struct remembered_list *list, const struct remembe
 		file = find_mapped(list, process->pid, mapping);
 	if (!file && !list->full) {
 		fd = supervisor__open_file(list->supervisor, process, mapping);
-		file = fd < 0 ? NULL : hold_opened(list, fd, mapping->device);
+		file = fd < 0 ? NULL : hold_opened(list, fd, mapping->device, mapping->inode);
 	}
 	if (file)
 		file->users++;
@@ -386,6 +451,7 @@ int remembered_list__renew(struct remembered_list *list, struct remembered *reme
 
 	if (same_mappings(&old.process.mappings, &current->mappings)) {
 		remembered->process.task = current->task;
+		remembered->process.program = current->program;
 		process__release(current);
 		return 0;
 	}

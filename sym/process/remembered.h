@@ -24,7 +24,16 @@
 
 struct passed_file;
 
+/* JIT maps that were passed; the one that was passed first goes when there are more. */
+#define PASSED_MAPS_MAX 256
+
 struct held_file; /* open, for all mappings that it is behind */
+
+struct held_map {
+	pid_t pid;
+	uint64_t program; /* as of struct sym_query */
+	int fd;
+};
 
 struct remembered {
 	struct process process;	  /* without a task: it was never read, but stands in for one */
@@ -47,17 +56,25 @@ struct remembered_list {
 	size_t bytes; /* of all items */
 	struct held_file **files;
 	size_t nr_files, files_capacity;
-	size_t nr_jit_maps;
+	size_t nr_jit_maps;		       /* with those of maps */
+	struct held_map maps[PASSED_MAPS_MAX]; /* that were passed, the first one first */
+	size_t nr_maps;
 	size_t files_max; /* files and JIT maps together */
 	bool full;	  /* there was no room for a file of the process at hand */
 	uint64_t uses;
 };
 
 /*
- * Hold a file that whatever has it mapped may be named by. Takes over its descriptor. Those that
- * came first go when others need the room.
+ * Hold a file that whatever has it mapped, or generated code, may be named by. Takes over its
+ * descriptor. Those that came first go when others need the room.
  */
 void remembered_list__pass(struct remembered_list *list, const struct passed_file *file, int fd);
+
+/*
+ * A descriptor of the caller's own for the JIT map of a program that was passed, or a negative
+ * errno.
+ */
+int remembered_list__copy_map(const struct remembered_list *list, pid_t pid, uint64_t program);
 
 /* The process that was remembered under pid, now used, or NULL; valid until the next call. */
 struct remembered *remembered_list__find(struct remembered_list *list, pid_t pid);

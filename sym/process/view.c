@@ -52,13 +52,12 @@ int process_view__read(struct process_view *view, struct remembered_list *list, 
 pid_t process_view__root_task(const struct process_view *view)
 {
 	const struct remembered *remembered = view->remembered;
-	uint64_t start_time;
-	char state;
+	struct proc_stat stat;
 
 	if (!view->ended)
 		return view->process->task;
-	if (!remembered->root_pid || proc_stat__read(remembered->root_pid, &state, &start_time) ||
-	    start_time != remembered->root_start)
+	if (!remembered->root_pid || proc_stat__read(remembered->root_pid, &stat) ||
+	    stat.start_time != remembered->root_start)
 		return 0;
 	return remembered->root_task;
 }

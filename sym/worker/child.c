@@ -210,6 +210,7 @@ static void take_mapping(struct incoming *incoming, const struct sent_mapping *s
 							      .offset = sent->offset,
 							      .device = sent->device,
 							      .inode = sent->inode,
+							      .modified = sent->modified,
 							      .path = path};
 }
 
@@ -269,6 +270,7 @@ static int answer_question(struct child *child)
 	for (size_t i = 0; i < child->nr; i++)
 		queries[i] = (struct sym_query){
 			.pid = child->questions[i].pid,
+			.program = child->questions[i].program,
 			.address = child->questions[i].address,
 			.return_address = child->questions[i].return_address,
 			.in_file = child->questions[i].in_file,

@@ -45,7 +45,7 @@ struct request {
 
 struct question {
 	uint64_t index; /* comes back with the answer */
-	uint64_t address;
+	uint64_t address, program;
 	pid_t pid;
 	bool return_address, in_file;
 	struct sym_file_id file;
@@ -60,6 +60,7 @@ struct sent_mapping {
 	uint64_t start, end, offset;
 	dev_t device;
 	ino_t inode;
+	uint64_t modified;
 	char path[PATH_MAX]; /* sent as far as to its NUL */
 };
 

@@ -53,6 +53,7 @@ size_t worker_question__fill(const struct worker_question *question, struct mess
 				.index = i,
 				.address = question->queries[i].address,
 				.pid = question->queries[i].pid,
+				.program = question->queries[i].program,
 				.return_address = question->queries[i].return_address,
 				.in_file = question->queries[i].in_file,
 				.file = question->queries[i].file,

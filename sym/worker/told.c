@@ -194,6 +194,7 @@ static void fill_mapping(const struct mapping *mapping, uint32_t index, struct m
 	sent->offset = mapping->offset;
 	sent->device = mapping->device;
 	sent->inode = mapping->inode;
+	sent->modified = mapping->modified;
 	strcpy(sent->path, mapping->path); /* image__copy() has looked at its length */
 }
 

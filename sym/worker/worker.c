@@ -421,6 +421,11 @@ static void send_soon(struct worker *worker, struct told *told)
 	worker->congested |= !told->request;
 }
 
+int worker__start(struct worker *worker)
+{
+	return worker->pid ? 0 : start_child(worker);
+}
+
 int worker__remember_soon(struct worker *worker, pid_t pid, const struct sym_image *image)
 {
 	struct told *told = told_list__add(&worker->told, pid, false, image);

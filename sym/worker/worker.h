@@ -32,6 +32,7 @@ int worker__new(struct worker **worker, const struct sym_settings *settings);
 void worker__free(struct worker *worker);
 
 /* As the functions of the symbolizer in sym/sym.h; names go into the arena. */
+int worker__start(struct worker *worker);
 int worker__remember(struct worker *worker, pid_t pid);
 int worker__remember_soon(struct worker *worker, pid_t pid, const struct sym_image *image);
 int worker__name(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names);

@@ -323,13 +323,15 @@ all_go() {
 }
 
 @test "who gets the PID of a process of ours is not left out" {
-	start_stackcount -f --stats "$CALLS:counted"
+	local asked=0
+	start_stackcount -f --stats -i 0.1 "$CALLS:counted"
 	# The one that loads tables, and the one that names addresses, which is started anew.
 	wait_for eval 'own=($(pgrep -P "$tracer")); [ "${#own[@]}" -ge 2 ]'
 	kill -KILL "${own[-1]}"
 	is_asked() {
-		# It is asked for what each program has mapped.
-		"$LIVES" once
+		# By the report.
+		"$CALLS" run names 10
+		asked=$((asked + 30))
 		! kill -0 "${own[-1]}" 2>/dev/null
 	}
 	wait_for is_asked
@@ -337,7 +339,7 @@ all_go() {
 	[ "$status" -ne 77 ] || skip "this kernel gives no PID that is asked for"
 	[ "$status" -eq 0 ]
 	stop_stackcount
-	[ "$(sum out)" -eq 30 ]
+	[ "$(sum out)" -eq $((asked + 30)) ]
 }
 
 @test "--comm: threads of that name, as they are called then" {

@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sym/child/proc_stat.h"
+#include "sym/process/passed_file.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
@@ -682,6 +684,88 @@ static void map_of_a_process_that_has_ended(void)
 	unmap_code(code);
 }
 
+static uint64_t program_of(pid_t pid)
+{
+	struct proc_stat stat = {0};
+
+	CHECK_INT(proc_stat__read(pid, &stat), 0);
+	return stat.start_stack;
+}
+
+static const char *ask_program(struct symbolizer *symbolizer, pid_t pid, uint64_t program,
+			       uint64_t address)
+{
+	struct sym_query query = {.pid = pid, .program = program, .address = address};
+
+	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
+	CHECK_INT(query.address, address);
+	return query.name;
+}
+
+/* A process is asked for what its program has, not for that of another one that it was. */
+static void programs_of_a_process(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = make_symbolizer();
+	CLEANUP_CLOSE int fd = create_jit_map(getpid());
+	uint64_t code = map_code(), program = program_of(getpid());
+	uint64_t function = address_of(plain_function);
+
+	CHECK(program != 0);
+	CHECK_STR(ask_program(symbolizer, getpid(), program, function), "plain_function");
+	CHECK_STR(ask_program(symbolizer, getpid(), program + 16, function), NULL);
+	if (fd >= 0 && code) {
+		dprintf(fd, "%" PRIx64 " 40 generated\n", code);
+		CHECK_STR(ask_program(symbolizer, getpid(), program, code), "generated");
+		CHECK_STR(ask_program(symbolizer, getpid(), program + 16, code), NULL);
+	}
+	unlink(jit_path);
+	unmap_code(code);
+}
+
+static void pass_map(int socket, pid_t pid, uint64_t program, const char *names)
+{
+	const struct passed_file passed = {.pid = pid, .program = program};
+	CLEANUP_CLOSE int fd = memfd_create("map", MFD_CLOEXEC);
+
+	CHECK(write(fd, names, strlen(names)) == (ssize_t)strlen(names));
+	CHECK_INT(passed_file__send(socket, &passed, fd), 0);
+}
+
+/* Of programs that are gone those maps have the names that were passed; the last of each. */
+static void passed_maps(void)
+{
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = NULL;
+	struct sym_settings settings = {0};
+	pid_t pid = start_child();
+	int sockets[2];
+
+	CHECK_INT(passed_files__open(sockets), 0);
+	settings.passed_files = sockets[1];
+	CHECK_INT(symbolizer__new(&symbolizer, &settings, NULL, NULL), 0);
+	CHECK_INT(symbolizer__start(symbolizer), 0);
+	end_child(pid);
+	pass_map(sockets[0], pid, 16, "1000 40 earlier\n");
+	pass_map(sockets[0], pid, 32, "1000 40 other_program\n");
+	pass_map(sockets[0], pid, 16, "1000 40 first\n");
+	CHECK_STR(ask_program(symbolizer, pid, 16, 0x1000), "first");
+	CHECK_STR(ask_program(symbolizer, pid, 32, 0x1000), "other_program");
+	CHECK_STR(ask_program(symbolizer, pid, 48, 0x1000), NULL);
+	CHECK_STR(ask_program(symbolizer, pid, 0, 0x1000), NULL);
+	/* One of the programs that this process has been. */
+	pass_map(sockets[0], getpid(), 16, "1000 40 gone\n");
+	CHECK_STR(ask_program(symbolizer, getpid(), 16, 0x1000), "gone");
+	/* The first ones go when there are many. */
+	for (uint64_t i = 1; i <= 300; i++)
+		pass_map(sockets[0], pid, i << 8, "1000 40 one_of_many\n");
+	CHECK_STR(ask_program(symbolizer, pid, 300 << 8, 0x1000), "one_of_many");
+	CHECK_STR(ask_program(symbolizer, pid, 100 << 8, 0x1000), "one_of_many");
+	CHECK_STR(ask_program(symbolizer, pid, 16, 0x1000), NULL);
+	close(sockets[0]);
+	close(sockets[1]);
+}
+
 /* Other things in place of this process's map are neither used nor waited for. */
 static void check_unused_map(uint64_t code)
 {
@@ -1067,6 +1151,8 @@ static const struct tap_test tests[] = {
 	{"each process has a map of its own", maps_of_two_processes},
 	{"the map of a process that was remembered is read when it has ended",
 	 map_of_a_process_that_has_ended},
+	{"a process is asked as long as it runs the program", programs_of_a_process},
+	{"programs that are gone have names by maps that were passed", passed_maps},
 	{"a map that is a FIFO is not waited for", map_that_is_a_fifo},
 	{"a map that is a folder is none", map_that_is_a_folder},
 	{"a map that is a symbolic link is not used", map_that_is_a_symbolic_link},

@@ -203,13 +203,11 @@ static void buffers_of_any_size(void)
 
 /* Answers for these frames, in the order of frame_names: the kernel's first. */
 static struct frame_place places[] = {
-	{KERNEL(0x10), 0, false, 0, 0}, {KERNEL(0x20), 0, true, 0, 0},
-	{KERNEL(0x30), 0, true, 0, 0},	{0x1000, 42, false, 0, 0},
-	{0x1000, 42, true, 0, 0},	{0x2000, 42, true, 0, 0},
-	{0x3000, 42, true, 0, 0},	{0x4000, 42, true, 0, 0},
-	{0x5000, 42, true, 0, 0},	{0x6000, 42, true, 0, 0},
-	{0x7000, 42, false, 0, 0},	{0x8000, 42, false, 0, 0},
-	{0x1000, 43, false, 0, 0},
+	{KERNEL(0x10), 0, false, 0}, {KERNEL(0x20), 0, true, 0}, {KERNEL(0x30), 0, true, 0},
+	{0x1000, 42, false, 0},	     {0x1000, 42, true, 0},	 {0x2000, 42, true, 0},
+	{0x3000, 42, true, 0},	     {0x4000, 42, true, 0},	 {0x5000, 42, true, 0},
+	{0x6000, 42, true, 0},	     {0x7000, 42, false, 0},	 {0x8000, 42, false, 0},
+	{0x1000, 43, false, 0},
 };
 static const struct sym_inlined inlined[] = {
 	{.name = "a;b", .source = {.file = "/src/a;b\x1b.h", .line = 3}},

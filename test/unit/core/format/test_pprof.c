@@ -23,11 +23,10 @@ typedef Perftools__Profiles__Profile Profile;
 #define KERNEL(n) (0xffffffff81000000 + (n))
 
 static struct frame_place places[] = {
-	{KERNEL(0x10), 0, false, 0, 0},	   {KERNEL(0x2020), 0, true, 0, 0},
-	{KERNEL(0x900000), 0, true, 0, 0}, {0x1000, 42, false, 0, 0},
-	{0x2000, 42, true, 0, 0},	   {0x3000, 42, true, 0, 0},
-	{0x7f0000, 42, true, 0, 0},	   {0x5000, 43, true, 0, 0},
-	{0x6000, 43, false, 0, 0},	   {0x7000, 43, true, 0, 0},
+	{KERNEL(0x10), 0, false, 0}, {KERNEL(0x2020), 0, true, 0}, {KERNEL(0x900000), 0, true, 0},
+	{0x1000, 42, false, 0},	     {0x2000, 42, true, 0},	   {0x3000, 42, true, 0},
+	{0x7f0000, 42, true, 0},     {0x5000, 43, true, 0},	   {0x6000, 43, false, 0},
+	{0x7000, 43, true, 0},
 };
 static const struct sym_inlined inlined[] = {
 	{.name = "in\xff;ner\n", .source = {.file = "/src/a\x1b.h", .line = 3}},

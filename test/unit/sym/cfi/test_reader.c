@@ -24,6 +24,7 @@
 #include "sym/cfi/rules.h"
 #include "sym/cfi/table.h"
 #include "sym/cfi/table_reader.h"
+#include "sym/child/proc_stat.h"
 #include "sym/child/reader_child.h"
 #include "sym/child/sandbox.h"
 #include "sym/elf/symbols.h"
@@ -196,6 +197,58 @@ static void files_are_passed(void)
 		      0);
 		CHECK_INT(times_passed(sockets[1], &own), !i);
 	}
+	close(sockets[0]);
+	close(sockets[1]);
+}
+
+/* Look for this program's map; it is passed if it is another one than before. */
+static int look_for_map(struct unwind_generator *generator, const int sockets[2], bool passed)
+{
+	const struct unwind_keeper keeper = {.socket = sockets[0]};
+	static struct reader_child child;
+	struct passed_file found;
+	int err;
+
+	CHECK_INT(unwind_reader__start_map(&child, generator, &keeper), 0);
+	err = unwind_reader__finish_map(&child, generator);
+	if (!CHECK_INT(passed_file__peek(sockets[1], &found), passed) || !passed)
+		return err;
+	CHECK_INT(found.pid, generator->pid);
+	CHECK_INT(found.program, generator->program);
+	passed_file__drop(sockets[1]);
+	return err;
+}
+
+static void maps_are_passed(void)
+{
+	struct unwind_generator generator = {.pid = getpid()}, other;
+	struct proc_stat now;
+	char path[64];
+	int sockets[2], fd;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	unlink(path);
+	CHECK_INT(proc_stat__read(getpid(), &now), 0);
+	CHECK_INT(passed_files__open(sockets), 0);
+	generator.program = now.start_stack;
+	CHECK_INT(look_for_map(&generator, sockets, false), -ENOENT);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		tap_skip("files cannot be made in /tmp");
+		return;
+	}
+	other = generator;
+	other.program++;
+	CHECK_INT(look_for_map(&other, sockets, false), -ESRCH);
+	CHECK_INT(look_for_map(&generator, sockets, true), 0);
+	CHECK(generator.inode != 0);
+	CHECK_INT(look_for_map(&generator, sockets, false), 0);
+	/* It is made anew, while the other one is still open. */
+	unlink(path);
+	close(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+	CHECK_INT(look_for_map(&generator, sockets, true), 0);
+	unlink(path);
+	close(fd);
 	close(sockets[0]);
 	close(sockets[1]);
 }
@@ -827,6 +880,7 @@ static const struct tap_test tests[] = {
 	{"a process that has ended has none", ended},
 	{"programs are passed to who keeps them, unless it has them", files_are_passed},
 	{"more than it takes are not waited for", too_many_files_are_passed},
+	{"so are the JIT maps of programs, whenever there is another one", maps_are_passed},
 	{"tables are those of the files", own_tables},
 	{"a process that has ended leaves a path", ended_with_a_path},
 	{"who takes a table can refuse it", refused_by_the_sink},

@@ -59,13 +59,13 @@ static void flood_of_images(void)
 /* Images are told apart by all that they have. */
 static void equal_images(void)
 {
-	struct sym_mapping mappings[] = {{0x1000, 0x2000, 0, 1, 2, "/a"},
-					 {0x3000, 0x4000, 0x3000, 1, 2, "/b"}};
+	struct sym_mapping mappings[] = {{0x1000, 0x2000, 0, 1, 2, 5, "/a"},
+					 {0x3000, 0x4000, 0x3000, 1, 2, 5, "/b"}};
 	const struct sym_mapping others[] = {
-		{0x1001, 0x2000, 0, 1, 2, "/a"}, {0x1000, 0x2001, 0, 1, 2, "/a"},
-		{0x1000, 0x2000, 1, 1, 2, "/a"}, {0x1000, 0x2000, 0, 2, 2, "/a"},
-		{0x1000, 0x2000, 0, 1, 3, "/a"}, {0x1000, 0x2000, 0, 1, 2, "/"},
-		{0x1000, 0x2000, 0, 1, 2, NULL}};
+		{0x1001, 0x2000, 0, 1, 2, 5, "/a"}, {0x1000, 0x2001, 0, 1, 2, 5, "/a"},
+		{0x1000, 0x2000, 1, 1, 2, 5, "/a"}, {0x1000, 0x2000, 0, 2, 2, 5, "/a"},
+		{0x1000, 0x2000, 0, 1, 3, 5, "/a"}, {0x1000, 0x2000, 0, 1, 2, 5, "/"},
+		{0x1000, 0x2000, 0, 1, 2, 5, NULL}, {0x1000, 0x2000, 0, 1, 2, 6, "/a"}};
 	struct sym_image original = {.parent = 7, .mappings = mappings, .nr = 2};
 	size_t bytes;
 	CLEANUP_FREE struct image *image = image__copy(&original, 3, &bytes);

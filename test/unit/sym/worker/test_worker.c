@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sym/process/file_identity.h"
 #include "sym/process/passed_file.h"
 #include "sym/process/process.h"
 #include "sym/process/remembered.h"
@@ -576,6 +577,7 @@ static void file_that_was_passed(void)
 	char path[] = "/tmp/test_worker.XXXXXX";
 	CLEANUP_CLOSE int fd = mkostemp(path, O_CLOEXEC);
 	struct sym_settings settings = {0};
+	enum { NOT_PASSED, PASSED, SHOWN_OTHERWISE, SHOWN_ALIKE, NR };
 	struct stat st;
 	int sockets[2];
 
@@ -586,23 +588,32 @@ static void file_that_was_passed(void)
 	unlink(path);
 	CHECK_INT(passed_files__open(sockets), 0);
 	settings.passed_files = sockets[1];
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < NR; i++) {
 		CLEANUP_SYMBOLIZER
 		struct symbolizer *symbolizer = NULL;
-		const struct passed_file passed = {.device = st.st_dev, .pid = 1};
-		const struct sym_mapping mapping = {.start = 0x10000,
-						    .end = 0x10000 + (uint64_t)st.st_size,
-						    .device = st.st_dev,
-						    .inode = st.st_ino,
-						    .path = path};
+		/* As some file systems show their files where they are mapped. */
+		bool as_it_is = i < SHOWN_OTHERWISE;
+		const struct passed_file passed = {.device = as_it_is ? st.st_dev : 77,
+						   .inode = as_it_is ? st.st_ino : 78,
+						   .pid = 1};
+		const struct sym_mapping mapping = {
+			.start = 0x10000,
+			.end = 0x10000 + (uint64_t)st.st_size,
+			.device = passed.device,
+			.inode = passed.inode,
+			.modified = as_it_is ? 0 : file_time(&st.st_mtim) + (i == SHOWN_ALIKE),
+			.path = path};
 		const struct sym_image image = {.whole = true, .mappings = &mapping, .nr = 1};
 		struct sym_query query = {.pid = -3, .address = 0x10000 + offset_in_file()};
 
-		CHECK_INT(symbolizer__new(&symbolizer, i ? &settings : &none, NULL, NULL), 0);
+		CHECK_INT(symbolizer__new(&symbolizer, i == NOT_PASSED ? &none : &settings, NULL,
+					  NULL),
+			  0);
 		CHECK_INT(passed_file__send(sockets[0], &passed, fd), 0);
 		CHECK_INT(symbolizer__remember_soon(symbolizer, -3, &image), 0);
 		CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
-		CHECK_STR(query.name, i ? "plain_function" : NULL);
+		CHECK_STR(query.name,
+			  i == PASSED || i == SHOWN_OTHERWISE ? "plain_function" : NULL);
 		CHECK_INT(symbolizer__unanswered(symbolizer), 0);
 	}
 	close(sockets[0]);
