@@ -122,8 +122,8 @@ static int read_segments(struct elf_symbols *elf, Elf *file)
 	return 0;
 }
 
-/* Use this table of symbols, if it is usable. */
-static void offer_table(struct elf_symbols *elf, Elf *file, const GElf_Shdr *shdr)
+/* Use this table of symbols, which is in that section, if it is usable. */
+static void offer_table(struct elf_symbols *elf, Elf *file, size_t section, const GElf_Shdr *shdr)
 {
 	size_t entry = elf->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	uint64_t entries = shdr->sh_size / entry;
@@ -138,7 +138,16 @@ static void offer_table(struct elf_symbols *elf, Elf *file, const GElf_Shdr *shd
 		.entries = entries < SYMBOLS_MAX ? entries : SYMBOLS_MAX,
 		.names_offset = names_shdr.sh_offset,
 		.names_size = names_shdr.sh_size,
+		.section = section,
 	};
+}
+
+/* .gnu.version, as the Linux Standard Base has it (Core, 10.7.2). */
+static void take_versions(struct elf_symbols *elf, const struct elf_section *section)
+{
+	for (size_t i = 0; i < elf->nr_tables; i++)
+		if (elf->tables[i].section == section->link)
+			elf->tables[i].versions_offset = section->offset;
 }
 
 static int read_sections(struct elf_symbols *elf, Elf *file)
@@ -170,8 +179,11 @@ static int read_sections(struct elf_symbols *elf, Elf *file)
 			.name = shdr.sh_name,
 		};
 		if (shdr.sh_type == SHT_SYMTAB || shdr.sh_type == SHT_DYNSYM)
-			offer_table(elf, file, &shdr);
+			offer_table(elf, file, i, &shdr);
 	}
+	for (size_t i = 0; i < nr; i++)
+		if (elf->sections[i].type == SHT_GNU_versym)
+			take_versions(elf, &elf->sections[i]);
 	return 0;
 }
 
@@ -286,22 +298,48 @@ const struct elf_section *elf_symbols__find_section(const struct elf_symbols *el
 	return NULL;
 }
 
-static uint8_t rank_of(unsigned int binding)
+/* Ranks of symbols. */
+enum {
+	RANK_LOCAL = 1,
+	RANK_HIDDEN, /* of a version that is not the default */
+	RANK_WEAK,
+	RANK_GLOBAL,
+};
+
+/* Of the number of a version. */
+#define VERSION_HIDDEN 0x8000
+
+static uint8_t rank_of(unsigned int binding, uint16_t version)
 {
 	switch (binding) {
 	case STB_GLOBAL:
 	case STB_GNU_UNIQUE:
-		return 3;
+		return version & VERSION_HIDDEN ? RANK_HIDDEN : RANK_GLOBAL;
 	case STB_WEAK:
-		return 2;
+		return version & VERSION_HIDDEN ? RANK_HIDDEN : RANK_WEAK;
 	default:
-		return 1;
+		return RANK_LOCAL;
 	}
 }
 
-/* Entry i of a block of the table; false if it is no defined function. */
-static bool decode_symbol(const struct elf_symbols *elf, const void *block, size_t i,
-			  struct elf_symbol *symbol)
+enum symbol_kind { SYMBOL_OTHER, SYMBOL_FUNCTION, SYMBOL_LABEL };
+
+static enum symbol_kind kind_of(const struct elf_symbols *elf, const struct elf_symbol *symbol,
+				unsigned int type)
+{
+	if (symbol->section == SHN_UNDEF || symbol->name == 0)
+		return SYMBOL_OTHER;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return SYMBOL_FUNCTION;
+	return type == STT_NOTYPE && symbol->section < elf->nr_sections &&
+			       elf->sections[symbol->section].flags & SHF_EXECINSTR ?
+		       SYMBOL_LABEL :
+		       SYMBOL_OTHER;
+}
+
+/* Entry i of a block of the table. */
+static enum symbol_kind decode_symbol(const struct elf_symbols *elf, const void *block, size_t i,
+				      uint16_t version, struct elf_symbol *symbol)
 {
 	unsigned char info;
 
@@ -324,56 +362,81 @@ static bool decode_symbol(const struct elf_symbols *elf, const void *block, size
 					      .name = sym.st_name,
 					      .section = sym.st_shndx};
 	}
-	symbol->rank = rank_of(ELF64_ST_BIND(info));
+	symbol->rank = rank_of(ELF64_ST_BIND(info), version);
 	symbol->indirect = ELF64_ST_TYPE(info) == STT_GNU_IFUNC;
-	return (ELF64_ST_TYPE(info) == STT_FUNC || symbol->indirect) &&
-	       symbol->section != SHN_UNDEF && symbol->name != 0;
+	return kind_of(elf, symbol, ELF64_ST_TYPE(info));
 }
 
-static int each_function_of(const struct elf_symbols *elf, uint8_t number, const struct work *work,
-			    elf_symbols_visit visit, void *context)
+#define SYMBOLS_AT_ONCE 512
+
+/* Numbers that cannot be read are 0. */
+static void read_versions(const struct elf_symbols *elf, const struct elf_symbols_table *table,
+			  uint64_t first, size_t nr, uint16_t versions[SYMBOLS_AT_ONCE])
+{
+	size_t got = 0;
+
+	if (table->versions_offset)
+		got = read_some(elf->fd, versions, nr * sizeof(*versions),
+				table->versions_offset + first * sizeof(*versions));
+	got /= sizeof(*versions);
+	memset(versions + got, 0, (nr - got) * sizeof(*versions));
+}
+
+/* label may be NULL. */
+static int each_symbol_of(const struct elf_symbols *elf, uint8_t number, const struct work *work,
+			  elf_symbols_visit function, elf_symbols_visit label, void *context)
 {
 	const struct elf_symbols_table *table = &elf->tables[number];
 	size_t entry = elf->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	char block[512 * sizeof(Elf64_Sym)];
-	uint64_t per_block = sizeof(block) / entry;
+	char block[SYMBOLS_AT_ONCE * sizeof(Elf64_Sym)];
+	uint16_t versions[SYMBOLS_AT_ONCE];
 	int err = 0;
 
 	for (uint64_t done = 0; done < table->entries && work__is_left(work) && !err;) {
 		uint64_t left = table->entries - done;
-		size_t nr = left < per_block ? left : per_block;
+		size_t nr = left < SYMBOLS_AT_ONCE ? left : SYMBOLS_AT_ONCE;
 
 		nr = read_some(elf->fd, block, nr * entry, table->offset + done * entry) / entry;
 		if (nr == 0)
 			break;
 		work__charge(work, nr);
+		read_versions(elf, table, done, nr, versions);
 		for (size_t i = 0; i < nr && !err; i++) {
 			struct elf_symbol symbol;
+			enum symbol_kind kind = decode_symbol(elf, block, i, versions[i], &symbol);
 
-			if (!decode_symbol(elf, block, i, &symbol))
-				continue;
 			symbol.table = number;
-			err = visit(context, &symbol);
+			if (kind == SYMBOL_FUNCTION)
+				err = function(context, &symbol);
+			else if (kind == SYMBOL_LABEL && label)
+				err = label(context, &symbol);
 		}
 		done += nr;
 	}
 	return err;
 }
 
-int elf_symbols__each_function(const struct elf_symbols *elf, const struct work *work,
-			       elf_symbols_visit visit, void *context)
+static int each_symbol(const struct elf_symbols *elf, const struct work *work,
+		       elf_symbols_visit function, elf_symbols_visit label, void *context)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < elf->nr_tables && !err; i++)
-		err = each_function_of(elf, (uint8_t)i, work, visit, context);
+		err = each_symbol_of(elf, (uint8_t)i, work, function, label, context);
 	return err;
+}
+
+int elf_symbols__each_function(const struct elf_symbols *elf, const struct work *work,
+			       elf_symbols_visit visit, void *context)
+{
+	return each_symbol(elf, work, visit, NULL, context);
 }
 
 /* The symbols for a lookup while the table passes by. */
 struct candidate {
 	struct elf_symbol covering; /* the best whose size covers the address; rank 0: none */
 	struct elf_symbol nearest;  /* the last one that starts at or before it, in any case */
+	struct elf_symbol label;    /* likewise, of those without a type */
 };
 
 struct pass {
@@ -415,7 +478,11 @@ static ssize_t read_name(const struct elf_symbols *elf, const struct elf_symbol 
 bool elf_symbols__is_better_name(const char *a, const char *b)
 {
 	size_t dashes_a = strspn(a, "_"), dashes_b = strspn(b, "_");
+	bool has_version_a = strchr(a, '@'), has_version_b = strchr(b, '@');
 
+	/* "cfree@GLIBC_2.2.5", in a table that is not for linking */
+	if (has_version_a != has_version_b)
+		return has_version_b;
 	if (dashes_a != dashes_b)
 		return dashes_a < dashes_b;
 	return strcmp(a, b) < 0;
@@ -472,21 +539,59 @@ static int offer_symbol(void *context, const struct elf_symbol *symbol)
 	return 0;
 }
 
-/* A symbol without a size names what follows it in its section, up to the next symbol. */
+/* Labels that tell code from data on some processors (ELF for the Arm 64-bit Architecture, 5.5). */
+static bool is_mapping_symbol(const struct elf_symbols *elf, const struct elf_symbol *symbol)
+{
+	char name[2];
+
+	return read_name(elf, symbol, name, sizeof(name)) == 1 && name[0] == '$';
+}
+
+static int offer_label(void *context, const struct elf_symbol *symbol)
+{
+	struct pass *pass = context;
+	size_t first =
+		array__lower_bound(pass->lookups, pass->nr, sizeof(*pass->lookups), symbol->start);
+
+	if (first == pass->nr || !better(pass, symbol, &pass->candidates[first].label))
+		return 0;
+	work__charge(&pass->work, NAME_COST);
+	if (!is_mapping_symbol(pass->elf, symbol))
+		pass->candidates[first].label = *symbol;
+	return 0;
+}
+
+static bool is_in_section_of(const struct pass *pass, const struct elf_symbol *symbol,
+			     uint64_t address)
+{
+	return symbol->section < pass->elf->nr_sections &&
+	       address - pass->elf->sections[symbol->section].address <
+		       pass->elf->sections[symbol->section].size;
+}
+
+/*
+ * A symbol without a size names what follows it in its section, up to the next symbol. So does a
+ * label, but not one within a function, as of loops in code that was written by hand.
+ */
 static void take_nearest(struct pass *pass)
 {
-	struct elf_symbol nearest = {0};
+	struct elf_symbol nearest = {0}, label = {0};
 
 	for (size_t i = 0; i < pass->nr; i++) {
 		struct candidate *candidate = &pass->candidates[i];
+		uint64_t address = pass->lookups[i].address;
 
 		if (candidate->nearest.rank && better(pass, &candidate->nearest, &nearest))
 			nearest = candidate->nearest;
-		if (candidate->covering.rank || !nearest.rank || nearest.size)
+		if (candidate->label.rank && better(pass, &candidate->label, &label))
+			label = candidate->label;
+		if (candidate->covering.rank)
 			continue;
-		if (nearest.section < pass->elf->nr_sections &&
-		    pass->lookups[i].address - pass->elf->sections[nearest.section].address <
-			    pass->elf->sections[nearest.section].size)
+		if (label.rank && is_in_section_of(pass, &label, address) &&
+		    (!nearest.rank ||
+		     (label.start > nearest.start && label.start - nearest.start >= nearest.size)))
+			candidate->covering = label;
+		else if (nearest.rank && !nearest.size && is_in_section_of(pass, &nearest, address))
 			candidate->covering = nearest;
 	}
 }
@@ -541,7 +646,7 @@ int elf_symbols__find(const struct elf_symbols *elf, struct elf_lookup *lookups,
 
 	if (!candidates)
 		return -ENOMEM;
-	elf_symbols__each_function(elf, &pass.work, offer_symbol, &pass);
+	each_symbol(elf, &pass.work, offer_symbol, offer_label, &pass);
 	take_nearest(&pass);
 	if (take_names(&pass, names))
 		return -ENOMEM;

@@ -35,6 +35,8 @@ struct elf_segment {
 struct elf_symbols_table {
 	uint64_t offset, entries;
 	uint64_t names_offset, names_size;
+	uint64_t versions_offset; /* of a 16-bit number for each entry; 0: there is none */
+	size_t section;		  /* its number */
 };
 
 /* The needed fields of a section header, as they stand in the file. */
@@ -49,7 +51,8 @@ struct elf_symbol {
 	uint64_t start, size;
 	uint32_t name; /* offset among the names of its table */
 	uint16_t section;
-	uint8_t rank; /* a global one above a weak above a local; 0: no symbol */
+	/* A global one above a weak, a version that only old programs use, a local; 0: no symbol */
+	uint8_t rank;
 	uint8_t table;
 	bool indirect; /* an IFUNC: start is its resolver */
 };
@@ -129,8 +132,10 @@ struct elf_lookup {
  * Find the functions that lookups, sorted by address, lie in. A symbol names
  * the addresses that its size covers; without a size, those up to the next
  * symbol or the end of its section. The innermost symbol is taken; if several
- * begin at one address, a global one before a weak before a local, then the one
- * with fewest leading underscores.
+ * begin at one address, a global one before a weak, before one of a version that
+ * no new program is linked with (free is cfree of long ago), before a local; then
+ * the one with fewest leading underscores. What no function covers, and a label
+ * without a type precedes, has the label's name, as in gdb.
  *
  * The work for one file is bounded, and *work bounds the work for many files
  * together: the work done is taken from it; at 0 nothing more is found.

@@ -273,7 +273,78 @@ static void only_defined_functions_count(void)
 	table[4].st_name = 0;
 	CHECK_STR(name_at(&image, TEXT), "local");
 	table[5].st_shndx = SHN_UNDEF;
+	table[2].st_shndx = SHN_UNDEF;
 	CHECK_STR(name_at(&image, TEXT), NULL);
+}
+
+#define LABEL ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE)
+
+/* Labels name what no function covers, but those within a function do not go on behind it. */
+static void labels_are_the_last_resort(void)
+{
+	const struct image_symbol symbols[] = {
+		{"loop", TEXT + 0x18, 0, LABEL, 0},
+		{"function", TEXT + 0x10, 0x10, LOCAL_FUNCTION, 0},
+		{"assembly", TEXT + 0x40, 0, LABEL, 0},
+		{"$x", TEXT + 0x48, 0, LABEL, 0},
+		{"$x", TEXT + 0x40, 0, LABEL, 0},
+		{"sized", TEXT + 0x80, 4, LABEL, 0},
+		{"open", TEXT + 0xc0, 0, GLOBAL_FUNCTION, 0},
+		{"inner", TEXT + 0xd0, 0, LABEL, 0},
+		{"data", TEXT + 0xe0, 0, LABEL, SHN_ABS},
+	};
+	CLEANUP_IMAGE
+	struct elf_image image = make_image(symbols, ARRAY_SIZE(symbols), false);
+
+	CHECK_STR(name_at(&image, TEXT), NULL);
+	CHECK_STR(name_at(&image, TEXT + 0x1c), "function");
+	CHECK_STR(name_at(&image, TEXT + 0x30), NULL);
+	CHECK_STR(name_at(&image, TEXT + 0x40), "assembly");
+	CHECK_STR(name_at(&image, TEXT + 0x7f), "assembly");
+	CHECK_STR(name_at(&image, TEXT + 0x90), "sized");
+	CHECK_STR(name_at(&image, TEXT + 0xc8), "open");
+	CHECK_STR(name_at(&image, TEXT + 0xe8), "inner");
+	CHECK_STR(name_at(&image, TEXT + IMAGE_TEXT_SIZE), NULL);
+}
+
+/* As of libc: cfree is free for programs that were linked long ago. */
+static void old_versions_are_for_old_programs(void)
+{
+	static const struct image_symbol symbols[] = {{"cfree", TEXT, 8, GLOBAL_FUNCTION, 0},
+						      {"free", TEXT, 8, GLOBAL_FUNCTION, 0},
+						      {"weak", TEXT + 8, 8, WEAK_FUNCTION, 0},
+						      {"old", TEXT + 8, 8, GLOBAL_FUNCTION, 0},
+						      {"alone", TEXT + 16, 8, GLOBAL_FUNCTION, 0}};
+	static const struct image_symbol suffixed[] = {
+		{"cfree@V_1", TEXT, 8, GLOBAL_FUNCTION, 0},
+		{"free", TEXT, 8, GLOBAL_FUNCTION, 0},
+	};
+	const uint16_t versions[] = {0, 0x8002, 2, 2, 0x8002, 0x8002};
+	const struct image_spec spec = {
+		.tables = {{SHT_DYNSYM, symbols, ARRAY_SIZE(symbols)}},
+		.notes = versions,
+		.notes_size = sizeof(versions),
+	};
+	CLEANUP_IMAGE
+	struct elf_image image = elf_image__make(&spec);
+	CLEANUP_IMAGE
+	struct elf_image other = make_image(suffixed, ARRAY_SIZE(suffixed), false);
+	size_t section = 0;
+
+	CHECK_STR(name_at(&image, TEXT), "cfree");
+	while (elf_image__shdr(&image, section)->sh_type != SHT_NOTE)
+		section++;
+	elf_image__shdr(&image, section)->sh_type = SHT_GNU_versym;
+	elf_image__shdr(&image, section)->sh_link = IMAGE_TABLE_SECTION(0);
+	CHECK_STR(name_at(&image, TEXT), "free");
+	CHECK_STR(name_at(&image, TEXT + 8), "weak");
+	CHECK_STR(name_at(&image, TEXT + 16), "alone");
+	/* Cut short: what is not there hides nothing. */
+	elf_image__shdr(&image, section)->sh_offset = image.size - 6;
+	CHECK(name_at(&image, TEXT) != NULL);
+	elf_image__shdr(&image, section)->sh_offset = UINT64_MAX - 1;
+	CHECK_STR(name_at(&image, TEXT), "cfree");
+	CHECK_STR(name_at(&other, TEXT), "free");
 }
 
 static const struct image_symbol full_symbols[] = {{"full", TEXT, 8, GLOBAL_FUNCTION, 0}};
@@ -630,6 +701,8 @@ static const struct tap_test tests[] = {
 	{"of nested and overlapping symbols the innermost wins", innermost_wins},
 	{"lookups in one call find what each would find alone", lookups_do_not_disturb_each_other},
 	{"only functions that are defined and have a name count", only_defined_functions_count},
+	{"labels are the last resort", labels_are_the_last_resort},
+	{"what old programs call a function comes last", old_versions_are_for_old_programs},
 	{".symtab and .dynsym both serve, in whichever order", both_tables_serve},
 	{".dynsym serves where there is no .symtab", dynsym_serves_alone},
 	{".dynsym serves where .symtab cannot be used, in whichever order",
