@@ -66,6 +66,29 @@ static int keep_path(struct mapping_list *list, struct mapping *mapping, size_t 
 	return mapping->path ? 0 : -ENOMEM;
 }
 
+static bool is_anonymous(const struct mapping *mapping)
+{
+	return !mapping->inode &&
+	       (!mapping->path[0] || !strncmp(mapping->path, "[anon:", strlen("[anon:")));
+}
+
+/*
+ * A program can copy its text to huge pages, as node does with --use-largepages: anonymous memory
+ * that exactly fills the hole between two parts of one file is the part that was there.
+ */
+static void fill_hole(struct mapping *hole, const struct mapping *before,
+		      const struct mapping *after)
+{
+	if (!is_anonymous(hole) || before->end != hole->start || hole->end != after->start ||
+	    !before->inode || before->inode != after->inode || before->device != after->device ||
+	    after->offset - before->offset != after->start - before->start)
+		return;
+	hole->offset = before->offset + (hole->start - before->start);
+	hole->device = before->device;
+	hole->inode = before->inode;
+	hole->path = before->path;
+}
+
 int mapping_list__read(struct mapping_list *list, FILE *file)
 {
 	CLEANUP(mapping_list__release) struct mapping_list found = {0};
@@ -90,6 +113,8 @@ int mapping_list__read(struct mapping_list *list, FILE *file)
 	/* The process has ended while it was read. */
 	if (length < 0 && ferror(file))
 		return -ESRCH;
+	for (size_t i = 1; i + 1 < found.nr; i++)
+		fill_hole(&found.mappings[i], &found.mappings[i - 1], &found.mappings[i + 1]);
 	*list = found;
 	found = (struct mapping_list){0};
 	return 0;

@@ -28,7 +28,8 @@ struct mapping_list {
 
 /*
  * Read a file of the format of /proc/PID/maps; what is not executable, and
- * lines that are no mapping, are left out. A process can have any number of
+ * lines that are no mapping, are left out. Text that was copied to huge pages is
+ * shown as what it was. A process can have any number of
  * mappings, with paths of any length: what is beyond fixed limits is left out,
  * too. Returns 0, -ENOMEM, or -ESRCH if the file could not be read to its end;
  * *list is untouched on failure.
