@@ -176,6 +176,26 @@ profile_script_hidden() {
 	mostly ';JS:[*~^+]?leaf [^;]* [0-9]+$' 80
 }
 
+@test "text that was copied to huge pages" {
+	command -v node >/dev/null || skip "no node"
+	local script='const text = JSON.stringify(Array.from({length: 2000}, (_, i) => ({a: i, b: "x" + i})));
+		for (;;) JSON.parse(text);'
+	start node --use-largepages=on -e "$script"
+	wait_for eval '[ "$(cpu_time "$pid")" -gt 50 ]'
+	awk '$2 ~ /x/ && !$6 && $1 ~ /00000-.*00000$/ { found = 1 } END { exit !found }' "/proc/$pid/maps" ||
+		skip "node has no text in huge pages here"
+	profile_started
+	mostly ';node::Start\(.*v8::internal::Json'
+}
+
+@test "free() is not called by the name that it had long ago" {
+	[ -x /usr/bin/python3 ] || skip "no python3"
+	start python3 -c 'while True: x = [bytearray(1000) for i in range(1000)]'
+	profile_started
+	grep -q ';free[; ]' out
+	refute grep -q cfree out
+}
+
 @test "Python" {
 	[ -x /usr/bin/python3 ] || skip "no python3"
 	local script='while True: sum(i * i for i in range(1000))'
