@@ -114,18 +114,29 @@ static void syscalls(void)
 
 /*
  * func_a and func_b, in turn: func_b twice as long as func_a. Both take so little time that no
- * timer can keep pace with them.
+ * timer can keep pace with them, and each step needs the result of the one before, in a register:
+ * what processors make of memory that is written again and again differs from call to call.
  */
+#define TAKE_STEPS(nr)                                                                             \
+	do {                                                                                       \
+		register uint64_t x = 88172645463325252;                                           \
+                                                                                                   \
+		for (register int i = 0; i < (nr); i++) {                                          \
+			x ^= x << 13;                                                              \
+			x ^= x >> 7;                                                               \
+			x ^= x << 17;                                                              \
+		}                                                                                  \
+		work += x != 0;                                                                    \
+	} while (0)
+
 static void func_a(void)
 {
-	for (int i = 0; i < 70; i++)
-		work++;
+	TAKE_STEPS(70);
 }
 
 static void func_b(void)
 {
-	for (int i = 0; i < 140; i++)
-		work++;
+	TAKE_STEPS(140);
 }
 
 static void func_ab(void)
