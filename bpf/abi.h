@@ -229,7 +229,8 @@ struct event_record {
 	__u32 tid;
 	__u32 epoch;
 	__u32 reserved;
-	__u64 cgroup; /* of version 2, by its ID, if trace_config asks for it; or 0 */
+	__u64 program; /* as in struct stack_key */
+	__u64 cgroup;  /* of version 2, by its ID, if trace_config asks for it; or 0 */
 	struct stack_id kernel;
 	struct stack_id user;
 	char comm[COMM_LEN];
@@ -475,7 +476,7 @@ _Static_assert(sizeof(struct stack_key) == 72, "no padding: every byte is compar
 _Static_assert(sizeof(struct base_key) == 16, "no padding: every byte is compared");
 _Static_assert(sizeof(struct stack_count) == 24, "no padding");
 _Static_assert(sizeof(struct off_thread) == 16 + 72 + 24, "no padding");
-_Static_assert(sizeof(struct event_record) == 96, "no padding");
+_Static_assert(sizeof(struct event_record) == 104, "no padding");
 _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
 _Static_assert(sizeof(struct mapping_layout) == 120, "no padding");

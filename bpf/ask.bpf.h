@@ -115,7 +115,7 @@ __noinline int ask_for_map(__u32 number)
 
 	if (!scratch || !config.number_files)
 		return 0;
-	if (!ask__is_due((__u32)(scratch->key.program >> 4) * 31 + scratch->walk.tgid,
+	if (!ask__is_due((__u32)(scratch->walk.program >> 4) * 31 + scratch->walk.tgid,
 			 ASK_FOR_MAP_AGAIN))
 		return 0;
 	request = bpf_ringbuf_reserve(&unwind_requests, sizeof(*request), 0);
@@ -123,7 +123,7 @@ __noinline int ask_for_map(__u32 number)
 		return 0;
 	request->tgid = scratch->walk.tgid;
 	request->module = UNWIND_NO_MODULE;
-	request->program = scratch->key.program;
+	request->program = scratch->walk.program;
 	request->unheard = request->nr_names = 0;
 	bpf_ringbuf_submit(request, 0);
 	return 0;

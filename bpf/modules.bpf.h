@@ -39,6 +39,22 @@ static __always_inline bool modules__are_same(struct walk *walk, __u64 mm)
 	       ++walk->nr_walks < WALKS_MOST;
 }
 
+/* True if user space has forgotten bases since the last walk: they are noted again. */
+static __always_inline bool modules__have_forgotten_bases(struct walk *walk)
+{
+	const struct unwind_numbers *numbers;
+	__u32 key = 0;
+	__u64 before = walk->bases_version;
+
+	if (!config.tell_bases)
+		return false;
+	numbers = bpf_map_lookup_elem(&unwind_numbers, &key);
+	if (!numbers)
+		return false;
+	walk->bases_version = READ_ONCE(numbers->bases_version);
+	return walk->bases_version != before;
+}
+
 /*
  * Begin in the mappings of the running process; a global function, as those of scratch.bpf.h. These
  * are verified also where nobody calls them: what not all kernels allow stands behind a setting.
@@ -55,7 +71,7 @@ __noinline int begin_in_mappings(__u32 number)
 	walk = &scratch->walk;
 	scratch->search.sb = 0;
 	walk->now = unwind_age(bpf_ktime_get_ns());
-	if (modules__are_same(walk, mm))
+	if (modules__are_same(walk, mm) && !modules__have_forgotten_bases(walk))
 		return 0;
 	walk->mm = mm;
 	walk->root = mapping__root(mm);
@@ -189,15 +205,30 @@ static __always_inline enum unwind_end modules__end(enum mapping_outcome outcome
 	}
 }
 
-static __noinline void modules__note_base(const struct scratch *scratch)
+/* Note where the program has its module, if that is not known; as number_file(). */
+__noinline int note_base(__u32 slot)
 {
-	const struct unwind_mapping *mapping = &scratch->walk.mapping;
-	struct base_key key = {.program = scratch->key.program,
-			       .tgid = scratch->key.tgid,
-			       .module = mapping->module};
+	struct scratch *scratch = scratch__find(slot);
+	struct unwind_numbers *numbers;
+	struct base_key key = {0};
+	const __u64 *known;
+	__u32 first = 0;
 
+	if (!scratch || !config.tell_bases)
+		return 0;
+	key.program = scratch->walk.program;
+	key.tgid = scratch->walk.tgid;
+	key.module = scratch->walk.mapping.module;
+	known = bpf_map_lookup_elem(&unwind_bases, &key);
+	if (known && *known == scratch->walk.mapping.base)
+		return 0;
 	/* Without room the address is not shown. */
-	(void)map_update(&unwind_bases, &key, &mapping->base, BPF_ANY);
+	if (map_update(&unwind_bases, &key, &scratch->walk.mapping.base, BPF_ANY) || known)
+		return 0;
+	numbers = bpf_map_lookup_elem(&unwind_numbers, &first);
+	if (numbers)
+		__sync_fetch_and_add(&numbers->nr_bases, 1);
+	return 0;
 }
 
 /* Set walk->mapping. */
@@ -229,7 +260,7 @@ static __always_inline enum unwind_end modules__look_up(struct walk *walk, __u64
 	if (walk->mapping.module == UNWIND_NO_MODULE && config.number_files)
 		ask_for_map(walk->number);
 	if (config.tell_bases && walk->mapping.module < UNWIND_MODULES)
-		modules__note_base(scratch);
+		note_base(walk->number);
 	/* Whoever asks has to say which file it is. */
 	if (!walk->mapping.unheard)
 		walk->recent[walk->nr_recent++ % RECENT_MAPPINGS] = walk->mapping;

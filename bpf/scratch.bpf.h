@@ -71,7 +71,9 @@ struct walk {
 	/* Mappings that this walk or earlier ones have been in. */
 	struct unwind_mapping recent[RECENT_MAPPINGS];
 	__u64 nr_recent;
-	__u64 now; /* when it began, by unwind_age() */
+	__u64 now;	     /* when it began, by unwind_age() */
+	__u64 program;	     /* of the process, as in struct stack_key */
+	__u64 bases_version; /* of struct unwind_numbers */
 	/* The last mapping that an address was in; it ends at 0 if there is none. */
 	struct unwind_mapping mapping;
 	struct unwind_module module;

@@ -142,7 +142,7 @@ static __always_inline struct scratch *claim_key(__u32 in_epoch, __u32 tgid)
 		scratch->first.cgroup = bpf_get_current_cgroup_id();
 	if (config.key_by_process) {
 		scratch->key.tgid = tgid;
-		scratch->key.program = current_program();
+		scratch->key.program = scratch->walk.program = current_program();
 		bpf_get_current_comm(scratch->key.comm, sizeof(scratch->key.comm));
 	}
 	return scratch;

@@ -151,6 +151,7 @@ static __always_inline enum event_counter send_event(void *ctx, enum user_walk u
 	event->epoch = in_epoch;
 	event->tgid = tgid;
 	event->tid = tid;
+	event->program = scratch->walk.program = current_program();
 	event->cpu = bpf_get_smp_processor_id();
 	if (config.tell_cgroups)
 		event->cgroup = bpf_get_current_cgroup_id();

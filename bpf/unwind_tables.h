@@ -56,8 +56,10 @@ static inline int unwind_number__is_unheard(__u32 number)
 #define UNWIND_NUMBERS_FIRST 8192
 
 struct unwind_numbers {
-	__u32 next;  /* may be taken */
-	__u32 since; /* the begin of the trace, by unwind_age() */
+	__u32 next;	     /* may be taken */
+	__u32 since;	     /* the begin of the trace, by unwind_age() */
+	__u32 nr_bases;	     /* in unwind_bases */
+	__u32 bases_version; /* another one when they have been forgotten */
 };
 
 enum unwind_module_state {

@@ -25,8 +25,8 @@ trial try_release, try_user_namespace, try_pid_namespace, try_system_calls, try_
 	try_cgroups, try_debug_files, try_other_users, try_map_files;
 
 /* In trials_attach.c: each way of attaching. */
-trial try_programs, try_samples, try_cycles, try_records, try_raw_tracepoints, try_tracepoints,
-	try_kprobe_multi, try_kprobe, try_uprobe_multi, try_uprobe;
+trial try_programs, try_samples, try_cycles, try_raw_tracepoints, try_tracepoints, try_kprobe_multi,
+	try_kprobe, try_uprobe_multi, try_uprobe;
 
 /* In trials_use.c: what the applets are for, by running them. */
 trial use_samples, use_kernel_functions, use_tracepoints, use_user_code, use_command, use_events,

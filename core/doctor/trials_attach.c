@@ -12,7 +12,6 @@
 
 #include "core/doctor/own_probe.h"
 #include "core/doctor/trials.h"
-#include "core/history/records.h"
 #include "core/kernel/links.h"
 #include "core/kernel/sysctl.h"
 #include "sym/util/array.h"
@@ -146,31 +145,6 @@ void try_cycles(struct trials *trials, struct finding *finding)
 				       .sample_period = 100000};
 
 	try_event(trials, finding, &attr, getpid());
-}
-
-void try_records(struct trials *trials, struct finding *finding)
-{
-	const struct process_record *record;
-	struct process_records *records;
-	bool any = false;
-	struct error error;
-	int err = process_records__open(&records, PROCESS_RECORDS_START, &error);
-
-	if (err) {
-		finding__refused(finding, err, &trials->privileges, CALL_PERF_EVENT_OPEN,
-				 CAPABILITY(CAP_PERFMON));
-		say_if_paranoid(trials, finding);
-		return;
-	}
-	make_exit();
-	err = process_records__read(records);
-	while (!err && !any && (record = process_records__next(records, UINT64_MAX)))
-		any = record->deed == PROCESS_FORKED;
-	process_records__close(records);
-	if (any)
-		finding__yes(finding);
-	else
-		finding__no(finding, "a process was started, and nothing tells of it");
 }
 
 /* ---- tracepoints ---- */

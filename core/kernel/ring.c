@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/kernel/circular.h"
 #include "sym/util/error.h"
 #include "sym/util/page.h"
 
@@ -73,6 +72,20 @@ void ring__look(struct ring *ring)
 	ring->end = ring__end(ring);
 }
 
+/*
+ * Copy length bytes from a position of a stream. Its last size bytes, a power of two, are at data:
+ * behind their end the stream goes on at their start.
+ */
+static void copy_circular(const unsigned char *data, size_t size, uint64_t position, void *to,
+			  size_t length)
+{
+	size_t start = position & (size - 1);
+	size_t first = length < size - start ? length : size - start;
+
+	memcpy(to, data + start, first);
+	memcpy((char *)to + first, data, length - first);
+}
+
 size_t ring__read(struct ring *ring, void *record, size_t size)
 {
 	while (ring->position < ring->end) {
@@ -83,8 +96,8 @@ size_t ring__read(struct ring *ring, void *record, size_t size)
 		if (header & BPF_RINGBUF_BUSY_BIT)
 			return 0;
 		if (!(header & BPF_RINGBUF_DISCARD_BIT))
-			circular__copy(ring->data, ring->size, start, record,
-				       length < size ? length : size);
+			copy_circular(ring->data, ring->size, start, record,
+				      length < size ? length : size);
 		ring->position = (start + length + sizeof(struct ring_header) - 1) &
 				 ~(uint64_t)(sizeof(struct ring_header) - 1);
 		if (!(header & BPF_RINGBUF_DISCARD_BIT))

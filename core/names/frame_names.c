@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/names/lost_files.h"
 #include "core/names/program_names.h"
 #include "core/trace/stacks.h"
 #include "core/unwind/modules.h"
 #include "core/unwind/unwinding.h"
 #include "sym/sym.h"
 #include "sym/util/array.h"
-#include "sym/util/cleanup.h"
 
 static struct frame_place place_of(const struct counted_stack *stack, uint64_t frame,
 				   bool return_address)
@@ -164,24 +164,14 @@ static int add_modules(struct frame_names *names, const struct unwind_module_lis
 	return err;
 }
 
-/* Returns 0 or -ENOMEM. */
-static int count_lost_files(struct frame_names *names, const struct unwind_module_list *modules)
+static size_t count_lost_files(const struct frame_names *names,
+			       const struct unwind_module_list *modules)
 {
-	CLEANUP_FREE bool *counted = modules ? calloc(UNWIND_MODULES, sizeof(*counted)) : NULL;
+	struct lost_files lost = {0};
 
-	if (modules && !counted)
-		return -ENOMEM;
-	for (size_t i = 0; i < names->nr; i++) {
-		uint64_t frame = names->places[i].frame;
-		uint32_t module = frame_module(frame);
-
-		if (frame_tag(frame) != FRAME_MODULE || counted[module] ||
-		    unwind_module_file__is_found(&modules->items[module]))
-			continue;
-		counted[module] = true;
-		names->lost_files++;
-	}
-	return 0;
+	for (size_t i = 0; i < names->nr; i++)
+		lost_files__note(&lost, names->places[i].frame, modules);
+	return lost.nr;
 }
 
 int frame_names__find_all(struct frame_names *names, const struct stack_counts *counts,
@@ -198,8 +188,7 @@ int frame_names__find_all(struct frame_names *names, const struct stack_counts *
 	if (!err) {
 		ask(names, sources);
 		err = add_modules(names, sources->modules);
-		if (!err)
-			err = count_lost_files(names, sources->modules);
+		names->lost_files = count_lost_files(names, sources->modules);
 	}
 	if (err)
 		frame_names__release(names);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/names/frame_question.h"
 #include "sym/util/arena.h"
 
 struct counted_stack;
@@ -15,14 +16,6 @@ struct sym_query;
 struct symbolizer;
 struct unwind_module_list;
 struct unwinding;
-
-/* The place to look a frame up: the kernel, or the program that process tgid was then. */
-struct frame_place {
-	uint64_t frame; /* as of frame_plain() */
-	uint32_t tgid;
-	bool return_address;
-	uint64_t program; /* as in a counted stack. Both are 0 for kernel frames. */
-};
 
 struct frame_names {
 	struct frame_place *places; /* sorted, distinct */

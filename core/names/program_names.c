@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/names/frame_names.h"
-#include "core/unwind/modules.h"
+#include "core/names/frame_question.h"
 #include "sym/sym.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -17,8 +17,8 @@
 /* How the symbolizer is asked for a place. */
 struct wish {
 	struct sym_query question;
-	const struct unwind_module_file *file; /* that it is in; or NULL */
-	size_t place;			       /* its index */
+	uint64_t frame;
+	size_t place; /* its index */
 };
 
 static int compare_questions(const struct wish *a, const struct wish *b)
@@ -40,50 +40,6 @@ static int compare_wishes(const void *a, const void *b)
 	return order ? order : COMPARE(left->place, right->place);
 }
 
-/* The symbolizer knows a file as a process with a PID that there is not. */
-static pid_t file_pid(uint32_t module)
-{
-	return -(pid_t)(module + 1);
-}
-
-/* Returns false if there is nobody to ask: the file could not be found. */
-static bool make_wish(struct wish *wish, const struct frame_sources *sources,
-		      const struct frame_place *place)
-{
-	struct sym_query *question = &wish->question;
-
-	*question = frame__query(place->frame, (pid_t)place->tgid, place->return_address,
-				 sources->modules);
-	question->program = place->program;
-	wish->file = NULL;
-	if (frame_tag(place->frame) != FRAME_MODULE)
-		return true;
-	wish->file = &sources->modules->items[frame_module(place->frame)];
-	question->pid = file_pid(frame_module(place->frame));
-	question->program = 0;
-	return unwind_module_file__is_found(wish->file);
-}
-
-static void tell_of_file(struct symbolizer *symbolizer, const struct wish *wish)
-{
-	const struct unwind_module_file file = unwind_module_file__copy(wish->file);
-	struct sym_mapping mapping;
-	const struct sym_image image = unwind_module_file__image(&file, &mapping);
-
-	(void)symbolizer__remember_soon(symbolizer, wish->question.pid, &image);
-}
-
-/* A place in a file stays one: another process was asked. */
-static void take_answer(struct sym_query *query, const struct sym_query *answer)
-{
-	const struct sym_query asked = *query;
-
-	*query = *answer;
-	query->pid = asked.pid;
-	query->address = asked.address;
-	query->in_file = asked.in_file;
-}
-
 /* All wishes, which are sorted; equal ones at once. */
 static int ask_some(struct symbolizer *symbolizer, const struct wish *wishes, size_t nr,
 		    struct sym_query *queries)
@@ -101,13 +57,18 @@ static int ask_some(struct symbolizer *symbolizer, const struct wish *wishes, si
 	nr_asked = 0;
 	for (size_t i = 0; i < nr; i++) {
 		nr_asked += i != 0 && compare_questions(&wishes[i], &wishes[i - 1]);
-		take_answer(&queries[wishes[i].place], &asked[nr_asked]);
+		frame_question__take(&queries[wishes[i].place], &asked[nr_asked]);
 	}
 	return err;
 }
 
+static bool is_new_file(const struct wish *wish, bool first)
+{
+	return wish->question.in_file && (first || wish->question.pid != wish[-1].question.pid);
+}
+
 /* As many at once as the symbolizer can remember files. */
-static int ask(struct symbolizer *symbolizer, const struct wish *wishes, size_t nr,
+static int ask(const struct frame_sources *sources, const struct wish *wishes, size_t nr,
 	       struct sym_query *queries)
 {
 	int err = 0;
@@ -115,18 +76,15 @@ static int ask(struct symbolizer *symbolizer, const struct wish *wishes, size_t 
 	for (size_t first = 0, end; first < nr && !err; first = end) {
 		size_t files = 0;
 
-		for (end = first; end < nr && files <= FILES_AT_ONCE; end++) {
-			const struct wish *wish = &wishes[end];
-
-			if (!wish->file ||
-			    (end > first && wish->question.pid == wish[-1].question.pid))
+		for (end = first; end < nr; end++) {
+			if (!is_new_file(&wishes[end], end == first))
 				continue;
-			if (++files <= FILES_AT_ONCE)
-				tell_of_file(symbolizer, wish);
-			else
+			if (files++ == FILES_AT_ONCE)
 				break;
+			frame_question__tell_file(sources->symbolizer, wishes[end].frame,
+						  sources->modules);
 		}
-		err = ask_some(symbolizer, wishes + first, end - first, queries);
+		err = ask_some(sources->symbolizer, wishes + first, end - first, queries);
 	}
 	return err;
 }
@@ -140,9 +98,12 @@ int program_names__find(const struct frame_sources *sources, const struct frame_
 	if (!wishes)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		wishes[nr_wishes].place = i;
-		nr_wishes += make_wish(&wishes[nr_wishes], sources, &places[i]);
+		struct wish *wish = &wishes[nr_wishes];
+
+		wish->place = i;
+		wish->frame = places[i].frame;
+		nr_wishes += frame_question__make(&wish->question, &places[i], sources->modules);
 	}
 	array__sort(wishes, nr_wishes, sizeof(*wishes), compare_wishes);
-	return ask(sources->symbolizer, wishes, nr_wishes, queries);
+	return ask(sources, wishes, nr_wishes, queries);
 }

@@ -195,6 +195,7 @@ static int report_epoch(struct counting *counting, bool last, struct error *erro
 	say_what_lasts(counting);
 	report__say_what_is_missing(&report, tracing->session, &counting->said);
 	symbolizer__forget_names(naming__symbolizer(tracing->naming));
+	unwinding__make_room_for_bases(session__unwinding(tracing->session));
 	counting->since = end;
 	return last ? 0 : epochs__clear(&counting->epochs, epoch, error);
 }

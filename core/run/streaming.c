@@ -9,8 +9,8 @@
 #include "core/options/trace_options.h"
 #include "core/report/report.h"
 #include "core/stream/names.h"
-#include "core/stream/processes.h"
 #include "core/stream/stream.h"
+#include "core/unwind/unwinding.h"
 #include "streaming.skel.h"
 #include "sym/util/error.h"
 #include "sym/util/message.h"
@@ -41,20 +41,18 @@ static struct stream_writer make_writer(const struct streaming *streaming,
 	return writer;
 }
 
+/* Folded lines have no addresses. */
+static bool shows_addresses(const struct streaming *streaming)
+{
+	return streaming->form != STREAM_FOLDED;
+}
+
 static int start_naming(struct streaming *streaming, struct error *error)
 {
-	struct naming *naming = streaming->tracing.naming;
-	struct symbolizer *symbolizer = naming__symbolizer(naming);
-	bool user = streaming->writer.user;
-	struct error why;
+	const struct frame_sources sources = naming__sources(streaming->tracing.naming);
+	int err = stream_names__new(&streaming->names, &sources, &streaming->writer);
 
-	if (stream_names__new(&streaming->names, symbolizer, naming__modules(naming),
-			      &streaming->writer) ||
-	    (user && stream_processes__new(&streaming->processes, symbolizer)))
-		return error__set(error, -ENOMEM, "cannot start: out of memory");
-	if (user && stream_processes__watch(streaming->processes, &why))
-		message("%s; processes that end right after an event lack names", why.text);
-	return 0;
+	return err ? error__set(error, err, "cannot start: out of memory") : 0;
 }
 
 /* JSON tells containers; text does so with -v. */
@@ -75,6 +73,10 @@ int streaming__load(struct streaming *streaming, struct error *error)
 		return error__set(error, -ENOENT, "cannot find the map of events");
 	bpf_map__set_max_entries(events, (uint32_t)streaming->buffer_size);
 	tracing->names_files = streaming->form == STREAM_PERF;
+	tracing->names_addresses = shows_addresses(streaming);
+	if (tracing->names_addresses)
+		unwinding__tell_bases(session__unwinding(tracing->session), tracing->config);
+	unwinding__number_files(session__unwinding(tracing->session), tracing->config);
 	if (tells_containers(streaming))
 		containers = tracing__find_containers(tracing);
 	err = tracing__load(tracing, error);
@@ -95,6 +97,7 @@ static void say_what_is_missing(struct streaming *streaming)
 	struct report report = {
 		.names.kernel_error = stream_names__kernel_error(streaming->names),
 		.names.user_error = stream_names__user_error(streaming->names),
+		.names.lost_files = stream_names__lost_files(streaming->names),
 	};
 	uint64_t missed;
 
@@ -129,7 +132,6 @@ int streaming__run(struct streaming *streaming, struct error *error)
 	streaming->run = (struct stream_run){
 		.session = tracing->session,
 		.stream = streaming->stream,
-		.processes = streaming->processes,
 		.names = streaming->names,
 		.writer = &streaming->writer,
 		.count = streaming->count,
@@ -147,7 +149,6 @@ int streaming__run(struct streaming *streaming, struct error *error)
 void streaming__release(struct streaming *streaming)
 {
 	stream_names__free(streaming->names);
-	stream_processes__free(streaming->processes);
 	stream__free(streaming->stream);
 	tracing__release(&streaming->tracing);
 }

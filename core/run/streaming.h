@@ -11,7 +11,6 @@
 
 struct stream;
 struct stream_names;
-struct stream_processes;
 
 /* The BPF programs of applets that show events one by one. */
 extern const struct trace_program streaming_program;
@@ -25,7 +24,6 @@ struct streaming {
 
 	struct stream_writer writer;
 	struct stream *stream;
-	struct stream_processes *processes; /* NULL without user stacks */
 	struct stream_names *names;
 	struct stream_run run;
 };

@@ -15,8 +15,8 @@ struct stream_event {
 	uint64_t arrived; /* when it was read, by our clock: a time namespace can shift it */
 	uint64_t lost;	  /* not 0: this is no event, but so many are missing here */
 	uint32_t cpu, tgid, tid;
-	uint32_t process; /* as stream_processes__meet() numbers them; 0 without user frames */
 	uint32_t epoch;
+	uint64_t program;		  /* as in struct stack_key */
 	uint64_t cgroup;		  /* 0: it is not told */
 	struct sent_stack *kernel, *user; /* NULL in a gap; without frames: nr is 0 */
 	char comm[COMM_LEN];

@@ -4,15 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "bpf/abi.h"
+#include "core/names/frame_names.h"
+#include "core/names/lost_files.h"
 #include "core/report/tracing_frames.h"
 #include "core/stream/event_queue.h"
-#include "core/stream/processes.h"
 #include "core/stream/sent_stacks.h"
 #include "core/stream/writer.h"
 #include "core/trace/stacks.h"
 #include "core/unwind/modules.h"
+#include "core/unwind/unwinding.h"
 #include "sym/sym.h"
 #include "sym/util/arena.h"
 #include "sym/util/array.h"
@@ -40,13 +43,22 @@
 #define RENEW_TIMES 6 /* doublings of that */
 #define RENEW_NAMED NANOSECONDS
 
+/*
+ * A frame waits so long for its file to be found, when it is met for the first time: another file,
+ * which does not answer, is given up after a second. Whether it has come is looked at every so
+ * often.
+ */
+#define FILE_WAIT    (2 * NANOSECONDS)
+#define FILE_LOOK_MS 2
+
 /* Kernel frames that are named at once. */
 #define KERNEL_FRAMES 512
 
 struct stream_names {
 	struct symbolizer *symbolizer;
-	const struct unwind_module_list *modules;
+	struct frame_sources sources;
 	const struct stream_writer *writer;
+	uint64_t keys[3]; /* of the hash, odd: processes choose their addresses */
 	struct arena arena;
 	struct shown_frame **buckets; /* FRAME_BUCKETS */
 	size_t bytes;
@@ -54,19 +66,21 @@ struct stream_names {
 
 	struct shown_frame **of_kernel; /* kernel frames to name, all at once */
 	size_t nr_of_kernel, capacity_of_kernel;
-	struct shown_frame **wanted; /* frames of processes to ask for, the oldest first */
+	struct shown_frame **wanted; /* user frames to ask for, the oldest first */
 	size_t nr_wanted, capacity;
+	bool waits_for_files; /* some of these do */
 	struct shown_frame *asked[QUESTION_FRAMES];
 	struct sym_query queries[QUESTION_FRAMES]; /* the open question, in the same order */
 	size_t nr_asked;			   /* 0: none is open */
 
 	int kernel_error, user_error;
+	struct lost_files lost;
 	char *text; /* all levels of the frame that is being written */
 	size_t length, text_capacity;
 };
 
-int stream_names__new(struct stream_names **out, struct symbolizer *symbolizer,
-		      const struct unwind_module_list *modules, const struct stream_writer *writer)
+int stream_names__new(struct stream_names **out, const struct frame_sources *sources,
+		      const struct stream_writer *writer)
 {
 	struct stream_names *names = calloc(1, sizeof(*names));
 
@@ -76,8 +90,12 @@ int stream_names__new(struct stream_names **out, struct symbolizer *symbolizer,
 		stream_names__free(names);
 		return -ENOMEM;
 	}
-	names->symbolizer = symbolizer;
-	names->modules = modules;
+	/* Without the kernel's random numbers the hash is one that can be guessed. */
+	(void)!getrandom(names->keys, sizeof(names->keys), GRND_NONBLOCK);
+	for (size_t i = 0; i < ARRAY_SIZE(names->keys); i++)
+		names->keys[i] |= 1;
+	names->symbolizer = sources->symbolizer;
+	names->sources = *sources;
 	names->writer = writer;
 	names->version = 1;
 	*out = names;
@@ -115,34 +133,33 @@ static bool is_full(const struct stream_names *names)
 /* ---- frames ---- */
 
 static struct shown_frame **bucket_of(const struct stream_names *names,
-				      const struct shown_frame *frame)
+				      const struct frame_place *place)
 {
-	uint64_t hash = (frame->frame ^ ((uint64_t)frame->process << 32) ^ frame->return_address) *
-			0x9e3779b97f4a7c15;
+	uint64_t hash = place->frame * names->keys[0] + place->program * names->keys[1] +
+			(place->tgid * 2ULL + place->return_address) * names->keys[2];
 
 	return &names->buckets[hash >> 32 & (FRAME_BUCKETS - 1)];
 }
 
-static bool is_same(const struct shown_frame *a, const struct shown_frame *b)
+static bool is_same(const struct frame_place *a, const struct frame_place *b)
 {
-	return a->frame == b->frame && a->process == b->process &&
+	return a->frame == b->frame && a->program == b->program && a->tgid == b->tgid &&
 	       a->return_address == b->return_address;
 }
 
-/* The frame that equals wanted, found or new; NULL without memory. */
-static struct shown_frame *find_or_add(struct stream_names *names, const struct shown_frame *wanted)
+/* The frame of that place, found or new; NULL without memory. */
+static struct shown_frame *find_or_add(struct stream_names *names, const struct frame_place *place)
 {
-	struct shown_frame **bucket = bucket_of(names, wanted), *frame = *bucket;
+	struct shown_frame **bucket = bucket_of(names, place), *frame = *bucket;
 
-	while (frame && !is_same(frame, wanted))
+	while (frame && !is_same(&frame->place, place))
 		frame = frame->next;
 	if (frame)
 		return frame;
 	frame = arena__alloc(&names->arena, sizeof(*frame));
 	if (!frame)
 		return NULL;
-	*frame = *wanted;
-	frame->next = *bucket;
+	*frame = (struct shown_frame){.place = *place, .next = *bucket};
 	*bucket = frame;
 	names->bytes += sizeof(*frame);
 	return frame;
@@ -212,11 +229,11 @@ static bool has_text(const struct shown_frame *frame, const char *text, size_t l
 static int set_text(struct stream_names *names, struct shown_frame *frame,
 		    const struct sym_query *query)
 {
-	bool in_kernel = frame_tag(frame->frame) == FRAME_KERNEL;
+	bool in_kernel = frame_tag(frame->place.frame) == FRAME_KERNEL;
 
 	if (!note_answer(frame, query))
 		return 0;
-	if (write_levels(names, frame->frame, query))
+	if (write_levels(names, frame->place.frame, query))
 		return -ENOMEM;
 	if (has_text(frame, names->text, names->length))
 		return 0;
@@ -229,11 +246,10 @@ static int set_text(struct stream_names *names, struct shown_frame *frame,
 
 /* ---- kernel frames ---- */
 
-/* pid: the symbolizer knows the frame's process by it. */
-static struct sym_query query_of(const struct stream_names *names, const struct shown_frame *frame,
-				 pid_t pid)
+static struct sym_query query_of(const struct stream_names *names, const struct frame_place *place)
 {
-	return frame__query(frame->frame, pid, frame->return_address, names->modules);
+	return frame__query(place->frame, (pid_t)place->tgid, place->return_address,
+			    names->sources.modules);
 }
 
 /* Name the last nr of the kernel frames to name. */
@@ -244,7 +260,7 @@ static int name_some_kernel_frames(struct stream_names *names, size_t nr)
 	int err;
 
 	for (size_t i = 0; i < nr; i++)
-		queries[i] = query_of(names, frames[i], 0);
+		queries[i] = query_of(names, &frames[i]->place);
 	err = symbolizer__name_kernel(names->symbolizer, queries, nr);
 	if (err)
 		names->kernel_error = err;
@@ -277,10 +293,11 @@ static int name_kernel_frames(struct stream_names *names)
 /* Have a frame named later. */
 static int ask_for(struct stream_names *names, struct shown_frame *frame)
 {
-	if (frame_tag(frame->frame) == FRAME_MARK)
+	if (frame_tag(frame->place.frame) == FRAME_MARK)
 		return set_text(names, frame, NULL);
 	frame->asked = true;
-	if (frame_tag(frame->frame) == FRAME_KERNEL) {
+	frame->wanted = monotonic_now();
+	if (frame_tag(frame->place.frame) == FRAME_KERNEL) {
 		if (ARRAY_GROW(names->of_kernel, names->nr_of_kernel, names->capacity_of_kernel))
 			return -ENOMEM;
 		names->of_kernel[names->nr_of_kernel++] = frame;
@@ -305,29 +322,37 @@ static int make_shown(struct stream_names *names, struct sent_stack *stack)
 	return stack->shown ? 0 : -ENOMEM;
 }
 
-/* process and pid: of user frames. */
-static int place_stack(struct stream_names *names, struct sent_stack *stack, uint32_t process,
-		       pid_t pid)
+/* Frames in files are shown alike for all programs, unless their addresses are shown. */
+static bool is_of_program(const struct stream_names *names, uint64_t frame)
+{
+	return frame_tag(frame) == FRAME_USER ||
+	       (frame_tag(frame) == FRAME_MODULE && names->sources.unwinding);
+}
+
+/* tgid and program: of user frames. */
+static int place_stack(struct stream_names *names, struct sent_stack *stack, uint32_t tgid,
+		       uint64_t program)
 {
 	int err = make_shown(names, stack);
 
 	for (uint32_t i = 0; i < stack->nr && !err; i++) {
 		uint64_t frame = frame_plain(stack->frames[i]);
-		bool is_user = frame_tag(frame) == FRAME_USER || frame_tag(frame) == FRAME_MODULE;
-		const struct shown_frame wanted = {
+		bool is_own = is_of_program(names, frame);
+		const struct frame_place place = {
 			.frame = frame,
-			.process = is_user ? process : 0,
-			.pid = is_user ? pid : 0,
+			.tgid = is_own ? tgid : 0,
+			.program = is_own ? program : 0,
 			.return_address = frame__is_return_address(stack->frames[i], i),
 		};
 
-		stack->shown[i] = find_or_add(names, &wanted);
+		stack->shown[i] = find_or_add(names, &place);
 		if (!stack->shown[i])
 			return -ENOMEM;
 	}
 	if (err)
 		return err;
-	stack->shown_process = process;
+	stack->shown_tgid = tgid;
+	stack->shown_program = program;
 	stack->shown_whole = stack->shown_generated = false;
 	return 0;
 }
@@ -352,32 +377,33 @@ static int ask_for_due(struct stream_names *names, struct sent_stack *stack, uin
 }
 
 static bool is_placed(const struct stream_names *names, const struct sent_stack *stack,
-		      uint32_t process)
+		      uint32_t tgid, uint64_t program)
 {
-	return stack->nr == 0 ||
-	       (stack->shown_version == names->version && stack->shown_process == process);
+	return stack->nr == 0 || (stack->shown_version == names->version &&
+				  stack->shown_tgid == tgid && stack->shown_program == program);
 }
 
 /*
  * Find the frames of a stack, and ask for names, unless that is done or there is no room. now: when
  * the event arrived.
  */
-static int place(struct stream_names *names, struct sent_stack *stack, uint32_t process, pid_t pid,
-		 uint64_t now)
+static int place(struct stream_names *names, struct sent_stack *stack, uint32_t tgid,
+		 uint64_t program, uint64_t now)
 {
-	bool placed = is_placed(names, stack, process);
+	bool placed = is_placed(names, stack, tgid, program);
 	int err = 0;
 
 	if (is_full(names) || (placed && !stack->shown_generated))
 		return 0;
 	if (!placed)
-		err = place_stack(names, stack, process, pid);
+		err = place_stack(names, stack, tgid, program);
 	return err || stack->nr == 0 ? err : ask_for_due(names, stack, now);
 }
 
-static bool is_whole(const struct stream_names *names, struct sent_stack *stack, uint32_t process)
+static bool is_whole(const struct stream_names *names, struct sent_stack *stack, uint32_t tgid,
+		     uint64_t program)
 {
-	if (!is_placed(names, stack, process))
+	if (!is_placed(names, stack, tgid, program))
 		return false;
 	for (uint32_t i = 0; i < stack->nr && !stack->shown_whole; i++) {
 		if (!stack->shown[i]->text || stack->shown[i]->asked)
@@ -394,13 +420,13 @@ int stream_names__prepare(struct stream_names *names, const struct stream_event 
 {
 	int err = place(names, event->kernel, 0, 0, event->arrived);
 
-	return err ? err :
-		     place(names, event->user, event->process, (pid_t)event->tgid, event->arrived);
+	return err ? err : place(names, event->user, event->tgid, event->program, event->arrived);
 }
 
 static bool is_event_whole(const struct stream_names *names, const struct stream_event *event)
 {
-	return is_whole(names, event->kernel, 0) && is_whole(names, event->user, event->process);
+	return is_whole(names, event->kernel, 0, 0) &&
+	       is_whole(names, event->user, event->tgid, event->program);
 }
 
 int stream_names__ready(struct stream_names *names, const struct stream_event *event)
@@ -418,88 +444,95 @@ int stream_names__ready(struct stream_names *names, const struct stream_event *e
 
 /* ---- questions ---- */
 
-/* The PID by which the symbolizer knows a module's file, wherever that is mapped by now. */
-static pid_t known_as_module(const struct stream_names *names, uint32_t module)
+/* Where the program has the file, the walk has noted. */
+static void find_address(const struct stream_names *names, const struct frame_place *place,
+			 struct sym_query *query)
 {
-	const struct unwind_module_file file =
-		unwind_module_file__copy(&names->modules->items[module]);
-	struct sym_mapping mapping;
-	const struct sym_image image = unwind_module_file__image(&file, &mapping);
-	pid_t pid = stream_processes__module_pid(module);
+	struct base_key key = {.program = place->program, .tgid = place->tgid};
+	uint64_t base;
 
-	(void)symbolizer__remember_soon(names->symbolizer, pid, &image);
-	return pid;
+	if (frame_tag(place->frame) != FRAME_MODULE || !names->sources.unwinding)
+		return;
+	key.module = frame_module(place->frame);
+	if (!unwinding__find_base(names->sources.unwinding, &key, &base))
+		return;
+	query->address = base + frame_offset(place->frame);
+	query->in_file = false;
 }
 
-static bool have_one_owner(const struct shown_frame *a, const struct shown_frame *b)
+/* answer: NULL if nobody could be asked. */
+static int show(struct stream_names *names, struct shown_frame *frame,
+		const struct sym_query *answer)
 {
-	if (a->anywhere || b->anywhere)
-		return a->anywhere == b->anywhere &&
-		       frame_module(a->frame) == frame_module(b->frame);
-	return a->process == b->process;
+	CLEANUP(arena__release) struct arena modules = {0};
+	struct sym_query query = query_of(names, &frame->place);
+	int err;
+
+	if (answer) {
+		frame_question__take(&query, answer);
+	} else {
+		lost_files__note(&names->lost, frame->place.frame, names->sources.modules);
+		query.generated = true; /* it may be found later */
+	}
+	err = frame__add_module(frame->place.frame, names->sources.modules, &modules, &query);
+	find_address(names, &frame->place, &query);
+	return err ? err : set_text(names, frame, &query);
 }
 
-static pid_t known_as(const struct stream_names *names, struct stream_processes *processes,
-		      const struct shown_frame *frame)
+/* True if the file of a frame that has just been met is being looked for. */
+static bool may_be_found(const struct stream_names *names, const struct shown_frame *frame)
 {
-	return frame->anywhere ? known_as_module(names, frame_module(frame->frame)) :
-				 stream_processes__known_as(processes, frame->pid, frame->process);
+	uint32_t module = frame_module(frame->place.frame);
+
+	return !frame->text &&
+	       unwind_module_file__may_be_found(&names->sources.modules->items[module]);
+}
+
+/* Put a frame into the question, unless nobody can be asked: 1; or 0, or a negative errno. */
+static int ask_frame(struct stream_names *names, struct shown_frame *frame, uint64_t now)
+{
+	size_t nr = names->nr_asked;
+	struct sym_query *query = &names->queries[nr];
+
+	if (!frame_question__make(query, &frame->place, names->sources.modules)) {
+		bool waits = may_be_found(names, frame) && now - frame->wanted < FILE_WAIT;
+
+		names->waits_for_files |= waits;
+		return waits ? 0 : show(names, frame, NULL);
+	}
+	/* The frames of a stack follow each other. */
+	if (nr == 0 || query->pid != query[-1].pid)
+		frame_question__tell_file(names->symbolizer, frame->place.frame,
+					  names->sources.modules);
+	names->asked[names->nr_asked++] = frame;
+	return 1;
 }
 
 /* Oldest requests first, as many as fit. Returns 0 or a negative errno. */
-static int ask(struct stream_names *names, struct stream_processes *processes)
+static int ask(struct stream_names *names)
 {
-	size_t nr = names->nr_wanted < QUESTION_FRAMES ? names->nr_wanted : QUESTION_FRAMES;
-	pid_t pid = 0;
+	uint64_t now = monotonic_now();
+	size_t nr = names->nr_wanted, kept = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < nr; i++) {
+	names->waits_for_files = false;
+	names->nr_wanted = 0;
+	for (size_t i = 0; i < nr && !err; i++) {
 		struct shown_frame *frame = names->wanted[i];
 
-		/* The frames of a stack follow each other. */
-		if (i == 0 || !have_one_owner(frame, names->asked[i - 1]))
-			pid = known_as(names, processes, frame);
-		names->asked[i] = frame;
-		names->queries[i] = query_of(names, frame, pid);
+		if (names->nr_asked < QUESTION_FRAMES)
+			err = ask_frame(names, frame, now);
+		if (err < 0)
+			return err;
+		err = 0;
+		if (frame->asked &&
+		    (!names->nr_asked || names->asked[names->nr_asked - 1] != frame))
+			names->wanted[kept++] = frame;
 	}
-	names->nr_wanted -= nr;
-	memmove(names->wanted, names->wanted + nr, names->nr_wanted * sizeof(*names->wanted));
-	names->nr_asked = nr;
-	return nr ? symbolizer__ask_user(names->symbolizer, names->queries, nr) : 0;
-}
-
-/*
- * Another process has the file at another address: show the offset. Code in a file is not
- * generated.
- */
-static void leave_place(const struct shown_frame *frame, struct sym_query *query)
-{
-	query->address = frame_offset(frame->frame);
-	query->in_file = true;
-	query->generated = false;
-}
-
-static int take_answer(struct stream_names *names, struct shown_frame *frame,
-		       struct sym_query *query)
-{
-	CLEANUP(arena__release) struct arena modules = {0};
-	int err = frame__add_module(frame->frame, names->modules, &modules, query);
-
-	if (frame->anywhere)
-		leave_place(frame, query);
-	if (!err)
-		err = set_text(names, frame, query);
-	if (err || frame->anywhere || !query->in_file)
-		return err;
-	frame->anywhere = true;
-	return ask_for(names, frame);
-}
-
-/* Without room nothing more is asked: show what is known of the file. */
-static void give_up_on_files(struct stream_names *names)
-{
-	for (size_t i = 0; i < names->nr_wanted; i++)
-		if (names->wanted[i]->anywhere)
-			names->wanted[i]->asked = false;
+	names->nr_wanted = kept;
+	return names->nr_asked ?
+		       symbolizer__ask_user(names->symbolizer, names->queries, names->nr_asked) :
+		       0;
 }
 
 /* Take the answers to the open question; a frame without an answer has no name. */
@@ -511,26 +544,30 @@ static int take_answers(struct stream_names *names)
 		if (i >= ANSWERS_TAKEN && is_full(names))
 			names->asked[i]->asked = false;
 		else
-			err = take_answer(names, names->asked[i], &names->queries[i]);
+			err = show(names, names->asked[i], &names->queries[i]);
 	}
 	names->nr_asked = 0;
 	symbolizer__forget_names(names->symbolizer);
-	if (is_full(names))
-		give_up_on_files(names);
 	return err;
 }
 
-int stream_names__attend(struct stream_names *names, struct stream_processes *processes)
+int stream_names__attend(struct stream_names *names)
 {
 	int open = symbolizer__attend(names->symbolizer);
 	int err = name_kernel_frames(names);
+	bool asks = true;
 
+	if (names->sources.unwinding)
+		unwinding__make_room_for_bases(names->sources.unwinding);
 	/* Frames wanted when it is full are wanted again when all has been forgotten. */
-	while (open <= 0 && (names->nr_asked || (names->nr_wanted && !is_full(names))) && !err) {
+	while (open <= 0 && (names->nr_asked || (asks && names->nr_wanted && !is_full(names))) &&
+	       !err) {
 		if (open < 0)
 			names->user_error = open;
 		err = take_answers(names);
-		open = is_full(names) ? 0 : ask(names, processes);
+		open = err || is_full(names) ? 0 : ask(names);
+		/* What is wanted then waits for files. */
+		asks = names->nr_asked > 0;
 		if (!open)
 			open = symbolizer__attend(names->symbolizer);
 	}
@@ -539,7 +576,11 @@ int stream_names__attend(struct stream_names *names, struct stream_processes *pr
 
 int stream_names__poll(const struct stream_names *names, struct pollfd *polled)
 {
-	return symbolizer__poll(names->symbolizer, polled);
+	int wait = symbolizer__poll(names->symbolizer, polled);
+
+	return names->waits_for_files && names->nr_wanted && (wait < 0 || wait > FILE_LOOK_MS) ?
+		       FILE_LOOK_MS :
+		       wait;
 }
 
 int stream_names__kernel_error(const struct stream_names *names)
@@ -550,4 +591,9 @@ int stream_names__kernel_error(const struct stream_names *names)
 int stream_names__user_error(const struct stream_names *names)
 {
 	return names->user_error;
+}
+
+size_t stream_names__lost_files(const struct stream_names *names)
+{
+	return names->lost.nr;
 }

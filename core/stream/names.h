@@ -17,37 +17,31 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/names/frame_question.h"
+
+struct frame_sources;
 struct sent_stack;
 struct stream_event;
-struct stream_processes;
 struct stream_names;
 struct stream_writer;
-struct symbolizer;
-struct unwind_module_list;
 
 struct shown_frame {
-	uint64_t frame;
-	uint32_t process; /* its number in stream_processes; 0: the kernel, or a mark */
-	pid_t pid;	  /* the symbolizer knows the process by it */
-	bool return_address;
+	struct frame_place place; /* of no program if it is shown alike for all */
 	struct shown_frame *next; /* in its bucket */
 	const char *text; /* of all its levels, from stream_writer__level(); NULL: not known yet */
 	uint32_t length;
-	bool asked;    /* its name has been, or will be, asked for, and there is no answer yet */
-	bool anywhere; /* its process could not say what is there: ask whoever had the file first */
+	bool asked; /* its name has been, or will be, asked for, and there is no answer yet */
 	bool named;
+	uint64_t wanted;     /* since then, of monotonic_now() */
 	bool generated;	     /* as in struct sym_query: asked for again from time to time */
 	unsigned int missed; /* how often there was no name */
 	uint64_t due;	     /* when to ask again, of monotonic_now() */
 	bool tracing;	     /* the probe's own: see core/report/tracing_frames.h */
 };
 
-/*
- * All arguments but names are borrowed. modules: the modules that frames can have, or NULL if there
- * are none. Returns 0 or -ENOMEM.
- */
-int stream_names__new(struct stream_names **names, struct symbolizer *symbolizer,
-		      const struct unwind_module_list *modules, const struct stream_writer *writer);
+/* All is borrowed. Returns 0 or -ENOMEM. */
+int stream_names__new(struct stream_names **names, const struct frame_sources *sources,
+		      const struct stream_writer *writer);
 void stream_names__free(struct stream_names *names);
 
 /* An event has come: prepare the text of its frames. Returns 0 or a negative errno. */
@@ -65,7 +59,7 @@ int stream_names__ready(struct stream_names *names, const struct stream_event *e
  * stream_names__poll(), is ready, and after the milliseconds that stream_names__poll() returns, -1
  * for none. Returns 0 or a negative errno.
  */
-int stream_names__attend(struct stream_names *names, struct stream_processes *processes);
+int stream_names__attend(struct stream_names *names);
 int stream_names__poll(const struct stream_names *names, struct pollfd *polled);
 
 /*
@@ -73,5 +67,8 @@ int stream_names__poll(const struct stream_names *names, struct pollfd *polled);
  */
 int stream_names__kernel_error(const struct stream_names *names);
 int stream_names__user_error(const struct stream_names *names);
+
+/* As in struct frame_names. */
+size_t stream_names__lost_files(const struct stream_names *names);
 
 #endif

@@ -9,7 +9,6 @@
 #include "core/report/output.h"
 #include "core/stream/event_queue.h"
 #include "core/stream/names.h"
-#include "core/stream/processes.h"
 #include "core/stream/sent_stacks.h"
 #include "core/stream/stream.h"
 #include "core/stream/writer.h"
@@ -45,12 +44,8 @@ static int naming_failed(struct error *error, int code)
 static int meet(void *context, struct stream_event *event, struct error *error)
 {
 	struct stream_run *run = context;
-	int err;
+	int err = stream_names__prepare(run->names, event);
 
-	if (event->user->nr)
-		event->process =
-			stream_processes__meet(run->processes, (pid_t)event->tgid, event->time);
-	err = stream_names__prepare(run->names, event);
 	return err ? naming_failed(error, err) : 0;
 }
 
@@ -103,19 +98,15 @@ static int go_round(struct stream_run *run, struct round *round, struct error *e
 	int err, wait;
 
 	stream__look(run->stream);
-	err = run->processes ? stream_processes__read(run->processes, run->settled) : 0;
-	if (err)
-		return naming_failed(error, err);
 	err = stream__read(run->stream, meet, run, &round->emptied, error);
 	if (err)
 		return err;
-	run->settled = round->emptied;
-	err = stream_names__attend(run->names, run->processes);
+	err = stream_names__attend(run->names);
 	if (err)
 		return naming_failed(error, err);
 	err = print_due(run, &round->waiting, error);
 	/* The names that it waits for may have been forgotten: ask for them again. */
-	if (!err && round->waiting && stream_names__attend(run->names, run->processes))
+	if (!err && round->waiting && stream_names__attend(run->names))
 		err = naming_failed(error, -ENOMEM);
 	wait = stream_names__poll(run->names, &round->names);
 	round->names_wait = wait < 0 ? UINT64_MAX : (uint64_t)wait * (NANOSECONDS / 1000);
@@ -148,11 +139,7 @@ static uint64_t time_to_wait(const struct stream_run *run, const struct round *r
 static enum session_end watch(const struct stream_run *run, const struct round *round,
 			      struct pollfd events, uint64_t timeout)
 {
-	const struct pollfd watched[SESSION_WATCHED] = {
-		events,
-		round->names,
-		run->processes ? stream_processes__poll(run->processes) : (struct pollfd){.fd = -1},
-	};
+	const struct pollfd watched[SESSION_WATCHED] = {events, round->names};
 
 	session__watch(run->session, watched);
 	return session__wait(run->session, timeout == UINT64_MAX ? 0 : timeout);

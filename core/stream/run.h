@@ -17,14 +17,12 @@ struct error;
 struct session;
 struct stream;
 struct stream_names;
-struct stream_processes;
 struct stream_writer;
 
 struct stream_run {
 	/* Borrowed. */
 	struct session *session;
 	struct stream *stream;
-	struct stream_processes *processes; /* NULL without user stacks */
 	struct stream_names *names;
 	const struct stream_writer *writer;
 
@@ -37,7 +35,6 @@ struct stream_run {
 
 	/* For stream_run__go(). */
 	uint64_t flushed, period_start; /* when */
-	bool settled;			/* the ring buffer was emptied in the last round */
 	uint32_t rounds;		/* since period_start */
 };
 

@@ -17,7 +17,8 @@ struct sent_stack {
 	struct stack_id id;
 	struct sent_stack *next; /* in its bucket */
 	uint32_t nr;
-	uint32_t shown_version, shown_process;
+	uint32_t shown_version, shown_tgid;
+	uint64_t shown_program;
 	bool shown_whole, shown_generated;
 	struct shown_frame **shown; /* as many as there are frames, if there are any */
 	uint64_t frames[];

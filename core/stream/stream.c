@@ -201,6 +201,7 @@ static int take_event(struct stream *stream, const struct event_record *record, 
 		.tgid = record->tgid,
 		.tid = record->tid,
 		.epoch = record->epoch,
+		.program = record->program,
 		.cgroup = record->cgroup,
 	};
 	int err;

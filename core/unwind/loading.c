@@ -397,6 +397,14 @@ static void read_process(struct loading *loading, pid_t pid)
 		take_found(loading, pid, &mapped[i]);
 }
 
+static void note_missed(struct loading *loading, struct unwind_known_file *file)
+{
+	note_failure(loading, file);
+	if (file->module < UNWIND_MODULES)
+		__atomic_store_n(&loading->told->modules.items[file->module].missed, true,
+				 __ATOMIC_RELEASE);
+}
+
 /* Find a file that a walk has come to: through the process or, if it has gone, by its path. */
 static void find_file(struct loading *loading, uint32_t index)
 {
@@ -413,7 +421,7 @@ static void find_file(struct loading *loading, uint32_t index)
 						   &loading->keeper))
 		take_found(loading, pid, &mapped);
 	else
-		note_failure(loading, file);
+		note_missed(loading, file);
 }
 
 /* ---- what is heard ---- */

@@ -22,6 +22,7 @@ struct unwind_module_file {
 	/* The last that is written. Until then only path can be known, below a root of some file
 	 * system. */
 	uint32_t found;
+	uint32_t missed; /* somebody has looked for it, in vain */
 	pid_t pid;
 	struct sym_file_id id;
 	uint64_t start, offset;	    /* one of the places where pid has it, or had */
@@ -38,6 +39,12 @@ struct unwind_module_list {
 static inline bool unwind_module_file__is_found(const struct unwind_module_file *file)
 {
 	return __atomic_load_n(&file->found, __ATOMIC_ACQUIRE);
+}
+
+/* True if it is worth waiting for. */
+static inline bool unwind_module_file__may_be_found(const struct unwind_module_file *file)
+{
+	return !__atomic_load_n(&file->missed, __ATOMIC_ACQUIRE);
 }
 
 /* A copy of an entry: its writer is not trusted to leave it as it is. */

@@ -14,6 +14,7 @@
 #include "bpf/unwind_tables.h"
 #include "core/kernel/types.h"
 #include "core/options/trace_options.h"
+#include "core/unwind/bases.h"
 #include "core/unwind/end.h"
 #include "core/unwind/identify.h"
 #include "core/unwind/loader.h"
@@ -48,6 +49,8 @@ struct unwinding {
 	uint64_t memory;
 	struct bpf_program *identify;
 	struct unwind_loader *loader;
+	bool tells_bases;
+	struct unwind_bases bases;
 	int files[2]; /* a way for files, to whoever names frames; 0: none */
 };
 
@@ -178,6 +181,7 @@ void unwinding__free(struct unwinding *unwinding)
 	if (!unwinding)
 		return;
 	unwind_loader__stop(unwinding->loader);
+	unwind_bases__close(&unwinding->bases);
 	for (size_t i = 0; i < ARRAY_SIZE(unwinding->files); i++)
 		if (unwinding->files[i])
 			close(unwinding->files[i]);
@@ -201,10 +205,16 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 {
 	struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
 	struct unwind_identifier identifier;
-	int err;
+	int err = 0;
 
 	if (!uses_tables(unwinding) && !unwinding->numbers_files)
 		return 0;
+	if (unwinding->tells_bases)
+		err = unwind_bases__open(&unwinding->bases, unwinding->maps.bases,
+					 unwinding->maps.numbers);
+	if (err)
+		return error__set(error, err, "cannot map where programs have their files: %s",
+				  strerror(-err));
 	identifier = file_identifier(unwinding->identify, unwinding->maps.identified);
 	choose_first(&unwinding->first);
 	err = passed_files__open(unwinding->files);
@@ -238,11 +248,11 @@ void unwinding__number_files(struct unwinding *unwinding, struct trace_config *c
 	unwinding->numbers_files = unwinding->finds_files;
 }
 
-void unwinding__tell_bases(const struct unwinding *unwinding, struct trace_config *config)
+void unwinding__tell_bases(struct unwinding *unwinding, struct trace_config *config)
 {
 	if (!config->find_files)
 		return;
-	config->tell_bases = true;
+	config->tell_bases = unwinding->tells_bases = true;
 	/* Cannot fail before the load. */
 	bpf_map__set_max_entries(unwinding->maps.bases, UNWIND_BASES);
 }
@@ -250,8 +260,12 @@ void unwinding__tell_bases(const struct unwinding *unwinding, struct trace_confi
 bool unwinding__find_base(const struct unwinding *unwinding, const struct base_key *key,
 			  uint64_t *base)
 {
-	return key->program && !bpf_map__lookup_elem(unwinding->maps.bases, key, sizeof(*key), base,
-						     sizeof(*base), 0);
+	return unwind_bases__find(&unwinding->bases, key, base);
+}
+
+void unwinding__make_room_for_bases(const struct unwinding *unwinding)
+{
+	unwind_bases__make_room(&unwinding->bases);
 }
 
 int unwinding__passed_files(const struct unwinding *unwinding)

@@ -45,10 +45,12 @@ void unwinding__settle(const struct unwinding *unwinding);
 void unwinding__number_files(struct unwinding *unwinding, struct trace_config *config);
 
 /* Between configure and load: have programs note where they have their modules. */
-void unwinding__tell_bases(const struct unwinding *unwinding, struct trace_config *config);
+void unwinding__tell_bases(struct unwinding *unwinding, struct trace_config *config);
 /* *base becomes where a program has a module; false if that is not known. */
 bool unwinding__find_base(const struct unwinding *unwinding, const struct base_key *key,
 			  uint64_t *base);
+/* Now and then: see unwind_bases__make_room(). */
+void unwinding__make_room_for_bases(const struct unwinding *unwinding);
 
 /*
  * Where files come that walks have come to, to be held for names (sym/process/passed_file.h), once

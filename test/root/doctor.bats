@@ -102,7 +102,6 @@ verdict() {
 	agrees_in_all
 	answers programs yes
 	answers maps yes
-	answers records yes
 	answers kallsyms yes
 	answers raw-tracepoints yes
 	answers CAP_BPF yes

@@ -6,21 +6,21 @@
 #include <string.h>
 
 #include "bpf/abi.h"
+#include "core/names/frame_names.h"
 #include "core/stream/event_queue.h"
-#include "core/stream/processes.h"
 #include "core/stream/sent_stacks.h"
 #include "core/stream/writer.h"
 #include "core/unwind/modules.h"
+#include "core/unwind/unwinding.h"
 #include "sym/sym.h"
+#include "sym/util/clock.h"
 #include "test/unit/tap.h"
 
-/*
- * ---- a symbolizer that answers at once, with the longest names; but of what is in a file nobody
- * knows more than has_file ----
- */
+/* ---- a symbolizer that answers at once, with the longest names; but of what is in a file ---- */
 
-static pid_t has_file; /* 0: nobody has it */
+static bool has_file; /* it can be opened */
 static pid_t told_of;
+static uint64_t asked_program;
 
 int symbolizer__ask_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
 {
@@ -29,11 +29,12 @@ int symbolizer__ask_user(struct symbolizer *symbolizer, struct sym_query *querie
 	(void)symbolizer;
 	memset(name, '\1', sizeof(name) - 1);
 	for (size_t i = 0; i < nr; i++) {
-		/* As where a file cannot be opened by now. */
-		queries[i].generated = queries[i].in_file && queries[i].pid < 0;
-		if (queries[i].in_file && queries[i].pid != has_file)
+		asked_program = queries[i].program;
+		if (queries[i].in_file && !has_file)
 			continue;
 		queries[i].name = queries[i].module = queries[i].in_file ? "foo" : name;
+		/* Where those have it that were asked. */
+		queries[i].address += 0x70000;
 		queries[i].in_file = false;
 	}
 	return 0;
@@ -74,16 +75,19 @@ int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *que
 	return 0;
 }
 
-pid_t stream_processes__known_as(struct stream_processes *processes, pid_t pid, uint32_t number)
+/* ---- where programs have the file ---- */
+
+bool unwinding__find_base(const struct unwinding *unwinding, const struct base_key *key,
+			  uint64_t *base)
 {
-	(void)processes;
-	(void)number;
-	return pid;
+	(void)unwinding;
+	*base = 0x10000000;
+	return key->program == 32 && key->tgid == 1 && key->module == 7;
 }
 
-pid_t stream_processes__module_pid(uint32_t module)
+void unwinding__make_room_for_bases(const struct unwinding *unwinding)
 {
-	return -(pid_t)module;
+	(void)unwinding;
 }
 
 /* ---- events ---- */
@@ -121,24 +125,26 @@ static void long_names(void)
 {
 	struct sent_stack *none = make_stack(0, 0), *stacks[NR_EVENTS];
 	struct stream_event events[NR_EVENTS] = {0};
+	const struct frame_sources sources = {0};
 	struct stream_names *names = NULL;
 
-	CHECK_INT(stream_names__new(&names, NULL, NULL, &as_json), 0);
+	CHECK_INT(stream_names__new(&names, &sources, &as_json), 0);
 	for (uint32_t i = 0; i < NR_EVENTS; i++) {
 		stacks[i] = make_stack(0x10000 * (i + 1), NR_FRAMES);
 		events[i].kernel = none;
 		events[i].user = stacks[i];
-		events[i].tgid = events[i].process = 1;
+		events[i].tgid = 1;
+		events[i].program = 16;
 		CHECK_INT(stream_names__prepare(names, &events[i]), 0);
 	}
-	CHECK_INT(stream_names__attend(names, NULL), 0);
+	CHECK_INT(stream_names__attend(names), 0);
 	/* A stack's beyond the bound at most. */
 	CHECK(count_bytes(stacks) < 64 * 1024 * 1024);
 	for (uint32_t i = 0; i < NR_EVENTS; i++) {
 		int ready = stream_names__ready(names, &events[i]);
 
 		if (!ready) {
-			CHECK_INT(stream_names__attend(names, NULL), 0);
+			CHECK_INT(stream_names__attend(names), 0);
 			ready = stream_names__ready(names, &events[i]);
 		}
 		if (!CHECK_INT(ready, 1))
@@ -151,64 +157,124 @@ static void long_names(void)
 	free(none);
 }
 
-/* As what a place in the file of module 7 is shown, the leaf of so many frames. */
-static void check_leaf(uint32_t nr, const struct stream_writer *writer, const char *text)
+static struct unwind_module_list modules;
+
+/* With addresses. */
+static struct stream_names *make_names(const struct stream_writer *writer)
 {
-	static struct unwind_module_list modules;
-	struct sent_stack *none = make_stack(0, 0), *stack = make_stack(0x10000, nr);
-	struct stream_event event = {.kernel = none, .user = stack, .tgid = 1, .process = 1};
+	const struct frame_sources sources = {.modules = &modules,
+					      .unwinding = (const struct unwinding *)&modules};
 	struct stream_names *names = NULL;
 
-	told_of = 0;
-	stack->frames[0] = frame_in_module(7, 18);
 	strcpy(modules.items[7].path, "/lib/libfoo.so (deleted)");
-	CHECK_INT(stream_names__new(&names, NULL, &modules, writer), 0);
+	CHECK_INT(stream_names__new(&names, &sources, writer), 0);
+	return names;
+}
+
+/* As what a place in the file of module 7 is shown. */
+static void check_leaf(uint64_t program, const struct stream_writer *writer, const char *text)
+{
+	struct sent_stack *none = make_stack(0, 0), *stack = make_stack(frame_in_module(7, 18), 1);
+	struct stream_event event = {.kernel = none, .user = stack, .tgid = 1, .program = program};
+	struct stream_names *names = make_names(writer);
+
+	modules.items[7].found = true;
 	CHECK_INT(stream_names__prepare(names, &event), 0);
-	CHECK_INT(stream_names__attend(names, NULL), 0);
+	CHECK_INT(stream_names__attend(names), 0);
 	if (CHECK_INT(stream_names__ready(names, &event), 1))
 		CHECK(CHECK_STR(stack->shown[0]->text, text) && !stack->shown[0]->generated);
+	CHECK_INT(told_of, -8);
+	CHECK_INT(asked_program, 0);
 	stream_names__free(names);
 	free(stack);
 	free(none);
 }
 
-static void process_has_the_file(void)
+/* Each program shows it at its own address, if the walk has noted that. */
+static void frame_in_a_file(void)
 {
-	has_file = 1;
-	check_leaf(1, &as_text, "12 foo");
-	CHECK_INT(told_of, 0);
+	has_file = true;
+	check_leaf(32, &as_text, "10000012 foo");
+	check_leaf(16, &as_text, "- foo");
+	has_file = false;
+	check_leaf(16, &as_text, "- [unknown] (libfoo.so+0x12)");
+	check_leaf(32, &as_json,
+		   "{\"addr\":\"10000012\",\"name\":null,\"module\":\"libfoo.so\","
+		   "\"module_offset\":18}");
 }
 
-/* The address in somebody else's mapping is not the one that the process had. */
-static void somebody_has_the_file(void)
+static bool is_ready(struct stream_names *names, const struct stream_event *event)
 {
-	has_file = -7;
-	check_leaf(1, &as_text, "- foo");
-	CHECK_INT(told_of, -7);
+	CHECK_INT(stream_names__attend(names), 0);
+	return stream_names__ready(names, event) == 1;
 }
 
-static void nobody_has_the_file(void)
+/* An event waits a moment for a file to be found. */
+static void file_that_is_found_later(void)
 {
-	has_file = 0;
-	check_leaf(1, &as_text, "- [unknown] (libfoo.so+0x12)");
-	CHECK_INT(told_of, -7);
+	struct sent_stack *none = make_stack(0, 0), *stack = make_stack(frame_in_module(7, 18), 1);
+	struct stream_event event = {.kernel = none, .user = stack, .tgid = 1, .program = 32};
+	struct stream_names *names = make_names(&as_text);
+	struct pollfd polled;
+
+	has_file = true;
+	modules.items[7].found = false;
+	CHECK_INT(stream_names__prepare(names, &event), 0);
+	CHECK(!is_ready(names, &event));
+	CHECK(stream_names__poll(names, &polled) > 0);
+	modules.items[7].found = true;
+	CHECK(is_ready(names, &event));
+	CHECK_INT(stream_names__poll(names, &polled), -1);
+	CHECK_STR(stack->shown[0]->text, "10000012 foo");
+	stream_names__free(names);
+
+	/* But not for one that was not found; and that is asked for when it comes again. */
+	names = make_names(&as_text);
+	stack->shown_version = 0;
+	modules.items[7].found = false;
+	CHECK_INT(stream_names__prepare(names, &event), 0);
+	CHECK(!is_ready(names, &event));
+	modules.items[7].missed = true;
+	CHECK(is_ready(names, &event));
+	CHECK_STR(stack->shown[0]->text, "10000012 [unknown] (libfoo.so+0x12)");
+	CHECK(stack->shown[0]->generated);
+	modules.items[7].found = true;
+	event.arrived = stack->shown[0]->due;
+	CHECK_INT(stream_names__prepare(names, &event), 0);
+	CHECK(is_ready(names, &event));
+	CHECK_STR(stack->shown[0]->text, "10000012 foo");
+	stream_names__free(names);
+	free(stack);
+	free(none);
 }
 
-/* Then nobody else is asked: the answer would find no room. */
-static void nobody_has_the_file_and_no_room(void)
+/* An address is its program's, of two that one process has been. */
+static void addresses_of_two_programs(void)
 {
-	has_file = 0;
-	check_leaf(NR_FRAMES, &as_json,
-		   "{\"addr\":null,\"name\":null,\"module\":\"libfoo.so\",\"module_offset\":18}");
-	CHECK_INT(told_of, 0);
+	struct sent_stack *none = make_stack(0, 0), *stack = make_stack(0x5000, 1);
+	struct stream_event event = {.kernel = none, .user = stack, .tgid = 1, .program = 16};
+	struct stream_names *names = make_names(&as_text);
+	const struct shown_frame *first;
+
+	CHECK_INT(stream_names__prepare(names, &event), 0);
+	CHECK(is_ready(names, &event));
+	CHECK_INT(asked_program, 16);
+	first = stack->shown[0];
+	event.program = 32;
+	CHECK_INT(stream_names__prepare(names, &event), 0);
+	CHECK(is_ready(names, &event));
+	CHECK_INT(asked_program, 32);
+	CHECK(stack->shown[0] != first);
+	stream_names__free(names);
+	free(stack);
+	free(none);
 }
 
 static const struct tap_test tests[] = {
 	{"events with the longest names get them, one after the other", long_names},
-	{"a place in a file is asked of its process", process_has_the_file},
-	{"then of who had the file first", somebody_has_the_file},
-	{"then it is known by its module", nobody_has_the_file},
-	{"so it is without room for more", nobody_has_the_file_and_no_room},
+	{"a place in a file is asked of the file", frame_in_a_file},
+	{"an event waits a moment for a file", file_that_is_found_later},
+	{"an address is asked of its program", addresses_of_two_programs},
 };
 
 int main(void)
