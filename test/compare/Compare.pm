@@ -125,6 +125,7 @@ sub random_addresses
 }
 
 my %rank = (GLOBAL => 3, UNIQUE => 3, WEAK => 2);
+my $old_rank = 1.5;
 
 # The functions in readelf's output, as the lines of its tables: sorted by their start.
 # Each is {start, end, rank, name, section}; end is the start if there is no size. The names
@@ -142,14 +143,16 @@ sub read_symbols
 		# Num: Value Size Type Bind Vis [<other>: 88] Ndx Name
 		next unless my ($value, $size, $type, $bind, $section, $name) =
 			/^\s*\d+: ([0-9a-f]+)\s+(\w+) (FUNC|IFUNC|NOTYPE)\s+(\w+)\s+\w+\s+(?:\[.*?\]\s+)?(\d+|ABS) (.+)/;
-		$name =~ s/\@.*// if $is_dynamic; # its version
+		# A version with one @ is for programs that were linked with it long ago.
+		my $is_old = $is_dynamic && $name =~ /[^\@]\@[^\@]/;
+		$name =~ s/\@.*// if $is_dynamic;
 		if ($type eq 'NOTYPE') {
 			$labels->{$name} = 1;
 			next;
 		}
 		$size = hex $size if $size =~ /^0x/;
 		push @symbols, {start => hex $value, end => hex($value) + $size,
-			rank => $rank{$bind} // 1, name => $name, section => $section};
+			rank => $is_old ? $old_rank : $rank{$bind} // 1, name => $name, section => $section};
 	}
 	@symbols = sort { $a->{start} <=> $b->{start} } @symbols;
 	# How far the symbols up to each of them reach, so that a search can stop.
@@ -191,7 +194,7 @@ sub compare_symbols
 	my ($x, $y) = @_;
 
 	return $y->{start} <=> $x->{start} || $y->{rank} <=> $x->{rank} ||
-		dashes($x) <=> dashes($y) ||
+		($x->{name} =~ /\@/) cmp ($y->{name} =~ /\@/) || dashes($x) <=> dashes($y) ||
 		substr($x->{name}, 0, 255) cmp substr($y->{name}, 0, 255);
 }
 
