@@ -459,9 +459,8 @@ struct trace_config {
 	__u8 filter_comm;	/* ... filter threads whose names do not match comm */
 	__u8 tell_cgroups;	/* of which cgroups events are */
 	__u8 tell_bases;	/* it is noted where programs have their modules */
-	__u8 find_files;	/* frames can be looked up in mappings, */
-	__u8 number_files;	/* and are, however stacks are walked */
-	__u8 reserved;
+	__u8 find_files;	/* user frames are looked up in mappings, however they were found */
+	__u8 reserved[2];
 	struct comm_glob comm;
 	struct wait_config waits;
 	struct mapping_layout mapping;

@@ -113,7 +113,7 @@ __noinline int ask_for_map(__u32 number)
 	struct scratch *scratch = scratch__find(number);
 	struct unwind_request *request;
 
-	if (!scratch || !config.number_files)
+	if (!scratch || !config.find_files)
 		return 0;
 	if (!ask__is_due((__u32)(scratch->walk.program >> 4) * 31 + scratch->walk.tgid,
 			 ASK_FOR_MAP_AGAIN))

@@ -163,7 +163,7 @@ __noinline int number_file(__u32 slot)
 	const __u32 *known;
 	__u32 number;
 
-	if (!scratch || !config.number_files)
+	if (!scratch || !config.find_files)
 		return (int)UNWIND_UNKNOWN_MODULE;
 	file = &scratch->search.found.file;
 	number = modules__new_number();
@@ -257,7 +257,7 @@ static __always_inline enum unwind_end modules__look_up(struct walk *walk, __u64
 	walk->mapping.unheard = 0;
 	if (outcome == MAPPING_OF_FILE)
 		modules__set_module(walk, &found->file);
-	if (walk->mapping.module == UNWIND_NO_MODULE && config.number_files)
+	if (walk->mapping.module == UNWIND_NO_MODULE && config.find_files)
 		ask_for_map(walk->number);
 	if (config.tell_bases && walk->mapping.module < UNWIND_MODULES)
 		note_base(walk->number);

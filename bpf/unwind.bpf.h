@@ -105,7 +105,7 @@ __noinline int place_frame(__u32 number, __u32 i)
 	bool is_exact;
 
 	asm volatile("" : "+r"(at)); /* or the compiler compares something else */
-	if (!scratch || !config.number_files || at >= STACK_SLOTS)
+	if (!scratch || !config.find_files || at >= STACK_SLOTS)
 		return 0;
 	frame = scratch->stack.frames[at];
 	is_exact = !at || frame_is_interrupted(frame);
@@ -126,7 +126,7 @@ __noinline int place_frames(__u32 number, __u32 first)
 {
 	struct scratch *scratch = scratch__find(number);
 
-	if (!scratch || !config.number_files)
+	if (!scratch || !config.find_files)
 		return 0;
 	for (__u32 i = 0; i < STACK_SLOTS; i++) {
 		if (first + i >= READ_ONCE(scratch->stack.nr))
@@ -153,7 +153,7 @@ static __always_inline bool unwind__user_by_kernel(void *ctx, struct scratch *sc
 		stack->frames[i] = walk__user_frame(stack->frames[i]);
 	}
 	unwind__mark_cut(stack, config.max_frames, config.max_user_depth);
-	if (config.number_files && stack->nr) {
+	if (config.find_files && stack->nr) {
 		walk__begin_modules(scratch, tgid);
 		place_frames(scratch->number, 0);
 	}

@@ -9,7 +9,6 @@
 #include "core/names/program_names.h"
 #include "core/trace/stacks.h"
 #include "core/unwind/modules.h"
-#include "core/unwind/unwinding.h"
 #include "sym/sym.h"
 #include "sym/util/array.h"
 
@@ -113,44 +112,20 @@ void frame_names__note_missing(struct frame_names *names, const struct symbolize
 	names->incomplete_debug = symbolizer__has_incomplete_debug(symbolizer);
 }
 
-static struct sym_query query_of(const struct frame_place *place,
-				 const struct unwind_module_list *modules)
-{
-	return frame__query(place->frame, (pid_t)place->tgid, place->return_address, modules);
-}
-
-/* The file has told the name. Where it was, the walk has noted. */
-static void find_addresses(struct frame_names *names, const struct unwinding *unwinding)
-{
-	for (size_t i = 0; i < names->nr; i++) {
-		const struct frame_place *place = &names->places[i];
-		struct sym_query *query = &names->queries[i];
-		struct base_key key = {.program = place->program, .tgid = place->tgid};
-		uint64_t base;
-
-		if (frame_tag(place->frame) != FRAME_MODULE || !query->in_file)
-			continue;
-		key.module = frame_module(place->frame);
-		if (!unwinding__find_base(unwinding, &key, &base))
-			continue;
-		query->address = base + frame_offset(place->frame);
-		query->in_file = false;
-	}
-}
-
 static void ask(struct frame_names *names, const struct frame_sources *sources)
 {
 	struct symbolizer *symbolizer = sources->symbolizer;
 	size_t kernel = count_kernel_places(names), user = names->nr - kernel;
 
 	for (size_t i = 0; i < names->nr; i++)
-		names->queries[i] = query_of(&names->places[i], sources->modules);
+		names->queries[i] = frame_place__query(&names->places[i], sources->modules);
 	if (kernel)
 		names->kernel_error = symbolizer__name_kernel(symbolizer, names->queries, kernel);
 	names->user_error =
 		program_names__find(sources, names->places + kernel, names->queries + kernel, user);
-	if (sources->unwinding)
-		find_addresses(names, sources->unwinding);
+	for (size_t i = 0; i < names->nr; i++)
+		frame_place__find_address(&names->places[i], sources->unwinding,
+					  &names->queries[i]);
 	frame_names__note_missing(names, symbolizer);
 }
 

@@ -14,6 +14,7 @@
 struct sym_query;
 struct symbolizer;
 struct unwind_module_list;
+struct unwinding;
 
 /* The place to look a frame up: the kernel, or a file, or a program. */
 struct frame_place {
@@ -23,9 +24,20 @@ struct frame_place {
 	uint64_t program; /* as in struct stack_key. Both are 0 for kernel frames. */
 };
 
+/* As of frame__query(). modules: those that frames can have; or NULL. */
+struct sym_query frame_place__query(const struct frame_place *place,
+				    const struct unwind_module_list *modules);
+
+/*
+ * Where the program of a frame in a file has that, the walk has noted: the answer gets the address,
+ * if it is known. unwinding: who knows; NULL: it is not wanted.
+ */
+void frame_place__find_address(const struct frame_place *place, const struct unwinding *unwinding,
+			       struct sym_query *answer);
+
 /*
  * Fill in the question, for a user frame. False if there is nobody to ask: the file that the frame
- * is in has not been found. modules: those that frames can have; or NULL.
+ * is in has not been found.
  */
 bool frame_question__make(struct sym_query *question, const struct frame_place *place,
 			  const struct unwind_module_list *modules);

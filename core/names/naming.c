@@ -79,11 +79,6 @@ struct frame_sources naming__sources(const struct naming *naming)
 				      .unwinding = naming->unwinding};
 }
 
-const struct unwind_module_list *naming__modules(const struct naming *naming)
-{
-	return naming->modules;
-}
-
 struct symbolizer *naming__symbolizer(struct naming *naming)
 {
 	return naming->symbolizer;

@@ -12,7 +12,6 @@
 struct error;
 struct naming;
 struct symbolizer;
-struct unwind_module_list;
 
 /*
  * files: answers have paths and build IDs. addresses: of frames in files it is wanted where these
@@ -25,9 +24,6 @@ int naming__new(struct naming **naming, const struct session *session, bool file
 void naming__free(struct naming *naming);
 
 struct symbolizer *naming__symbolizer(struct naming *naming);
-
-/* The files that user frames refer to; NULL: there are no such frames. */
-const struct unwind_module_list *naming__modules(const struct naming *naming);
 
 /* For the frames of counted stacks. */
 struct frame_sources naming__sources(const struct naming *naming);

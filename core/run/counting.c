@@ -50,9 +50,6 @@ int counting__load(struct counting *counting, struct error *error)
 
 	tracing->names_files = formats[format_of(counting)]->files;
 	tracing->names_addresses = shows_addresses(counting);
-	if (tracing->names_addresses)
-		unwinding__tell_bases(session__unwinding(tracing->session), tracing->config);
-	unwinding__number_files(session__unwinding(tracing->session), tracing->config);
 	if (tells_containers(counting))
 		counting->shown.containers = tracing__find_containers(tracing);
 	if (!err)

@@ -10,7 +10,6 @@
 #include "core/report/report.h"
 #include "core/stream/names.h"
 #include "core/stream/stream.h"
-#include "core/unwind/unwinding.h"
 #include "streaming.skel.h"
 #include "sym/util/error.h"
 #include "sym/util/message.h"
@@ -41,12 +40,6 @@ static struct stream_writer make_writer(const struct streaming *streaming,
 	return writer;
 }
 
-/* Folded lines have no addresses. */
-static bool shows_addresses(const struct streaming *streaming)
-{
-	return streaming->form != STREAM_FOLDED;
-}
-
 static int start_naming(struct streaming *streaming, struct error *error)
 {
 	const struct frame_sources sources = naming__sources(streaming->tracing.naming);
@@ -73,10 +66,7 @@ int streaming__load(struct streaming *streaming, struct error *error)
 		return error__set(error, -ENOENT, "cannot find the map of events");
 	bpf_map__set_max_entries(events, (uint32_t)streaming->buffer_size);
 	tracing->names_files = streaming->form == STREAM_PERF;
-	tracing->names_addresses = shows_addresses(streaming);
-	if (tracing->names_addresses)
-		unwinding__tell_bases(session__unwinding(tracing->session), tracing->config);
-	unwinding__number_files(session__unwinding(tracing->session), tracing->config);
+	tracing->names_addresses = streaming->form != STREAM_FOLDED;
 	if (tells_containers(streaming))
 		containers = tracing__find_containers(tracing);
 	err = tracing__load(tracing, error);

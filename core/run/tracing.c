@@ -8,6 +8,7 @@
 #include "core/kernel/bpf_error.h"
 #include "core/options/trace_options.h"
 #include "core/report/output.h"
+#include "core/unwind/unwinding.h"
 
 int tracing__list(const struct tracing *tracing, struct error *error)
 {
@@ -62,10 +63,13 @@ struct containers *tracing__find_containers(struct tracing *tracing)
 
 int tracing__load(struct tracing *tracing, struct error *error)
 {
-	int err = tracing->probe ? probes__load(&tracing->probes, tracing->probe, tracing->session,
-						tracing->object, tracing->config, error) :
-				   session__load(tracing->session, tracing->object, NULL, error);
+	int err;
 
+	if (tracing->names_addresses)
+		unwinding__tell_bases(session__unwinding(tracing->session), tracing->config);
+	err = tracing->probe ? probes__load(&tracing->probes, tracing->probe, tracing->session,
+					    tracing->object, tracing->config, error) :
+			       session__load(tracing->session, tracing->object, NULL, error);
 	return err ? err :
 		     naming__new(&tracing->naming, tracing->session, tracing->names_files,
 				 tracing->names_addresses, error);

@@ -55,7 +55,6 @@
 #define KERNEL_FRAMES 512
 
 struct stream_names {
-	struct symbolizer *symbolizer;
 	struct frame_sources sources;
 	const struct stream_writer *writer;
 	uint64_t keys[3]; /* of the hash, odd: processes choose their addresses */
@@ -94,7 +93,6 @@ int stream_names__new(struct stream_names **out, const struct frame_sources *sou
 	(void)!getrandom(names->keys, sizeof(names->keys), GRND_NONBLOCK);
 	for (size_t i = 0; i < ARRAY_SIZE(names->keys); i++)
 		names->keys[i] |= 1;
-	names->symbolizer = sources->symbolizer;
 	names->sources = *sources;
 	names->writer = writer;
 	names->version = 1;
@@ -246,12 +244,6 @@ static int set_text(struct stream_names *names, struct shown_frame *frame,
 
 /* ---- kernel frames ---- */
 
-static struct sym_query query_of(const struct stream_names *names, const struct frame_place *place)
-{
-	return frame__query(place->frame, (pid_t)place->tgid, place->return_address,
-			    names->sources.modules);
-}
-
 /* Name the last nr of the kernel frames to name. */
 static int name_some_kernel_frames(struct stream_names *names, size_t nr)
 {
@@ -260,8 +252,8 @@ static int name_some_kernel_frames(struct stream_names *names, size_t nr)
 	int err;
 
 	for (size_t i = 0; i < nr; i++)
-		queries[i] = query_of(names, &frames[i]->place);
-	err = symbolizer__name_kernel(names->symbolizer, queries, nr);
+		queries[i] = frame_place__query(&frames[i]->place, names->sources.modules);
+	err = symbolizer__name_kernel(names->sources.symbolizer, queries, nr);
 	if (err)
 		names->kernel_error = err;
 	err = 0;
@@ -269,7 +261,7 @@ static int name_some_kernel_frames(struct stream_names *names, size_t nr)
 		err = set_text(names, frames[i], &queries[i]);
 	names->nr_of_kernel -= nr;
 	if (!names->nr_asked)
-		symbolizer__forget_names(names->symbolizer);
+		symbolizer__forget_names(names->sources.symbolizer);
 	return err;
 }
 
@@ -444,28 +436,12 @@ int stream_names__ready(struct stream_names *names, const struct stream_event *e
 
 /* ---- questions ---- */
 
-/* Where the program has the file, the walk has noted. */
-static void find_address(const struct stream_names *names, const struct frame_place *place,
-			 struct sym_query *query)
-{
-	struct base_key key = {.program = place->program, .tgid = place->tgid};
-	uint64_t base;
-
-	if (frame_tag(place->frame) != FRAME_MODULE || !names->sources.unwinding)
-		return;
-	key.module = frame_module(place->frame);
-	if (!unwinding__find_base(names->sources.unwinding, &key, &base))
-		return;
-	query->address = base + frame_offset(place->frame);
-	query->in_file = false;
-}
-
 /* answer: NULL if nobody could be asked. */
 static int show(struct stream_names *names, struct shown_frame *frame,
 		const struct sym_query *answer)
 {
 	CLEANUP(arena__release) struct arena modules = {0};
-	struct sym_query query = query_of(names, &frame->place);
+	struct sym_query query = frame_place__query(&frame->place, names->sources.modules);
 	int err;
 
 	if (answer) {
@@ -475,7 +451,7 @@ static int show(struct stream_names *names, struct shown_frame *frame,
 		query.generated = true; /* it may be found later */
 	}
 	err = frame__add_module(frame->place.frame, names->sources.modules, &modules, &query);
-	find_address(names, &frame->place, &query);
+	frame_place__find_address(&frame->place, names->sources.unwinding, &query);
 	return err ? err : set_text(names, frame, &query);
 }
 
@@ -502,7 +478,7 @@ static int ask_frame(struct stream_names *names, struct shown_frame *frame, uint
 	}
 	/* The frames of a stack follow each other. */
 	if (nr == 0 || query->pid != query[-1].pid)
-		frame_question__tell_file(names->symbolizer, frame->place.frame,
+		frame_question__tell_file(names->sources.symbolizer, frame->place.frame,
 					  names->sources.modules);
 	names->asked[names->nr_asked++] = frame;
 	return 1;
@@ -530,9 +506,9 @@ static int ask(struct stream_names *names)
 			names->wanted[kept++] = frame;
 	}
 	names->nr_wanted = kept;
-	return names->nr_asked ?
-		       symbolizer__ask_user(names->symbolizer, names->queries, names->nr_asked) :
-		       0;
+	return names->nr_asked ? symbolizer__ask_user(names->sources.symbolizer, names->queries,
+						      names->nr_asked) :
+				 0;
 }
 
 /* Take the answers to the open question; a frame without an answer has no name. */
@@ -547,13 +523,13 @@ static int take_answers(struct stream_names *names)
 			err = show(names, names->asked[i], &names->queries[i]);
 	}
 	names->nr_asked = 0;
-	symbolizer__forget_names(names->symbolizer);
+	symbolizer__forget_names(names->sources.symbolizer);
 	return err;
 }
 
 int stream_names__attend(struct stream_names *names)
 {
-	int open = symbolizer__attend(names->symbolizer);
+	int open = symbolizer__attend(names->sources.symbolizer);
 	int err = name_kernel_frames(names);
 	bool asks = true;
 
@@ -569,14 +545,14 @@ int stream_names__attend(struct stream_names *names)
 		/* What is wanted then waits for files. */
 		asks = names->nr_asked > 0;
 		if (!open)
-			open = symbolizer__attend(names->symbolizer);
+			open = symbolizer__attend(names->sources.symbolizer);
 	}
 	return err;
 }
 
 int stream_names__poll(const struct stream_names *names, struct pollfd *polled)
 {
-	int wait = symbolizer__poll(names->symbolizer, polled);
+	int wait = symbolizer__poll(names->sources.symbolizer, polled);
 
 	return names->waits_for_files && names->nr_wanted && (wait < 0 || wait > FILE_LOOK_MS) ?
 		       FILE_LOOK_MS :

@@ -97,7 +97,7 @@ enum session_end {
  * Have session__wait() watch up to SESSION_WATCHED further descriptors: it returns SESSION_READY
  * when one of them is ready for its events. Descriptors of -1 are not looked at.
  */
-#define SESSION_WATCHED 3
+#define SESSION_WATCHED 2
 void session__watch(struct session *session, const struct pollfd watched[SESSION_WATCHED]);
 
 /* Output goes elsewhere: the end of who reads stdout is not that of the trace. */

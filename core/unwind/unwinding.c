@@ -43,7 +43,7 @@
 struct unwinding {
 	bool user_stacks;
 	enum unwind_method method; /* UNWIND_OFF without them */
-	bool finds_files, numbers_files;
+	bool finds_files;
 	struct unwind_maps maps;
 	struct unwind_first first;
 	uint64_t memory;
@@ -207,7 +207,7 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 	struct unwind_identifier identifier;
 	int err = 0;
 
-	if (!uses_tables(unwinding) && !unwinding->numbers_files)
+	if (!unwinding->finds_files)
 		return 0;
 	if (unwinding->tells_bases)
 		err = unwind_bases__open(&unwinding->bases, unwinding->maps.bases,
@@ -240,12 +240,6 @@ void unwinding__settle(const struct unwinding *unwinding)
 {
 	if (unwinding->loader)
 		unwind_loader__settle(unwinding->loader, SETTLE_MS);
-}
-
-void unwinding__number_files(struct unwinding *unwinding, struct trace_config *config)
-{
-	config->number_files = unwinding->finds_files;
-	unwinding->numbers_files = unwinding->finds_files;
 }
 
 void unwinding__tell_bases(struct unwinding *unwinding, struct trace_config *config)

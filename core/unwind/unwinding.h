@@ -26,9 +26,9 @@ int unwinding__configure(struct unwinding **unwinding, const struct trace_option
 void unwinding__free(struct unwinding *unwinding);
 
 /*
- * After the load of object, if stacks are walked by tables: load those of the processes that
- * options name; else, for half a second at most, of what runs now. Does not wait for them any
- * longer once stop_fd is readable. Returns as above.
+ * After the load of object, if it is known in which files frames are: load what walks need of the
+ * processes that options name; else, for half a second at most, of what runs now. Does not wait for
+ * them any longer once stop_fd is readable. Returns as above.
  */
 int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *error);
 
@@ -40,9 +40,6 @@ const struct unwind_module_list *unwinding__modules(const struct unwinding *unwi
 
 /* Before a report: wait a moment until the modules are known that walks have come to. */
 void unwinding__settle(const struct unwinding *unwinding);
-
-/* Between configure and load: have walks number the files that they come to. */
-void unwinding__number_files(struct unwinding *unwinding, struct trace_config *config);
 
 /* Between configure and load: have programs note where they have their modules. */
 void unwinding__tell_bases(struct unwinding *unwinding, struct trace_config *config);

@@ -118,8 +118,7 @@ static int verify(size_t which, size_t method, size_t number, struct error *erro
 	if (err)
 		return err;
 	config->at_function_entry = true;
-	config->number_files = !strcmp(objects[which].name, "counting");
-	config->tell_bases = config->number_files;
+	config->tell_bases = true;
 	map = bpf_object__find_map_by_name(object, "off_threads");
 	if (map)
 		bpf_map__set_autocreate(map, true);
