@@ -62,9 +62,9 @@ int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *que
 /*
  * Name addresses of processes. Ask for all that are known at once: a file is
  * read once for all processes that it is mapped into (more often if a call
- * comes upon more than some hundred files). A process that has ended, and was
- * not remembered, leaves its addresses without names; so does what takes too
- * long, see symbolizer__unanswered(). Returns 0 or a negative errno.
+ * comes upon more than some hundred files). A process that has ended leaves
+ * its addresses without names, unless they are in files or its JIT map was passed;
+ * so does what takes too long, see symbolizer__unanswered(). Returns 0 or a negative errno.
  */
 int symbolizer__name_user(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr);
 
@@ -87,33 +87,6 @@ int symbolizer__poll(const struct symbolizer *symbolizer, struct pollfd *pollfd)
 
 /* Free the strings of all answers so far; the queries that they were given to are void. */
 void symbolizer__forget_names(struct symbolizer *symbolizer);
-
-/*
- * Read the mappings of a process now and hold its files open, so that its
- * addresses can be named when it has ended. Only so many files are held open
- * that the caller is left with descriptors of its own; a process that had more
- * lacks the names of the rest. Returns 0 or a negative errno.
- */
-int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid);
-
-/*
- * The same without waiting, also while a question is open, for a process that may end
- * within the next milliseconds; symbolizer__attend() does the rest, and whether it could
- * be read is not reported. Only two thousand of the processes remembered in this way
- * stay so, those that were remembered or asked for last. To remember one again
- * does nothing unless its PID belongs to another process by now, or with another image.
- * The first call is the slowest, since it starts the child that reads.
- *
- * image, which is copied, serves for a process that has ended before it could be read;
- * NULL: nothing (else) is known of it. It is not looked at as long as the process can be
- * read. The last thousand of its mappings are kept, and some MB of all images,
- * those that were used last. Files are those that the parent has there, or are opened by their
- * paths in the caller's own root, and only if device and inode are those of the mapping.
- * What was remembered last under a PID is what the PID means: an image replaces the one
- * before, and what was read of a process that has ended. Returns 0 or a negative errno.
- */
-int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid,
-			      const struct sym_image *image);
 
 /*
  * How often something that a process has mapped did not answer within a second,

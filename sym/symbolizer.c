@@ -211,21 +211,6 @@ void symbolizer__forget_names(struct symbolizer *symbolizer)
 	arena__release(&symbolizer->names);
 }
 
-int symbolizer__remember(struct symbolizer *symbolizer, pid_t pid)
-{
-	int err = start_worker(symbolizer);
-
-	return err ? err : worker__remember(symbolizer->worker, pid);
-}
-
-int symbolizer__remember_soon(struct symbolizer *symbolizer, pid_t pid,
-			      const struct sym_image *image)
-{
-	int err = start_worker(symbolizer);
-
-	return err ? err : worker__remember_soon(symbolizer->worker, pid, image);
-}
-
 size_t symbolizer__unanswered(const struct symbolizer *symbolizer)
 {
 	return symbolizer->worker ? worker__unanswered(symbolizer->worker) : 0;

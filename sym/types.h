@@ -8,28 +8,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Executable memory of a process, as a MMAP2 record of perf_event_open(2) has it. */
-struct sym_mapping {
-	uint64_t start, end; /* addresses; end is behind the last byte */
-	uint64_t offset;     /* of start in the file */
-	dev_t device;
-	ino_t inode;	   /* 0: no file */
-	uint64_t modified; /* the file, as of struct sym_file_id; 0: it is not known */
-	const char *path;  /* "[vdso]" and "//anon" for memory without a file; or NULL */
-};
-
-/*
- * The mappings that a process is known to have made, in their order: each takes the place of
- * whatever it overlaps. All of them lie on top of what the process parent has mapped now, or had
- * when it was remembered, unless the image is whole, or parent is 0.
- */
-struct sym_image {
-	pid_t parent; /* that may have the same files mapped; 0: none */
-	bool whole;   /* the parent's mappings are not this process's, or are all here */
-	const struct sym_mapping *mappings;
-	size_t nr;
-};
-
 /* The form of names, and where else they may come from. */
 struct sym_settings {
 	bool mangled; /* leave the names of C++ and Rust functions as they stand in their files */
@@ -76,6 +54,13 @@ struct sym_file_id {
 	uint64_t modified; /* nanoseconds since 1970, modulo 2^64 */
 };
 
+/* A file that frames are in, and where it is looked for unless it was passed. */
+struct sym_mapped_file {
+	struct sym_file_id id;
+	pid_t pid;	  /* of a process that has it mapped, or had */
+	const char *path; /* that it has there, as the kernel shows it; "" if that is not known */
+};
+
 /* The question and its answer. Strings are valid until symbolizer__forget_names(). */
 struct sym_query {
 	pid_t pid; /* in the caller's PID namespace; not looked at for kernel addresses */
@@ -92,12 +77,12 @@ struct sym_query {
 	 */
 	bool return_address;
 	/*
-	 * The address is an offset in this file, wherever the process has it mapped. The answer has
-	 * the address in the process, and in_file is false, unless the process does not have the
-	 * file, or it can be opened no more. A file that has become another one has no names.
+	 * The address is an offset in this file, and neither pid nor program is looked at. A file
+	 * that has become another one has no names. Borrowed until the answer has come; NULL where
+	 * it is no file, or one that nobody has found.
 	 */
 	bool in_file;
-	struct sym_file_id file;
+	const struct sym_mapped_file *file;
 
 	const char *name; /* of the function, demangled; unchecked bytes; NULL: not found */
 	uint64_t offset;  /* of the address within that function */
@@ -109,7 +94,7 @@ struct sym_query {
 	/* User space: the address in the file's address space; if it is no program, in the file. */
 	uint64_t module_offset;
 	/*
-	 * User space, if settings.files: the program or library, by the path that the process has
+	 * User space, if settings.files: the program or library, by the path that a process has
 	 * it by, and its build ID in hexadecimal (NULL: it has none); and where the address is in
 	 * it. NULL: there is no such file, or it could not be read.
 	 */

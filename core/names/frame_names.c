@@ -118,7 +118,7 @@ static void ask(struct frame_names *names, const struct frame_sources *sources)
 	size_t kernel = count_kernel_places(names), user = names->nr - kernel;
 
 	for (size_t i = 0; i < names->nr; i++)
-		names->queries[i] = frame_place__query(&names->places[i], sources->modules);
+		names->queries[i] = frame_place__query(&names->places[i]);
 	if (kernel)
 		names->kernel_error = symbolizer__name_kernel(symbolizer, names->queries, kernel);
 	names->user_error =

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/names/frame_question.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "bpf/abi.h"
 #include "core/unwind/modules.h"
 #include "core/unwind/unwinding.h"
-#include "sym/sym.h"
+#include "sym/types.h"
 
-/* The symbolizer knows a file as a process with a PID that there is not. */
-static pid_t file_pid(uint64_t frame)
+struct sym_query frame_place__query(const struct frame_place *place)
 {
-	return -(pid_t)(frame_module(frame) + 1);
-}
-
-struct sym_query frame_place__query(const struct frame_place *place,
-				    const struct unwind_module_list *modules)
-{
-	return frame__query(place->frame, (pid_t)place->tgid, place->return_address, modules);
+	return frame__query(place->frame, (pid_t)place->tgid, place->return_address);
 }
 
 void frame_place__find_address(const struct frame_place *place, const struct unwinding *unwinding,
@@ -33,38 +29,57 @@ void frame_place__find_address(const struct frame_place *place, const struct unw
 	answer->in_file = false;
 }
 
-bool frame_question__make(struct sym_query *question, const struct frame_place *place,
-			  const struct unwind_module_list *modules)
+/* A copy of the file that a module is; NULL without memory. */
+static const struct sym_mapped_file *copy_file(const struct unwind_module_file *shared,
+					       struct arena *arena)
 {
-	*question = frame_place__query(place, modules);
-	question->program = place->program;
-	if (frame_tag(place->frame) != FRAME_MODULE)
-		return true;
-	question->pid = file_pid(place->frame);
-	question->program = 0;
-	return unwind_module_file__is_found(&modules->items[frame_module(place->frame)]);
+	const struct unwind_module_file module = unwind_module_file__copy(shared);
+	/* A stand-in for a path that was too long is none. */
+	const char *path = module.path[0] == '#' ? "" : module.path;
+	struct sym_mapped_file *file = arena__alloc(arena, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	*file = (struct sym_mapped_file){.id = module.id, .pid = module.pid};
+	file->path = arena__copy_string(arena, path, strlen(path));
+	return file->path ? file : NULL;
 }
 
-void frame_question__tell_file(struct symbolizer *symbolizer, uint64_t frame,
-			       const struct unwind_module_list *modules)
+int frame_question__make(struct sym_query *question, const struct frame_place *place,
+			 const struct unwind_module_list *modules, struct asked_files *files)
 {
-	struct unwind_module_file file;
-	struct sym_mapping mapping;
-	struct sym_image image;
+	const struct unwind_module_file *module;
+	uintptr_t *file;
 
-	if (frame_tag(frame) != FRAME_MODULE)
-		return;
-	file = unwind_module_file__copy(&modules->items[frame_module(frame)]);
-	image = unwind_module_file__image(&file, &mapping);
-	(void)symbolizer__remember_soon(symbolizer, file_pid(frame), &image);
+	*question = frame_place__query(place);
+	question->program = place->program;
+	if (!question->in_file)
+		return 1;
+	module = &modules->items[frame_module(place->frame)];
+	question->pid = 0;
+	question->program = 0;
+	if (!unwind_module_file__is_found(module))
+		return 0;
+	file = pointer_map__at(&files->of_modules, module);
+	if (file && !*file)
+		*file = (uintptr_t)copy_file(module, &files->arena);
+	if (!file || !*file)
+		return -ENOMEM;
+	question->file = (const struct sym_mapped_file *)*file;
+	return 1;
+}
+
+void asked_files__release(struct asked_files *files)
+{
+	arena__release(&files->arena);
+	pointer_map__release(&files->of_modules);
 }
 
 void frame_question__take(struct sym_query *query, const struct sym_query *answer)
 {
-	const struct sym_query asked = *query;
+	const pid_t pid = query->pid;
 
 	*query = *answer;
-	query->pid = asked.pid;
-	query->address = asked.address;
-	query->in_file = asked.in_file;
+	query->pid = pid;
+	query->file = NULL;
 }

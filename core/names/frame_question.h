@@ -11,8 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sym/util/arena.h"
+#include "sym/util/pointer_map.h"
+
 struct sym_query;
-struct symbolizer;
 struct unwind_module_list;
 struct unwinding;
 
@@ -24,9 +26,8 @@ struct frame_place {
 	uint64_t program; /* as in struct stack_key. Both are 0 for kernel frames. */
 };
 
-/* As of frame__query(). modules: those that frames can have; or NULL. */
-struct sym_query frame_place__query(const struct frame_place *place,
-				    const struct unwind_module_list *modules);
+/* As of frame__query(). */
+struct sym_query frame_place__query(const struct frame_place *place);
 
 /*
  * Where the program of a frame in a file has that, the walk has noted: the answer gets the address,
@@ -35,21 +36,21 @@ struct sym_query frame_place__query(const struct frame_place *place,
 void frame_place__find_address(const struct frame_place *place, const struct unwinding *unwinding,
 			       struct sym_query *answer);
 
-/*
- * Fill in the question, for a user frame. False if there is nobody to ask: the file that the frame
- * is in has not been found.
- */
-bool frame_question__make(struct sym_query *question, const struct frame_place *place,
-			  const struct unwind_module_list *modules);
+/* The files of questions, each once; all zero is empty. Questions have pointers into it. */
+struct asked_files {
+	struct arena arena;
+	struct pointer_map of_modules; /* struct sym_mapped_file */
+};
 
 /*
- * Tell the symbolizer of the file that a frame is in, before it is asked; it remembers some
- * hundreds. Does nothing for other frames.
+ * Fill in the question, for a user frame. Returns 1, 0 if there is nobody to ask, since the file
+ * that the frame is in has not been found, or -ENOMEM.
  */
-void frame_question__tell_file(struct symbolizer *symbolizer, uint64_t frame,
-			       const struct unwind_module_list *modules);
+int frame_question__make(struct sym_query *question, const struct frame_place *place,
+			 const struct unwind_module_list *modules, struct asked_files *files);
+void asked_files__release(struct asked_files *files);
 
-/* Take an answer to the question, but for whom it was asked of, and where that has the frame. */
+/* Take an answer to the question, but for whom it was asked of. */
 void frame_question__take(struct sym_query *query, const struct sym_query *answer);
 
 #endif

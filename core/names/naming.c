@@ -18,18 +18,6 @@ struct naming {
 	const struct unwinding *unwinding; /* if addresses are wanted; or NULL */
 };
 
-/* A process that cannot be read now may be read when the trace has ended. */
-static int remember(struct naming *naming, const struct trace_options *options)
-{
-	struct pid_list pids = {0};
-	int err = trace_options__processes(options, &pids);
-
-	for (size_t i = 0; i < pids.nr; i++)
-		(void)symbolizer__remember(naming->symbolizer, pids.pids[i]);
-	free(pids.pids);
-	return err;
-}
-
 int naming__new(struct naming **out, const struct session *session, bool files, bool addresses,
 		struct error *error)
 {
@@ -51,8 +39,7 @@ int naming__new(struct naming **out, const struct session *session, bool files, 
 	naming->modules = unwinding__modules(session__unwinding(session));
 	naming->unwinding = addresses ? session__unwinding(session) : NULL;
 	if (symbolizer__new(&naming->symbolizer, &settings,
-			    naming->namer ? kernel_namer__print : NULL, naming->namer) ||
-	    (!options->kernel_stacks_only && remember(naming, options))) {
+			    naming->namer ? kernel_namer__print : NULL, naming->namer)) {
 		naming__free(naming);
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	}

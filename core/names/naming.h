@@ -15,8 +15,8 @@ struct symbolizer;
 
 /*
  * files: answers have paths and build IDs. addresses: of frames in files it is wanted where these
- * were in their processes. Call this before the trace begins, with a loaded session: the processes
- * that its options name are remembered, so that they have names even if they end during the trace.
+ * were in their processes. Call this before the trace begins, with a loaded session: what walks
+ * come to is held from then on, so that it has names even if it is gone when the trace ends.
  * Returns 0 or -ENOMEM with error filled.
  */
 int naming__new(struct naming **naming, const struct session *session, bool files, bool addresses,

@@ -71,6 +71,7 @@ struct stream_names {
 	struct shown_frame *asked[QUESTION_FRAMES];
 	struct sym_query queries[QUESTION_FRAMES]; /* the open question, in the same order */
 	size_t nr_asked;			   /* 0: none is open */
+	struct asked_files asked_files;		   /* of that question */
 
 	int kernel_error, user_error;
 	struct lost_files lost;
@@ -105,6 +106,7 @@ void stream_names__free(struct stream_names *names)
 	if (!names)
 		return;
 	arena__release(&names->arena);
+	asked_files__release(&names->asked_files);
 	free(names->buckets);
 	free(names->of_kernel);
 	free(names->wanted);
@@ -252,7 +254,7 @@ static int name_some_kernel_frames(struct stream_names *names, size_t nr)
 	int err;
 
 	for (size_t i = 0; i < nr; i++)
-		queries[i] = frame_place__query(&frames[i]->place, names->sources.modules);
+		queries[i] = frame_place__query(&frames[i]->place);
 	err = symbolizer__name_kernel(names->sources.symbolizer, queries, nr);
 	if (err)
 		names->kernel_error = err;
@@ -441,7 +443,7 @@ static int show(struct stream_names *names, struct shown_frame *frame,
 		const struct sym_query *answer)
 {
 	CLEANUP(arena__release) struct arena modules = {0};
-	struct sym_query query = frame_place__query(&frame->place, names->sources.modules);
+	struct sym_query query = frame_place__query(&frame->place);
 	int err;
 
 	if (answer) {
@@ -467,19 +469,17 @@ static bool may_be_found(const struct stream_names *names, const struct shown_fr
 /* Put a frame into the question, unless nobody can be asked: 1; or 0, or a negative errno. */
 static int ask_frame(struct stream_names *names, struct shown_frame *frame, uint64_t now)
 {
-	size_t nr = names->nr_asked;
-	struct sym_query *query = &names->queries[nr];
+	int made = frame_question__make(&names->queries[names->nr_asked], &frame->place,
+					names->sources.modules, &names->asked_files);
 
-	if (!frame_question__make(query, &frame->place, names->sources.modules)) {
+	if (made < 0)
+		return made;
+	if (!made) {
 		bool waits = may_be_found(names, frame) && now - frame->wanted < FILE_WAIT;
 
 		names->waits_for_files |= waits;
 		return waits ? 0 : show(names, frame, NULL);
 	}
-	/* The frames of a stack follow each other. */
-	if (nr == 0 || query->pid != query[-1].pid)
-		frame_question__tell_file(names->sources.symbolizer, frame->place.frame,
-					  names->sources.modules);
 	names->asked[names->nr_asked++] = frame;
 	return 1;
 }
@@ -523,6 +523,7 @@ static int take_answers(struct stream_names *names)
 			err = show(names, names->asked[i], &names->queries[i]);
 	}
 	names->nr_asked = 0;
+	asked_files__release(&names->asked_files);
 	symbolizer__forget_names(names->sources.symbolizer);
 	return err;
 }

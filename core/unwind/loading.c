@@ -275,8 +275,6 @@ static void tell_of_file(struct loading *loading, uint32_t number,
 					.inode = mapped->inode,
 					.size = mapped->identity.size,
 					.modified = mapped->identity.modified};
-	told->start = mapped->start;
-	told->offset = mapped->offset;
 	told->pid = pid;
 	memcpy(told->path, mapped->path, sizeof(told->path));
 	__atomic_store_n(&told->found, mapped->source != UNWIND_SOURCE_NONE, __ATOMIC_RELEASE);

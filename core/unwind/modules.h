@@ -23,14 +23,10 @@ struct unwind_module_file {
 	 * system. */
 	uint32_t found;
 	uint32_t missed; /* somebody has looked for it, in vain */
-	pid_t pid;
+	pid_t pid;	 /* has it, or had */
 	struct sym_file_id id;
-	uint64_t start, offset;	    /* one of the places where pid has it, or had */
 	char path[UNWIND_PATH_MAX]; /* as of struct unwind_mapped */
 };
-
-/* What no file is. */
-static const struct sym_file_id unwind_unknown_file = {.device = (dev_t)-1, .inode = (ino_t)-1};
 
 struct unwind_module_list {
 	struct unwind_module_file items[UNWIND_MODULES];
@@ -57,40 +53,15 @@ unwind_module_file__copy(const struct unwind_module_file *shared)
 	return file;
 }
 
-/*
- * The whole file, as if the process that had it first had mapped it from there on; *mapping becomes
- * the mapping of the image.
- */
-static inline struct sym_image unwind_module_file__image(const struct unwind_module_file *file,
-							 struct sym_mapping *mapping)
+/* The question for a frame, which is as of frame_plain(), without the file. */
+static inline struct sym_query frame__query(uint64_t frame, pid_t pid, bool return_address)
 {
-	*mapping = (struct sym_mapping){.start = file->start,
-					.end = file->start + ((uint64_t)1 << FRAME_MODULE_SHIFT),
-					.offset = file->offset,
-					.device = file->id.device,
-					.inode = file->id.inode,
-					.modified = file->id.modified,
-					.path = file->path};
-	return (struct sym_image){.parent = file->pid, .whole = true, .mappings = mapping, .nr = 1};
-}
+	bool in_file = frame_tag(frame) == FRAME_MODULE;
 
-/*
- * The question for a frame, which is as of frame_plain(). modules: those that frames can have; NULL
- * if there are none.
- */
-static inline struct sym_query frame__query(uint64_t frame, pid_t pid, bool return_address,
-					    const struct unwind_module_list *modules)
-{
-	struct sym_query query = {.pid = pid, .address = frame, .return_address = return_address};
-
-	if (frame_tag(frame) == FRAME_MODULE) {
-		const struct unwind_module_file *file = &modules->items[frame_module(frame)];
-
-		query.address = frame_offset(frame);
-		query.in_file = true;
-		query.file = unwind_module_file__is_found(file) ? file->id : unwind_unknown_file;
-	}
-	return query;
+	return (struct sym_query){.pid = pid,
+				  .address = in_file ? frame_offset(frame) : frame,
+				  .return_address = return_address,
+				  .in_file = in_file};
 }
 
 /*

@@ -8,7 +8,6 @@
 
 #include "sym/address/file_places.h"
 #include "sym/address/user_namer.h"
-#include "sym/process/maps.h"
 #include "sym/types.h"
 #include "sym/util/arena.h"
 #include "sym/util/array.h"
@@ -84,18 +83,25 @@ int file_batch__add(struct file_batch *batch, const struct sym_file *file, struc
 	return 0;
 }
 
-bool file_batch__address(const struct file_batch *batch, size_t file, const struct mapping *mapping,
-			 uint64_t address, uint64_t *in_file)
+static void emit(const struct file_batch *batch, const struct sym_query *query)
 {
-	return elf_symbols__address(&batch->files[file].elf,
-				    address - mapping->start + mapping->offset, in_file);
+	batch->caller->emit(batch->caller->context, query);
 }
 
-int file_batch__ask(struct file_batch *batch, const struct file_question *question)
+int file_batch__ask(struct file_batch *batch, size_t file, uint64_t offset, struct sym_query *query)
 {
+	uint64_t lookup = offset - (query->return_address && offset);
+	uint64_t address;
+
+	if (!elf_symbols__address(&batch->files[file].elf, lookup, &address)) {
+		emit(batch, query);
+		return 0;
+	}
+	query->module_offset = address + (offset - lookup);
 	if (ARRAY_GROW(batch->questions, batch->nr_questions, batch->questions_capacity))
 		return -ENOMEM;
-	batch->questions[batch->nr_questions++] = *question;
+	batch->questions[batch->nr_questions++] =
+		(struct file_question){.file = file, .address = address, .query = query};
 	return 0;
 }
 
@@ -126,11 +132,6 @@ static bool next_part(const struct file_batch *batch, struct part *part)
 	if (part->nr)
 		batch->caller->pause(batch->caller->context);
 	return part->nr;
-}
-
-static void emit(const struct file_batch *batch, const struct sym_query *query)
-{
-	batch->caller->emit(batch->caller->context, query);
 }
 
 /* Lookups for the addresses of a part, allocated; NULL without memory. */

@@ -13,7 +13,6 @@
 #include "sym/address/file_names.h"
 
 struct file_places;
-struct mapping;
 struct sym_query;
 
 /* An address in a file, and the query that wants it. */
@@ -54,12 +53,9 @@ int file_batch__root(struct file_batch *batch, pid_t task, struct batch_root *ro
 int file_batch__add(struct file_batch *batch, const struct sym_file *file, struct arena *paths,
 		    size_t *index);
 
-/* Turn address, in mapping, into *in_file, an address of the file. False if it is none. */
-bool file_batch__address(const struct file_batch *batch, size_t file, const struct mapping *mapping,
-			 uint64_t address, uint64_t *in_file);
-
-/* Returns 0 or -ENOMEM. */
-int file_batch__ask(struct file_batch *batch, const struct file_question *question);
+/* Ask about a query that is at that offset in a file. Returns 0 or -ENOMEM. */
+int file_batch__ask(struct file_batch *batch, size_t file, uint64_t offset,
+		    struct sym_query *query);
 
 /*
  * Answer all questions so far: first the names, then inlined calls and source lines, which can take

@@ -2,15 +2,14 @@
 /*
  * From questions to answers:
  *
- *   process  ->  mapping  ->  file (by device and inode)  ->  address in the file
+ *   file and offset                            ->  address in the file
+ *   process  ->  mapping  ->  file and offset  ->  address in the file
  *
  * and then file by file: all addresses that are wanted in a file, by whatever
  * process, are found in one pass over its symbols. An address in no file that is a
  * program may be code that the process has generated: its JIT map is asked.
  */
 #include "sym/address/user_namer.h"
-#include "sym/process/supervised.h"
-#include "sym/util/descriptors.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,24 +21,23 @@
 #include "sym/address/file_names.h"
 #include "sym/address/file_places.h"
 #include "sym/address/jit_index.h"
-#include "sym/address/jit_map.h"
+#include "sym/address/jit_questions.h"
 #include "sym/elf/demangle.h"
 #include "sym/elf/symbols.h"
 #include "sym/process/file_identity.h"
+#include "sym/process/held_files.h"
 #include "sym/process/passed_file.h"
 #include "sym/process/process.h"
-#include "sym/process/remember.h"
-#include "sym/process/remembered.h"
+#include "sym/process/supervised.h"
 #include "sym/process/vdso.h"
-#include "sym/process/view.h"
 #include "sym/types.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/descriptors.h"
 
 /*
- * Most descriptors that we hold open, whatever a process has mapped: a quarter of what the program
- * may have for remembered processes, another quarter for the files and roots of a batch, but
- * neither more than this.
+ * Most descriptors that a batch has open for files and roots. If the program may not have four
+ * times as many, it is a quarter of what it may; and so it is with files that are held.
  */
 #define FILES_MAX 1000
 
@@ -48,7 +46,7 @@ struct user_namer {
 	struct arena *names;
 	struct file_names of_files;
 	struct file_places *places; /* NULL: they are not wanted */
-	struct remembered_list remembered;
+	struct held_files held;
 	struct jit_index_list jit_indexes;
 	size_t files_max;
 	int vdso_fd; /* or -1 */
@@ -77,146 +75,38 @@ int user_namer__new(struct user_namer **out, struct arena *names, const struct a
 		free(namer);
 		return -ENOMEM;
 	}
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 < FILES_MAX)
+	namer->held.max = HELD_FILES_MAX;
+	namer->held.maps_max = HELD_MAPS_MAX;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 < FILES_MAX) {
 		namer->files_max = limit.rlim_cur / 4;
-	namer->remembered = (struct remembered_list){.supervisor = &namer->supervisor,
-						     .files_max = namer->files_max};
+		namer->held.max = namer->files_max + 1;
+		namer->held.maps_max = namer->files_max / 4 + 1;
+	}
+	namer->held.supervisor = &namer->supervisor;
 	*out = namer;
 	return 0;
 }
 
-/* A query in memory without a program: the JIT map of its process has names by address. */
-struct jit_question {
-	struct sym_query *query;
-	pid_t task;		       /* as in struct process */
-	struct remembered *remembered; /* with a reference; or NULL */
-	bool ended; /* only what is remembered of it, or was passed, can be read */
-};
-
 /* Collected by a call of user_namer__name() before it asks the files. */
 struct batch {
 	struct file_batch files;
-	struct batch_root root;		    /* of the process at hand */
-	struct jit_question *jit_questions; /* process by process */
-	size_t nr_jit_questions, jit_questions_capacity;
+	struct jit_questions generated;
+	/* The process at hand, whose files are next; without a task if it cannot be read. */
+	struct process process;
+	int unread;		/* why it cannot; 0, or a negative errno */
+	struct batch_root root; /* its root */
 };
-
-static void batch__emit(const struct batch *batch, const struct sym_query *query)
-{
-	batch->files.caller->emit(batch->files.caller->context, query);
-}
 
 static void batch__pause(const struct batch *batch)
 {
 	batch->files.caller->pause(batch->files.caller->context);
 }
 
-static void batch__release(struct user_namer *namer, struct batch *batch)
+static void batch__release(struct batch *batch)
 {
 	file_batch__release(&batch->files);
-	for (size_t i = 0; i < batch->nr_jit_questions; i++)
-		remembered_list__put(&namer->remembered, batch->jit_questions[i].remembered);
-	free(batch->jit_questions);
-}
-
-static int compare_files(const struct sym_query *a, const struct sym_query *b)
-{
-	int order = COMPARE(a->in_file, b->in_file);
-
-	if (!order && a->in_file)
-		order = COMPARE(a->file.device, b->file.device);
-	if (!order && a->in_file)
-		order = COMPARE(a->file.inode, b->file.inode);
-	if (!order && a->in_file)
-		order = COMPARE(a->file.size, b->file.size);
-	if (!order && a->in_file)
-		order = COMPARE(a->file.modified, b->file.modified);
-	return order;
-}
-
-static int compare_programs(const struct sym_query *a, const struct sym_query *b)
-{
-	int order = COMPARE(a->pid, b->pid);
-
-	return order ? order : COMPARE(a->program, b->program);
-}
-
-/* By program, then by the file that the address is in, then by address. */
-static int compare_queries(const void *a, const void *b)
-{
-	const struct sym_query *const *left = a, *const *right = b;
-	int order = compare_programs(*left, *right);
-
-	if (!order)
-		order = compare_files(*left, *right);
-	return order ? order :
-		       COMPARE(sym_query__lookup_address(*left), sym_query__lookup_address(*right));
-}
-
-/* The module of a query, from the path of its mapping. Returns 0 or -ENOMEM. */
-static int module_name(struct arena *names, const char *path, const char **module)
-{
-	size_t length;
-	const char *file = sym_module__name(path, &length);
-
-	*module = length ? arena__copy_string(names, file, length) : NULL;
-	return length && !*module ? -ENOMEM : 0;
-}
-
-/* Ask the file about a query that lies in a mapping of it. */
-static int ask_file(struct batch *batch, size_t file, const struct mapping *mapping,
-		    struct sym_query *query)
-{
-	uint64_t lookup = sym_query__lookup_address(query);
-	uint64_t address;
-
-	if (!file_batch__address(&batch->files, file, mapping, lookup, &address)) {
-		batch__emit(batch, query);
-		return 0;
-	}
-	query->module_offset = address + (query->address - lookup);
-	return file_batch__ask(
-		&batch->files,
-		&(struct file_question){.file = file, .address = address, .query = query});
-}
-
-/*
- * Ask about memory without a file, or with one that is no program: generated code, perhaps. view:
- * all zero if the program is gone.
- */
-static int ask_jit_map(struct batch *batch, const struct process_view *view,
-		       struct sym_query *query)
-{
-	query->generated = true;
-	if (ARRAY_GROW(batch->jit_questions, batch->nr_jit_questions,
-		       batch->jit_questions_capacity))
-		return -ENOMEM;
-	batch->jit_questions[batch->nr_jit_questions++] = (struct jit_question){
-		.query = query,
-		.task = view->process ? view->process->task : 0,
-		.remembered = view->remembered ? remembered__get(view->remembered) : NULL,
-		.ended = view->ended || !view->process,
-	};
-	return 0;
-}
-
-/* Add the file of a mapping to the batch. Returns 0 or a negative errno. */
-static int add_file(struct user_namer *namer, struct batch *batch, const struct process_view *view,
-		    const struct mapping *mapping, size_t *file)
-{
-	struct sym_file added = {
-		.device = mapping->device,
-		.pid = view->process->pid,
-		.path = mapping->path,
-		.root_identity = batch->root.identity,
-		.root = batch->root.fd,
-	};
-
-	added.fd = vdso__is_ours(mapping) ?
-			   descriptor__copy(namer->vdso_fd) :
-			   process_view__open_file(view, &namer->remembered, mapping);
-	return added.fd < 0 ? added.fd :
-			      file_batch__add(&batch->files, &added, namer->of_files.names, file);
+	jit_questions__release(&batch->generated);
+	process__release(&batch->process);
 }
 
 /* Make room for one more file or root: if there is none, answer all questions so far. */
@@ -233,326 +123,317 @@ static int make_room(struct user_namer *namer, struct batch *batch)
 	return err;
 }
 
-/* Without a descriptor some names are missing: that is no failure, but is said. */
 static int note_shortage(const struct user_namer *namer, int err)
 {
-	if (err != -EMFILE && err != -ENFILE)
-		return err;
-	namer->supervisor.progress->left_out = true;
-	return 0;
+	return progress__note_left_out(namer->supervisor.progress, err);
 }
 
-/* Where queries lie, and what is there. */
-struct place {
-	const struct mapping *mapping; /* NULL: nothing is known */
-	size_t file;		       /* of the mapping, in the batch, if unread is 0 */
-	int unread;		       /* why the file is not in the batch; a negative errno */
-	bool is_another;	       /* another file than the one that was asked for */
-};
-
-static int open_mapping(struct user_namer *namer, struct batch *batch,
-			const struct process_view *view, const struct mapping *mapping,
-			struct place *place)
+/* Read the process that is next, unless it is the one at hand. Returns 0 or a negative errno. */
+static int go_to_process(struct user_namer *namer, struct batch *batch, pid_t pid)
 {
 	int err = make_room(namer, batch);
 
-	if (err)
+	if (err || (batch->process.pid == pid && pid))
 		return err;
-	batch__pause(batch);
-	*place = (struct place){.mapping = mapping};
-	place->unread = add_file(namer, batch, view, mapping, &place->file);
-	(void)note_shortage(namer, place->unread);
-	return place->unread == -ENOMEM ? -ENOMEM : 0;
-}
-
-static bool is_another(const struct batch *batch, const struct place *place,
-		       const struct sym_file_id *file)
-{
-	return !place->unread && file->inode &&
-	       !file_identity__is(&batch->files.files[place->file].identity, file);
-}
-
-/* Find the mapping of the file among those with its device and inode; else take the first one. */
-static int find_in_file(struct user_namer *namer, struct batch *batch,
-			const struct process_view *view, const struct mapping_index *index,
-			const struct sym_query *query, struct place *place)
-{
-	const struct mapping *found[MAPPING_FILES_MAX];
-	size_t nr =
-		mapping_index__find(index, &query->file, sym_query__lookup_address(query), found);
-
-	for (size_t i = 0; i < nr; i++) {
-		struct place next;
-		int err = open_mapping(namer, batch, view, found[i], &next);
-
-		if (err)
-			return err;
-		next.is_another = is_another(batch, &next, &query->file);
-		if (i == 0 || (!next.unread && !next.is_another))
-			*place = next;
-		if (!next.unread && !next.is_another)
-			break;
-	}
-	return 0;
-}
-
-/* *place is all zero. */
-static int find_place(struct user_namer *namer, struct batch *batch,
-		      const struct process_view *view, const struct mapping_index *index,
-		      const struct sym_query *query, struct place *place)
-{
-	const struct mapping *mapping;
-
-	if (query->in_file)
-		return find_in_file(namer, batch, view, index, query, place);
-	mapping = mapping_list__find(&view->process->mappings, sym_query__lookup_address(query));
-	return mapping ? open_mapping(namer, batch, view, mapping, place) : 0;
-}
-
-/* Turn the query's address in the file into that in the process. */
-static void place_in_process(const struct mapping *mapping, struct sym_query *query)
-{
-	if (query->in_file)
-		query->address += mapping->start - mapping->offset;
-	query->in_file = false;
-}
-
-/*
- * The file that was asked for is mapped, but cannot be opened any more: the address is no generated
- * code, and another process that has the file may be asked for it.
- */
-static void leave_in_file(struct batch *batch, const char *module, struct sym_query *query)
-{
-	query->module = module;
-	query->module_offset = query->address;
-	batch__emit(batch, query);
-}
-
-/* Tell of queries which file they lie in. */
-static int name_file(struct user_namer *namer, struct batch *batch, const struct place *place,
-		     struct sym_query **queries, size_t nr)
-{
-	const struct mapping *mapping = place->mapping;
-	struct sym_file *file;
-
-	if (place->unread || place->is_another)
-		return 0;
-	file = &batch->files.files[place->file];
-	if (sym_file__read_build_id(file, namer->names))
+	process__release(&batch->process);
+	batch->process = (struct process){.pid = pid};
+	batch->unread = supervisor__read_process(&namer->supervisor, &batch->process, pid);
+	if (note_shortage(namer, batch->unread) == -ENOMEM)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		struct sym_query *query = queries[i];
-
-		query->path = file->path;
-		query->build_id = file->build_id[0] ? file->build_id : NULL;
-		query->file_offset = query->in_file ?
-					     query->address :
-					     query->address - mapping->start + mapping->offset;
-	}
-	return 0;
-}
-
-/* Ask about the queries that lie in a place. */
-static int ask_place(struct user_namer *namer, struct batch *batch, const struct process_view *view,
-		     const struct place *place, struct sym_query **queries, size_t nr)
-{
-	const struct mapping *mapping = place->mapping;
-	const char *module;
-	int err = module_name(namer->names, mapping->path, &module);
-
-	if (!err && namer->of_files.settings->files)
-		err = name_file(namer, batch, place, queries, nr);
-	for (size_t i = 0; i < nr && !err; i++) {
-		struct sym_query *query = queries[i];
-
-		if (place->unread && query->in_file) {
-			leave_in_file(batch, module, query);
-			continue;
-		}
-		place_in_process(mapping, query);
-		query->module = module;
-		/* The offset in the file: it stays if no segment holds it, or it is no program. */
-		query->module_offset = query->address - mapping->start + mapping->offset;
-		if (place->unread)
-			err = ask_jit_map(batch, view, query);
-		else if (place->is_another)
-			batch__emit(batch, query);
-		else
-			err = ask_file(batch, place->file, mapping, query);
-	}
+	err = file_batch__root(&batch->files, batch->process.task, &batch->root);
+	if (err)
+		batch->process.pid = 0; /* it is not at hand */
 	return err;
 }
 
-/* Open the JIT map of a process: as it is now if it can be, else as it was. */
-static int open_jit_map(struct user_namer *namer, const struct jit_question *question)
+/* Add a file, which the process at hand has by that path, to the batch. Takes over fd. */
+static int add_file(struct user_namer *namer, struct batch *batch, int fd, dev_t device,
+		    const char *path, size_t *file)
 {
-	const struct process process = {.pid = question->query->pid, .task = question->task};
-	struct remembered *remembered = question->remembered;
-	CLEANUP_CLOSE int passed = -1;
-	int fd = -ENOENT;
+	const struct sym_file added = {
+		.fd = fd,
+		.device = device,
+		.pid = batch->process.pid,
+		.path = path,
+		.root_identity = batch->root.identity,
+		.root = batch->root.fd,
+	};
 
-	if (!question->ended)
-		fd = supervisor__open_jit_map(&namer->supervisor, &process, -1);
-	if (fd >= 0 && remembered)
-		remembered_list__renew_jit_map(&namer->remembered, remembered, fd);
-	if (fd < 0 && remembered && remembered->jit_fd >= 0)
-		fd = supervisor__open_jit_map(&namer->supervisor, &process, remembered->jit_fd);
-	if (fd >= 0)
-		return fd;
-	passed = remembered_list__copy_map(&namer->remembered, process.pid,
-					   question->query->program);
-	return passed < 0 ? passed : supervisor__open_jit_map(&namer->supervisor, &process, passed);
+	return fd < 0 ? fd : file_batch__add(&batch->files, &added, namer->names, file);
 }
 
-static int compare_jit_questions(const void *a, const void *b)
+/* The module of queries, by the path of their file. Returns 0 or -ENOMEM. */
+static int module_name(struct arena *names, const char *path, const char **module)
 {
-	const struct jit_question *left = a, *right = b;
+	size_t length;
+	const char *file = sym_module__name(path, &length);
 
-	return COMPARE(sym_query__lookup_address(left->query),
-		       sym_query__lookup_address(right->query));
+	*module = length ? arena__copy_string(names, file, length) : NULL;
+	return length && !*module ? -ENOMEM : 0;
 }
 
-/* Answer all questions to the JIT map of one process. */
-static int answer_by_jit_map(struct user_namer *namer, struct batch *batch,
-			     struct jit_question *questions, size_t nr)
-{
-	CLEANUP_FREE struct jit_lookup *lookups = calloc(nr, sizeof(*lookups));
-	CLEANUP_CLOSE int fd = open_jit_map(namer, &questions[0]);
-	int err = 0;
-
-	if (!lookups)
-		return -ENOMEM;
-	(void)note_shortage(namer, fd);
-	array__sort(questions, nr, sizeof(*questions), compare_jit_questions);
-	for (size_t i = 0; i < nr; i++)
-		lookups[i].address = sym_query__lookup_address(questions[i].query);
-	if (fd >= 0)
-		err = progress__note_left_out(namer->supervisor.progress,
-					      jit_map__find(&namer->jit_indexes, fd, lookups, nr,
-							    namer->names,
-							    &namer->supervisor.progress->work));
-	for (size_t i = 0; i < nr && !err; i++) {
-		struct sym_query *query = questions[i].query;
-
-		query->name = lookups[i].name;
-		query->offset = query->name ? query->address - lookups[i].start : 0;
-		batch__emit(batch, query);
-	}
-	return err;
-}
-
-/* Called when all programs have been asked: a map that does not answer costs no other names. */
-static int batch__answer_by_jit_maps(struct user_namer *namer, struct batch *batch)
-{
-	struct jit_question *questions = batch->jit_questions;
-	int err = 0;
-
-	for (size_t first = 0, end; first < batch->nr_jit_questions && !err; first = end) {
-		for (end = first + 1; end < batch->nr_jit_questions; end++)
-			if (compare_programs(questions[end].query, questions[first].query))
-				break;
-		batch__pause(batch);
-		err = answer_by_jit_map(namer, batch, &questions[first], end - first);
-	}
-	return err;
-}
-
-/* True if a query behind first lies in the mapping, too. */
-static bool is_in(const struct mapping *mapping, const struct sym_query *first,
-		  const struct sym_query *query)
-{
-	uint64_t end =
-		first->in_file ? mapping->offset + (mapping->end - mapping->start) : mapping->end;
-
-	return !compare_files(first, query) && sym_query__lookup_address(query) < end;
-}
-
-/* Ask about the queries of one process, sorted, as view shows it. */
-static int ask_view(struct user_namer *namer, struct batch *batch, const struct process_view *view,
+/* Ask a file of the batch about queries; shift makes their addresses offsets in the file. */
+static int ask_file(struct user_namer *namer, struct batch *batch, size_t index, uint64_t shift,
 		    struct sym_query **queries, size_t nr)
 {
-	CLEANUP(mapping_index__release) struct mapping_index index = {0};
+	struct sym_file *file = &batch->files.files[index];
 	int err = 0;
 
-	for (size_t first = 0, end; first < nr && !err; first = end) {
-		struct place place = {0};
+	if (namer->of_files.settings->files)
+		err = sym_file__read_build_id(file, namer->names);
+	for (size_t i = 0; i < nr && !err; i++) {
+		struct sym_query *query = queries[i];
 
-		if (queries[first]->in_file && !index.items)
-			err = mapping_index__make(&index, &view->process->mappings);
-		if (!err)
-			err = find_place(namer, batch, view, &index, queries[first], &place);
-		for (end = first + 1; place.mapping && end < nr; end++)
-			if (!is_in(place.mapping, queries[first], queries[end]))
-				break;
-		if (place.mapping && !err)
-			err = ask_place(namer, batch, view, &place, queries + first, end - first);
+		if (namer->of_files.settings->files) {
+			query->path = file->path;
+			query->build_id = file->build_id[0] ? file->build_id : NULL;
+			query->file_offset = query->address + shift;
+		}
+		err = file_batch__ask(&batch->files, index, query->address + shift, query);
 	}
 	return err;
 }
 
-/* The process as long as it runs the program that is asked for; else -ESRCH. */
-static int view_program(struct user_namer *namer, struct process_view *view,
-			const struct sym_query *query)
-{
-	int err = process_view__read(view, &namer->remembered, query->pid);
+/* ---- addresses in files ---- */
 
-	if (err || !query->program || view->process->program == query->program)
-		return err;
-	process_view__release(view, &namer->remembered);
-	*view = (struct process_view){0};
-	return -ESRCH;
+static bool is_vdso(const struct sym_file_id *id)
+{
+	return !id->inode && !id->device;
 }
 
-/* It has ended, or called exec(): its JIT map may have been passed. */
-static int ask_gone_program(struct batch *batch, struct sym_query **queries, size_t nr)
+static bool is_it(int fd, const struct sym_file_id *id)
 {
-	const struct process_view gone = {0};
+	struct file_identity now = {0};
+
+	return !file_identity__read(&now, fd) && file_identity__is(&now, id);
+}
+
+/* A file that may be another one: only if it is not. */
+static int verified(int owned_fd, const struct sym_file_id *id)
+{
+	CLEANUP_CLOSE int fd = owned_fd;
+
+	if (fd < 0)
+		return fd;
+	return is_it(fd, id) ? TAKE_FD(fd) : -ESTALE;
+}
+
+/* Files that have one device and inode, as those of two subvolumes of btrfs can. */
+#define ALIKE_MAX 8
+
+/* Open a file where the process at hand has it mapped. */
+static int open_in_process(const struct user_namer *namer, const struct batch *batch,
+			   const struct sym_file_id *id)
+{
+	const struct mapping_list *list = &batch->process.mappings;
+	const struct mapping *before = NULL;
+	int fd = -ENOENT;
+
+	for (size_t i = 0, tried = 0; i < list->nr && tried < ALIKE_MAX && fd < 0; i++) {
+		const struct mapping *mapping = &list->mappings[i];
+
+		if (mapping->device != id->device || mapping->inode != id->inode ||
+		    (before && !strcmp(before->path, mapping->path)))
+			continue;
+		fd = verified(supervisor__open_file(&namer->supervisor, &batch->process, mapping),
+			      id);
+		before = mapping;
+		tried++;
+	}
+	return fd;
+}
+
+/* Open a file by its path in our own root. */
+static int open_by_path(const struct user_namer *namer, const struct sym_mapped_file *file)
+{
+	const struct process nobody = {.pid = file->pid};
+	const struct mapping mapping = {
+		.device = file->id.device, .inode = file->id.inode, .path = file->path};
+
+	return verified(supervisor__open_file(&namer->supervisor, &nobody, &mapping), &file->id);
+}
+
+/* The process at hand is the file's, if it is still there. */
+static int open_file(const struct user_namer *namer, const struct batch *batch,
+		     const struct sym_mapped_file *file)
+{
+	const struct sym_file_id *id = &file->id;
+	int fd;
+
+	if (is_vdso(id))
+		return descriptor__copy(namer->vdso_fd);
+	if (supervisor__avoids(&namer->supervisor, file->pid, id->device))
+		return -ECANCELED;
+	fd = held_files__open(&namer->held, id, file->pid);
+	if (fd >= 0 || fd == -ESTALE)
+		return fd;
+	fd = open_in_process(namer, batch, id);
+	return fd >= 0 ? fd : open_by_path(namer, file);
+}
+
+/* A file that cannot be opened, or has become another one, names nothing. */
+static int ask_in_file(struct user_namer *namer, struct batch *batch, struct sym_query **queries,
+		       size_t nr)
+{
+	const struct sym_mapped_file *file = queries[0]->file;
+	const char *module;
+	size_t index;
+	int err, unread;
+
+	batch__pause(batch);
+	err = go_to_process(namer, batch, file->pid);
+	if (err)
+		return err;
+	unread = add_file(namer, batch, open_file(namer, batch, file), file->id.device, file->path,
+			  &index);
+	if (unread)
+		return note_shortage(namer, unread) == -ENOMEM ? -ENOMEM : 0;
+	err = module_name(namer->names, file->path, &module);
+	if (err)
+		return err;
+	for (size_t i = 0; i < nr; i++) {
+		queries[i]->module = module;
+		/* It stays so if no segment holds it. */
+		queries[i]->module_offset = queries[i]->address;
+	}
+	return ask_file(namer, batch, index, 0, queries, nr);
+}
+
+/* ---- addresses of programs ---- */
+
+/* Ask about memory without a file, or with one that is no program: generated code, perhaps. */
+static int ask_generated(struct batch *batch, pid_t task, struct sym_query **queries, size_t nr)
+{
 	int err = 0;
 
-	for (size_t i = 0; i < nr && !err && queries[i]->program; i++)
-		if (!queries[i]->in_file)
-			err = ask_jit_map(batch, &gone, queries[i]);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = jit_questions__add(&batch->generated, queries[i], task);
 	return err;
 }
 
-static int ask_process(struct user_namer *namer, struct batch *batch, struct sym_query **queries,
+static int open_mapping(const struct user_namer *namer, const struct batch *batch,
+			const struct mapping *mapping)
+{
+	return vdso__is_ours(mapping) ?
+		       descriptor__copy(namer->vdso_fd) :
+		       supervisor__open_file(&namer->supervisor, &batch->process, mapping);
+}
+
+static int ask_in_mapping(struct user_namer *namer, struct batch *batch,
+			  const struct mapping *mapping, struct sym_query **queries, size_t nr)
+{
+	const uint64_t shift = mapping->offset - mapping->start;
+	const char *module;
+	size_t index;
+	int err, unread;
+
+	batch__pause(batch);
+	err = make_room(namer, batch);
+	if (!err)
+		err = module_name(namer->names, mapping->path, &module);
+	if (err)
+		return err;
+	for (size_t i = 0; i < nr; i++) {
+		queries[i]->module = module;
+		queries[i]->module_offset = queries[i]->address + shift;
+	}
+	unread = add_file(namer, batch, open_mapping(namer, batch, mapping), mapping->device,
+			  mapping->path, &index);
+	if (!unread)
+		return ask_file(namer, batch, index, shift, queries, nr);
+	return note_shortage(namer, unread) == -ENOMEM ?
+		       -ENOMEM :
+		       ask_generated(batch, batch->process.task, queries, nr);
+}
+
+/* All of one program. Where nothing is mapped, nobody is asked. */
+static int ask_program(struct user_namer *namer, struct batch *batch, struct sym_query **queries,
 		       size_t nr)
 {
-	struct process_view view = {0};
+	const uint64_t program = queries[0]->program;
 	int err;
 
 	batch__pause(batch);
-	err = view_program(namer, &view, queries[0]);
-	if (err) {
-		(void)note_shortage(namer, err);
-		return err == -ENOMEM ? err : ask_gone_program(batch, queries, nr);
+	err = go_to_process(namer, batch, queries[0]->pid);
+	if (err)
+		return err;
+	/* It has ended, or called exec(): its JIT map may have been passed. */
+	if (batch->unread || (program && program != batch->process.program))
+		return program ? ask_generated(batch, 0, queries, nr) : 0;
+	for (size_t first = 0, end; first < nr && !err; first = end) {
+		const struct mapping *mapping = mapping_list__find(
+			&batch->process.mappings, sym_query__lookup_address(queries[first]));
+
+		for (end = first + 1; mapping && end < nr; end++)
+			if (sym_query__lookup_address(queries[end]) >= mapping->end)
+				break;
+		if (mapping)
+			err = ask_in_mapping(namer, batch, mapping, queries + first, end - first);
 	}
-	err = make_room(namer, batch);
-	if (!err)
-		err = file_batch__root(&batch->files, process_view__root_task(&view), &batch->root);
-	if (!err)
-		err = ask_view(namer, batch, &view, queries, nr);
-	process_view__release(&view, &namer->remembered);
-	return note_shortage(namer, err);
+	return err;
+}
+
+/* ---- all of them ---- */
+
+static int compare_files(const struct sym_mapped_file *a, const struct sym_mapped_file *b)
+{
+	int order = COMPARE(a->pid, b->pid);
+
+	if (!order)
+		order = COMPARE(a->id.device, b->id.device);
+	if (!order)
+		order = COMPARE(a->id.inode, b->id.inode);
+	if (!order)
+		order = COMPARE(a->id.size, b->id.size);
+	return order ? order : COMPARE(a->id.modified, b->id.modified);
+}
+
+static int compare_programs(const struct sym_query *a, const struct sym_query *b)
+{
+	int order = COMPARE(a->pid, b->pid);
+
+	return order ? order : COMPARE(a->program, b->program);
+}
+
+/* Who is asked: first files, of one process after the other, then programs. */
+static int compare_places(const struct sym_query *a, const struct sym_query *b)
+{
+	if (a->in_file != b->in_file)
+		return a->in_file ? -1 : 1;
+	return a->in_file ? compare_files(a->file, b->file) : compare_programs(a, b);
+}
+
+static int compare_queries(const void *a, const void *b)
+{
+	const struct sym_query *const *left = a, *const *right = b;
+	int order = compare_places(*left, *right);
+
+	return order ? order :
+		       COMPARE(sym_query__lookup_address(*left), sym_query__lookup_address(*right));
 }
 
 static int answer_all(struct user_namer *namer, struct batch *batch, struct sym_query **sorted,
 		      size_t nr)
 {
+	const struct jit_source source = {
+		.held = &namer->held, .indexes = &namer->jit_indexes, .names = namer->names};
 	int err = 0;
 
 	if (namer->places)
 		file_places__begin(namer->places);
 	for (size_t first = 0, end; first < nr && !err; first = end) {
 		for (end = first + 1; end < nr; end++)
-			if (compare_programs(sorted[end], sorted[first]))
+			if (compare_places(sorted[end], sorted[first]))
 				break;
-		err = ask_process(namer, batch, sorted + first, end - first);
+		err = (sorted[first]->in_file ? ask_in_file : ask_program)(
+			namer, batch, sorted + first, end - first);
+		err = note_shortage(namer, err);
 	}
 	if (!err)
 		err = file_batch__answer_names(&batch->files, &namer->of_files);
+	/* When all else is asked: a map that does not answer costs no other names. */
 	if (!err)
-		err = batch__answer_by_jit_maps(namer, batch);
+		err = jit_questions__answer(&batch->generated, &source, batch->files.caller);
 	return err || !namer->places ? err :
 				       file_batch__answer_places(&batch->files, namer->places);
 }
@@ -562,21 +443,18 @@ int user_namer__name(struct user_namer *namer, struct sym_query *queries, size_t
 {
 	CLEANUP_FREE struct sym_query **sorted = calloc(nr + 1, sizeof(*sorted));
 	struct batch batch = {.files.caller = caller};
+	size_t nr_sorted = 0;
 	int err;
 
 	if (!sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		sorted[i] = &queries[i];
-	array__sort(sorted, nr, sizeof(*sorted), compare_queries);
-	err = answer_all(namer, &batch, sorted, nr);
-	batch__release(namer, &batch);
+		if (!queries[i].in_file || queries[i].file)
+			sorted[nr_sorted++] = &queries[i];
+	array__sort(sorted, nr_sorted, sizeof(*sorted), compare_queries);
+	err = answer_all(namer, &batch, sorted, nr_sorted);
+	batch__release(&batch);
 	return err;
-}
-
-int user_namer__remember(struct user_namer *namer, struct remember *remember)
-{
-	return remember__process(&namer->remembered, remember);
 }
 
 int user_namer__hold_passed(struct user_namer *namer, int socket)
@@ -591,7 +469,7 @@ int user_namer__hold_passed(struct user_namer *namer, int socket)
 		}
 		fd = passed_file__take(socket);
 		if (fd >= 0)
-			remembered_list__pass(&namer->remembered, &file, fd);
+			held_files__pass(&namer->held, &file, fd);
 	}
 	return found;
 }

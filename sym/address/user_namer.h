@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of user addresses, from the mappings and files of processes.
+ * Names of user addresses, from files and from the mappings of processes.
  *
  * Any of these can keep a reader waiting for ever: a file system in user space
  * that does not answer, a process that holds the lock of its own mappings. This
@@ -18,7 +18,6 @@
 #include "sym/child/supervisor.h"
 #include "sym/util/arena.h"
 
-struct remember;
 struct sym_query;
 struct sym_settings;
 struct user_namer;
@@ -37,15 +36,12 @@ int user_namer__new(struct user_namer **namer, struct arena *names,
  */
 int user_namer__hold_passed(struct user_namer *namer, int socket);
 
-/* As remember__process() in sym/process/remember.h. */
-int user_namer__remember(struct user_namer *namer, struct remember *remember);
-
 /* Functions of the caller, which user_namer__name() calls while it works. */
 struct user_namer_caller {
 	void *context;
 	/* Called as soon as there is something to say about a query; again if there is more. */
 	void (*emit)(void *context, const struct sym_query *query);
-	/* Called before each process, and between files; it may call user_namer__remember(). */
+	/* Called before each process, and between files; it may call user_namer__hold_passed(). */
 	void (*pause)(void *context);
 };
 

@@ -5,7 +5,7 @@
 
 int progress__note_left_out(struct progress *progress, int err)
 {
-	if (err != -EFBIG)
+	if (err != -EFBIG && err != -EMFILE && err != -ENFILE)
 		return err;
 	progress->left_out = true;
 	return 0;

@@ -46,7 +46,10 @@ struct avoid_list {
 	size_t nr;
 };
 
-/* Note -EFBIG, too large to be read to the end: it is no failure. Returns err, or 0 for -EFBIG. */
+/*
+ * Note -EFBIG, too large to be read to the end, and -EMFILE or -ENFILE, no descriptor left for it:
+ * names are missing then, but it is no failure. Returns 0 for these, or else err.
+ */
 int progress__note_left_out(struct progress *progress, int err);
 
 /* Both are borrowed. */

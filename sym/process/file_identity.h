@@ -48,20 +48,12 @@ static inline uint64_t file_time(const struct timespec *time)
 	return (uint64_t)time->tv_sec * NANOSECONDS + (uint64_t)time->tv_nsec;
 }
 
-/* True if the file that a process has mapped is as it was then. */
+/* True if the file is as it was then; to rename or delete it changes no content. */
 static inline bool file_identity__is(const struct file_identity *identity,
 				     const struct sym_file_id *file)
 {
 	return (uint64_t)identity->size == file->size &&
 	       file_time(&identity->modified) == file->modified;
-}
-
-/* True if nobody has written to an inode, even if it was renamed or deleted. */
-static inline bool file_identity__same_content(const struct file_identity *a,
-					       const struct file_identity *b)
-{
-	return a->size == b->size && a->modified.tv_sec == b->modified.tv_sec &&
-	       a->modified.tv_nsec == b->modified.tv_nsec;
 }
 
 #endif

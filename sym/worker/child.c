@@ -13,9 +13,6 @@
 
 #include "sym/address/user_namer.h"
 #include "sym/elf/symbols.h"
-#include "sym/process/image.h"
-#include "sym/process/maps.h"
-#include "sym/process/remember.h"
 #include "sym/types.h"
 #include "sym/util/arena.h"
 #include "sym/util/array.h"
@@ -25,15 +22,9 @@
 #include "sym/util/pointer_map.h"
 #include "sym/worker/protocol.h"
 
-/*
- * How many processes are remembered in one pause of a question: someone who starts
- * processes without end must not keep it from going on.
- */
-#define REMEMBERED_IN_A_PAUSE 64
-
-/* The mappings that have come of the image of the next process to be remembered. */
+/* The files of the question that is open, as far as they have come. */
 struct incoming {
-	struct mapping *mappings;
+	struct sym_mapped_file *files;
 	size_t nr, capacity;
 	struct arena paths;
 };
@@ -45,7 +36,7 @@ struct child {
 	struct user_namer *namer;
 	struct progress *progress;
 	struct incoming incoming;
-	/* The question that is open, as far as it has come. */
+	/* The question itself, likewise. */
 	struct question *questions;
 	size_t nr, capacity;
 	const struct sym_query *queries; /* while it is answered */
@@ -84,19 +75,16 @@ static void await_message(struct child *child)
 	} while (!polled[0].revents);
 }
 
-/* flags: MSG_DONTWAIT or 0. False if there is none; does not return at the end of the parent. */
-static bool receive(const struct child *child, int flags, struct message *message)
+/* Does not return at the end of the parent. */
+static void receive(const struct child *child, struct message *message)
 {
 	ssize_t got;
 
 	do
-		got = recv(child->socket, message, sizeof(*message), flags);
+		got = recv(child->socket, message, sizeof(*message), 0);
 	while (got < 0 && errno == EINTR);
-	if (got < 0 && errno == EAGAIN)
-		return false;
 	if (got < (ssize_t)offsetof(struct message, questions))
 		_exit(0);
-	return true;
 }
 
 /* If the parent has gone, the next request shows it. */
@@ -172,7 +160,6 @@ static void send_query(void *context, const struct sym_query *query)
 	const struct answer answer = {
 		.kind = ANSWER_QUERY,
 		.index = child->questions[query - child->queries].index,
-		.address = query->address,
 		.offset = query->offset,
 		.module_offset = query->module_offset,
 		.file_offset = query->file_offset,
@@ -182,7 +169,6 @@ static void send_query(void *context, const struct sym_query *query)
 		.build_id = send_string(child, query->build_id),
 		.file = send_string(child, query->source.file),
 		.line = query->source.line,
-		.in_file = query->in_file,
 		.generated = query->generated,
 	};
 
@@ -190,92 +176,47 @@ static void send_query(void *context, const struct sym_query *query)
 	send_answer(child, answer);
 }
 
-static void forget_incoming(struct incoming *incoming)
+static void take_file(struct incoming *incoming, const struct sent_file *sent)
 {
-	incoming->nr = 0;
-	arena__release(&incoming->paths);
-}
+	const char *path = arena__copy_string(&incoming->paths, sent->path, strlen(sent->path));
 
-static void take_mapping(struct incoming *incoming, const struct sent_mapping *sent)
-{
-	const char *path;
-
-	if (sent->index == 0)
-		forget_incoming(incoming);
-	path = arena__copy_string(&incoming->paths, sent->path, strlen(sent->path));
-	if (!path || ARRAY_GROW(incoming->mappings, incoming->nr, incoming->capacity))
+	if (!path || ARRAY_GROW(incoming->files, incoming->nr, incoming->capacity))
 		_exit(1);
-	incoming->mappings[incoming->nr++] = (struct mapping){.start = sent->start,
-							      .end = sent->end,
-							      .offset = sent->offset,
-							      .device = sent->device,
-							      .inode = sent->inode,
-							      .modified = sent->modified,
-							      .path = path};
+	incoming->files[incoming->nr++] =
+		(struct sym_mapped_file){.id = sent->id, .pid = sent->pid, .path = path};
 }
 
-static void serve_remember(struct child *child, const struct request *request)
+/* pause() of struct user_namer_caller: while a question is open, more files can come. */
+static void pause_to_hold(void *context)
 {
-	const struct image image = {.version = request->image,
-				    .parent = request->parent,
-				    .whole = request->whole,
-				    .mappings = child->incoming.mappings,
-				    .nr = request->mappings};
-	struct remember remember = {.pid = request->pid,
-				    .kept = request->kept,
-				    .ended = request->ended,
-				    .start_time = request->start_time,
-				    .image = request->image ? &image : NULL};
-	struct answer answer = {.kind = ANSWER_LAST, .number = request->number};
-
-	answer.result = user_namer__remember(child->namer, &remember);
-	answer.start_time = remember.start_time;
-	forget_incoming(&child->incoming);
-	fwrite(&answer, sizeof(answer), 1, child->out);
+	hold_files(context);
 }
 
-/* Serve a message that is no question. Returns whether there is an answer. */
-static bool serve(struct child *child, const struct message *message)
+static struct sym_query query_of(const struct child *child, const struct question *question)
 {
-	if (message->request.kind == REQUEST_MAPPING) {
-		take_mapping(&child->incoming, &message->mapping);
-		return false;
-	}
-	serve_remember(child, &message->request);
-	return true;
-}
+	const struct incoming *incoming = &child->incoming;
+	bool has_file = question->file && question->file <= incoming->nr;
 
-/* pause() of struct user_namer_caller: read processes that may soon end. */
-static void pause_to_remember(void *context)
-{
-	struct child *child = context;
-	struct message message;
-	int served = 0;
-
-	hold_files(child);
-	while (served < REMEMBERED_IN_A_PAUSE && receive(child, MSG_DONTWAIT, &message))
-		served += serve(child, &message);
-	if (served)
-		fflush(child->out);
+	return (struct sym_query){
+		.pid = question->pid,
+		.program = question->program,
+		.address = question->address,
+		.return_address = question->return_address,
+		.in_file = question->in_file,
+		.file = has_file ? &incoming->files[question->file - 1] : NULL,
+	};
 }
 
 static int answer_question(struct child *child)
 {
 	const struct user_namer_caller caller = {
-		.context = child, .emit = send_query, .pause = pause_to_remember};
+		.context = child, .emit = send_query, .pause = pause_to_hold};
 	CLEANUP_FREE struct sym_query *queries = calloc(child->nr + 1, sizeof(*queries));
 
 	if (!queries)
 		_exit(1);
 	for (size_t i = 0; i < child->nr; i++)
-		queries[i] = (struct sym_query){
-			.pid = child->questions[i].pid,
-			.program = child->questions[i].program,
-			.address = child->questions[i].address,
-			.return_address = child->questions[i].return_address,
-			.in_file = child->questions[i].in_file,
-			.file = child->questions[i].file,
-		};
+		queries[i] = query_of(child, &child->questions[i]);
 	child->queries = queries;
 	return user_namer__name(child->namer, queries, child->nr, &caller);
 }
@@ -296,7 +237,8 @@ static void serve_name(struct child *child, const struct message *message)
 	child->progress->left_out = false;
 	last.result = answer_question(child);
 	last.exhausted = child->progress->work == 0 || child->progress->left_out;
-	child->nr = 0;
+	child->nr = child->incoming.nr = 0;
+	arena__release(&child->incoming.paths);
 	pointer_map__release(&child->strings);
 	child->nr_strings = 0;
 	child->string_bytes = child->inlined_bytes = 0;
@@ -329,12 +271,13 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 		_exit(1);
 	for (;;) {
 		await_message(&child);
-		if (!receive(&child, 0, &message) || ferror(child.out))
+		receive(&child, &message);
+		if (ferror(child.out))
 			break;
-		if (message.request.kind == REQUEST_NAME)
-			serve_name(&child, &message);
+		if (message.request.kind == REQUEST_FILE)
+			take_file(&child.incoming, &message.file);
 		else
-			serve(&child, &message);
+			serve_name(&child, &message);
 		touch_nothing(progress);
 		fflush(child.out);
 		arena__release(&names); /* they have been sent */

@@ -6,9 +6,8 @@
  *
  * The child gets messages, each a struct request, with what belongs to it behind:
  *
- *   REQUEST_MAPPING   one of the image of the process that is to be remembered next
- *   REQUEST_REMEMBER  one process; served soon, also while a question is open
- *   REQUEST_NAME      a part of a question, which is answered when none is left
+ *   REQUEST_FILE      one of the files of a question; the first one has number 1
+ *   REQUEST_NAME      a part of the question, which is answered when none is left
  *
  * It sends a stream of answers, whose borders are not those of messages.
  */
@@ -24,23 +23,14 @@
 
 #include "sym/types.h"
 
-enum request_kind { REQUEST_MAPPING, REQUEST_REMEMBER, REQUEST_NAME };
+enum request_kind { REQUEST_FILE, REQUEST_NAME };
 
 struct request {
 	enum request_kind kind;
-	uint64_t number; /* comes back with the answers */
-	/* REQUEST_REMEMBER: as of struct remember */
-	pid_t pid;
-	bool kept;
-	bool ended;
-	uint64_t start_time;
-	uint64_t image; /* its version; 0: none */
-	pid_t parent;
-	bool whole;
-	uint32_t mappings; /* that have been sent for it */
 	/* REQUEST_NAME */
-	uint32_t nr;   /* questions in this message */
-	uint64_t left; /* in those that follow */
+	uint64_t number; /* comes back with the answers */
+	uint32_t nr;	 /* questions in this message */
+	uint64_t left;	 /* in those that follow */
 };
 
 struct question {
@@ -48,19 +38,15 @@ struct question {
 	uint64_t address, program;
 	pid_t pid;
 	bool return_address, in_file;
-	struct sym_file_id file;
+	uint32_t file; /* its number; 0: none */
 };
 
 /* A message with so many is below what every socket takes at once, however it is set up. */
 #define QUESTIONS_MAX 64
 
-/* The first mapping of an image has the index 0: it voids an image that was begun before. */
-struct sent_mapping {
-	uint32_t index;
-	uint64_t start, end, offset;
-	dev_t device;
-	ino_t inode;
-	uint64_t modified;
+struct sent_file {
+	struct sym_file_id id;
+	pid_t pid;
 	char path[PATH_MAX]; /* sent as far as to its NUL */
 };
 
@@ -68,7 +54,7 @@ struct message {
 	struct request request;
 	union {
 		struct question questions[QUESTIONS_MAX];
-		struct sent_mapping mapping;
+		struct sent_file file;
 	};
 };
 
@@ -76,8 +62,8 @@ static inline size_t message__size(const struct message *message)
 {
 	size_t size = offsetof(struct message, questions);
 
-	if (message->request.kind == REQUEST_MAPPING)
-		size += offsetof(struct sent_mapping, path) + strlen(message->mapping.path) + 1;
+	if (message->request.kind == REQUEST_FILE)
+		size += offsetof(struct sent_file, path) + strlen(message->file.path) + 1;
 	if (message->request.kind == REQUEST_NAME)
 		size += message->request.nr * sizeof(message->questions[0]);
 	return size;
@@ -97,15 +83,14 @@ struct answer {
 	uint64_t number; /* of the request */
 	/* ANSWER_QUERY */
 	uint64_t index;
-	uint64_t address, offset, module_offset, file_offset;
+	uint64_t offset, module_offset, file_offset;
 	uint32_t module, path, build_id;
-	uint32_t in_file, generated; /* as in struct sym_query */
+	uint32_t generated; /* as in struct sym_query */
 	/* ANSWER_QUERY and ANSWER_INLINED */
 	uint32_t name, file, line;
 	/* ANSWER_LAST */
-	int32_t result;	     /* 0 or a negative errno */
-	uint32_t exhausted;  /* the files asked for more work than they may */
-	uint64_t start_time; /* of the process that is remembered; 0: its image serves */
+	int32_t result;	    /* 0 or a negative errno */
+	uint32_t exhausted; /* the files asked for more work than they may */
 };
 
 /* Most calls of an address, innermost first; one more than shown tells that there are more. */

@@ -2,29 +2,61 @@
 #include "sym/worker/question.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sym/types.h"
 #include "sym/util/arena.h"
 #include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "sym/util/pointer_map.h"
 #include "sym/worker/protocol.h"
+
+/* Give each file of the queries a number. */
+static int number_files(struct worker_question *question)
+{
+	CLEANUP(pointer_map__release) struct pointer_map numbers = {0};
+
+	for (size_t i = 0; i < question->nr; i++) {
+		const struct sym_mapped_file *file = question->queries[i].file;
+		uintptr_t *number = file ? pointer_map__at(&numbers, file) : NULL;
+
+		if (!file)
+			continue;
+		if (!number ||
+		    ARRAY_GROW(question->files, question->nr_files, question->files_capacity))
+			return -ENOMEM;
+		if (!*number) {
+			question->files[question->nr_files++] = file;
+			*number = question->nr_files;
+		}
+		question->file_of[i] = (uint32_t)*number;
+	}
+	return 0;
+}
 
 int worker_question__open(struct worker_question *question, struct sym_query *queries, size_t nr,
 			  struct arena *names)
 {
-	bool *answered = calloc(nr + 1, sizeof(*answered));
+	int err = -ENOMEM;
 
-	if (!answered)
-		return -ENOMEM;
 	*question = (struct worker_question){
-		.open = true, .queries = queries, .nr = nr, .answered = answered, .names = names};
-	return 0;
+		.open = true, .queries = queries, .nr = nr, .names = names};
+	question->answered = calloc(nr + 1, sizeof(*question->answered));
+	question->file_of = calloc(nr + 1, sizeof(*question->file_of));
+	if (question->answered && question->file_of)
+		err = number_files(question);
+	if (err)
+		worker_question__close(question);
+	return err;
 }
 
 void worker_question__close(struct worker_question *question)
 {
 	free(question->answered);
+	free(question->file_of);
+	free(question->files);
 	free(question->strings);
 	free(question->inlined);
 	*question = (struct worker_question){0};
@@ -33,6 +65,7 @@ void worker_question__close(struct worker_question *question)
 void worker_question__restart(struct worker_question *question, uint64_t number)
 {
 	question->number = number;
+	question->next_file = 0;
 	question->next = 0;
 	question->left = 0;
 	question->sent = false;
@@ -42,11 +75,23 @@ void worker_question__restart(struct worker_question *question, uint64_t number)
 		question->left += !question->answered[i];
 }
 
+static void fill_file(const struct sym_mapped_file *file, struct message *message)
+{
+	message->request = (struct request){.kind = REQUEST_FILE};
+	message->file.id = file->id;
+	message->file.pid = file->pid;
+	snprintf(message->file.path, sizeof(message->file.path), "%s", file->path);
+}
+
 size_t worker_question__fill(const struct worker_question *question, struct message *message)
 {
 	size_t i = question->next;
 	uint32_t nr = 0;
 
+	if (question->next_file < question->nr_files) {
+		fill_file(question->files[question->next_file], message);
+		return i;
+	}
 	for (; i < question->nr && nr < QUESTIONS_MAX; i++)
 		if (!question->answered[i])
 			message->questions[nr++] = (struct question){
@@ -56,7 +101,7 @@ size_t worker_question__fill(const struct worker_question *question, struct mess
 				.program = question->queries[i].program,
 				.return_address = question->queries[i].return_address,
 				.in_file = question->queries[i].in_file,
-				.file = question->queries[i].file,
+				.file = question->file_of[i],
 			};
 	message->request = (struct request){.kind = REQUEST_NAME,
 					    .number = question->number,
@@ -68,6 +113,10 @@ size_t worker_question__fill(const struct worker_question *question, struct mess
 void worker_question__note_sent(struct worker_question *question, const struct message *message,
 				size_t next)
 {
+	if (message->request.kind == REQUEST_FILE) {
+		question->next_file++;
+		return;
+	}
 	question->next = next;
 	question->left = message->request.left;
 	question->sent = question->left == 0;
@@ -158,7 +207,6 @@ static int take_query(struct worker_question *question, const struct answer *ans
 	if (answer->index >= question->nr)
 		return -EPROTO;
 	query = &question->queries[answer->index];
-	query->address = answer->address;
 	query->offset = answer->offset;
 	query->module_offset = answer->module_offset;
 	query->name = string_of(question, answer->name);
@@ -167,7 +215,6 @@ static int take_query(struct worker_question *question, const struct answer *ans
 	query->build_id = string_of(question, answer->build_id);
 	query->file_offset = answer->file_offset;
 	query->source = source_of(question, answer);
-	query->in_file = answer->in_file != 0;
 	query->generated = answer->generated != 0;
 	question->answered[answer->index] = true;
 	return keep_inlined(question, query);

@@ -11,6 +11,7 @@ struct answer;
 struct arena;
 struct message;
 struct sym_inlined;
+struct sym_mapped_file;
 struct sym_query;
 
 struct worker_question {
@@ -18,7 +19,11 @@ struct worker_question {
 	uint64_t number; /* of the request to the child that runs */
 	struct sym_query *queries;
 	size_t nr;
-	bool *answered;	      /* by query */
+	bool *answered;	   /* by query */
+	uint32_t *file_of; /* by query: the number of its file, from 1 on; 0: none */
+	const struct sym_mapped_file **files; /* each once */
+	size_t nr_files, files_capacity;
+	size_t next_file;     /* to be sent; then the queries come */
 	struct arena *names;  /* for the strings of answers */
 	size_t string_bytes;  /* of them so far */
 	size_t inlined_bytes; /* and of inlined calls */
@@ -31,7 +36,7 @@ struct worker_question {
 	bool sent;     /* nothing is left, and that was said */
 };
 
-/* queries and names are borrowed until it is closed. Returns 0 or -ENOMEM. */
+/* queries, with their files, and names are borrowed until it is closed. Returns 0 or -ENOMEM. */
 int worker_question__open(struct worker_question *question, struct sym_query *queries, size_t nr,
 			  struct arena *names);
 void worker_question__close(struct worker_question *question);

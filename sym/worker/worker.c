@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The parent. It keeps what a child is to do: a question, and the processes to be remembered. The
- * child that runs is sent what it does not know yet, as far as its socket takes it; when a child is
- * given up, the next one is sent all of that again.
+ * The parent. It keeps the question that is open. The child that runs is sent what it does not know
+ * yet, as far as its socket takes it; when a child is given up, the next one is sent all that has
+ * not been answered.
  */
 #include "sym/worker/worker.h"
 
@@ -24,16 +24,9 @@
 #include "sym/worker/inbox.h"
 #include "sym/worker/protocol.h"
 #include "sym/worker/question.h"
-#include "sym/worker/told.h"
 
 /* Messages that are sent, or received, before the caller gets its turn again. */
 #define MESSAGES_AT_ONCE 64
-
-/*
- * Processes that a new child is told of before it has answered for one: a process that
- * shows up meanwhile is not to wait for hundreds.
- */
-#define TOLD_AT_ONCE 8
 
 struct worker {
 	pid_t pid; /* of the child; 0: none is running */
@@ -50,26 +43,13 @@ struct worker {
 	struct worker_question question;
 	int failure; /* why a question has ended, not yet reported */
 
-	struct told_list told;
-	size_t in_flight;   /* requests to remember without an answer so far */
-	pid_t awaited;	    /* whose answer worker__remember() waits for, or 0 */
-	int awaited_result; /* of that */
-
 	struct deadline deadline; /* with the child, while something is open */
 };
 
-/* True if a child has something to do, or would have if it could be told. */
+/* True if a child has something to do. */
 static bool is_open(const struct worker *worker)
 {
-	return worker->pid &&
-	       (worker->question.open || worker->in_flight || told_list__next(&worker->told, true));
-}
-
-/* Each request has its time from when the one before was served; a question, from the start. */
-static void renew_deadline(struct worker *worker)
-{
-	if (!worker->question.open && !worker->awaited)
-		deadline__renew(&worker->deadline, DEADLINE_MS);
+	return worker->pid && worker->question.open;
 }
 
 static void note_progress(struct worker *worker)
@@ -104,11 +84,8 @@ static int start_child(struct worker *worker)
 	worker->socket = sockets[0];
 	worker_inbox__clear(&worker->inbox);
 	worker->congested = false;
-	worker->in_flight = 0;
-	told_list__restart(&worker->told);
 	worker_question__restart(&worker->question, ++worker->last_number);
 	note_progress(worker);
-	renew_deadline(worker);
 	return 0;
 }
 
@@ -158,18 +135,11 @@ static void give_up_child(struct worker *worker, int err)
 	reap_given_up(worker);
 }
 
-/* err: 0, or why the request cannot go on. */
-static void end_request(struct worker *worker, int err)
+/* err: 0, or why it cannot go on. */
+static void end_question(struct worker *worker, int err)
 {
-	if (worker->question.open) {
-		worker_question__close(&worker->question);
-		worker->failure = err;
-	}
-	if (worker->awaited) {
-		worker->awaited = 0;
-		worker->awaited_result = err ? err : -ETIME;
-	}
-	renew_deadline(worker);
+	worker_question__close(&worker->question);
+	worker->failure = err;
 }
 
 /*
@@ -182,13 +152,13 @@ static void replace_child(struct worker *worker, int why)
 
 	give_up_child(worker, why);
 	if (why == -ENOMEM)
-		end_request(worker, why);
+		end_question(worker, why);
 	else if (why == -ETIME || worker->avoided.nr == AVOIDED_MAX)
-		end_request(worker, 0);
-	if (worker->question.open || worker->told.nr)
+		end_question(worker, 0);
+	if (worker->question.open)
 		err = start_child(worker);
 	if (err)
-		end_request(worker, err == -ECANCELED ? 0 : err);
+		end_question(worker, err == -ECANCELED ? 0 : err);
 }
 
 int worker__new(struct worker **out, const struct sym_settings *settings)
@@ -218,7 +188,6 @@ void worker__free(struct worker *worker)
 	reap_given_up(worker);
 	munmap(worker->progress, sizeof(*worker->progress));
 	worker_question__close(&worker->question);
-	told_list__release(&worker->told);
 	free(worker);
 }
 
@@ -239,28 +208,6 @@ static int send_message(struct worker *worker, const struct message *message)
 	return -errno;
 }
 
-/* The next message about a process. */
-static int send_told(struct worker *worker, struct told *told)
-{
-	struct message message;
-	bool whole = told__fill(told, worker->last_number + 1, &message);
-	int err = send_message(worker, &message);
-
-	if (err)
-		return err;
-	if (!worker->in_flight && !worker->question.open) {
-		note_progress(worker);
-		renew_deadline(worker);
-	}
-	if (!whole) {
-		told->sent++;
-		return 0;
-	}
-	told->request = ++worker->last_number;
-	worker->in_flight++;
-	return 0;
-}
-
 static int send_part(struct worker *worker)
 {
 	struct message message;
@@ -274,25 +221,15 @@ static int send_part(struct worker *worker)
 	return 0;
 }
 
-/*
- * The question comes behind some processes, see told_list__next(), but waits for no others:
- * there is no end to these.
- */
 static int send_waiting(struct worker *worker)
 {
 	int err = 0;
 
 	worker->congested = false;
 	for (int sent = 0; sent < MESSAGES_AT_ONCE && !err; sent++) {
-		bool ask = worker->question.open && !worker->question.sent;
-		struct told *told = told_list__next(&worker->told, !ask);
-
-		if (told && (told->kept || told->sent || worker->in_flight < TOLD_AT_ONCE))
-			err = send_told(worker, told);
-		else if (ask && !told)
-			err = send_part(worker);
-		else
+		if (!worker->question.open || worker->question.sent)
 			return 0;
+		err = send_part(worker);
 	}
 	worker->congested = true;
 	return err == -EAGAIN ? 0 : err;
@@ -300,37 +237,18 @@ static int send_waiting(struct worker *worker)
 
 /* ---- from the child ---- */
 
-static void take_remembered(struct worker *worker, const struct answer *answer)
-{
-	struct told *told = told_list__find_request(&worker->told, answer->number);
-
-	if (worker->in_flight)
-		worker->in_flight--;
-	if (told && told->pid == worker->awaited) {
-		worker->awaited_result = answer->result;
-		worker->awaited = 0;
-	}
-	if (told)
-		told_list__note_answer(&worker->told, told, answer->result, answer->start_time);
-	renew_deadline(worker);
-}
-
 static int take_answer(struct worker *worker, const struct answer *answer, const char *string)
 {
 	struct worker_question *question = &worker->question;
-	bool of_question = question->open && answer->number == question->number;
 
+	if (!question->open || answer->number != question->number)
+		return -EPROTO;
 	if (answer->kind != ANSWER_LAST)
-		return of_question ? worker_question__take(question, answer, string) : -EPROTO;
-	if (!of_question) {
-		take_remembered(worker, answer);
-		return 0;
-	}
+		return worker_question__take(question, answer, string);
 	worker->unanswered += answer->exhausted != 0;
 	if (answer->result)
 		return answer->result < 0 ? answer->result : -EPROTO;
 	worker_question__close(question);
-	renew_deadline(worker);
 	return 0;
 }
 
@@ -411,49 +329,9 @@ static void wait_for_child(const struct worker *worker)
 	poll(&pollfd, 1, timeout);
 }
 
-/* Send at once; what the socket does not take, by and by. */
-static void send_soon(struct worker *worker, struct told *told)
-{
-	int err = 0;
-
-	for (int sent = 0; sent < MESSAGES_AT_ONCE && !told->request && !err; sent++)
-		err = send_told(worker, told_list__first(&worker->told, told));
-	worker->congested |= !told->request;
-}
-
 int worker__start(struct worker *worker)
 {
 	return worker->pid ? 0 : start_child(worker);
-}
-
-int worker__remember_soon(struct worker *worker, pid_t pid, const struct sym_image *image)
-{
-	struct told *told = told_list__add(&worker->told, pid, false, image);
-	int err;
-
-	if (!told)
-		return -ENOMEM;
-	err = worker->pid ? 0 : start_child(worker);
-	if (err)
-		return err;
-	send_soon(worker, told);
-	return 0;
-}
-
-int worker__remember(struct worker *worker, pid_t pid)
-{
-	int err;
-
-	if (!told_list__add(&worker->told, pid, true, NULL))
-		return -ENOMEM;
-	err = worker->pid ? 0 : start_child(worker);
-	if (err)
-		return err;
-	renew_deadline(worker);
-	worker->awaited = pid;
-	for (advance(worker); worker->awaited; advance(worker))
-		wait_for_child(worker);
-	return worker->awaited_result;
 }
 
 int worker__ask(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names)
@@ -467,11 +345,10 @@ int worker__ask(struct worker *worker, struct sym_query *queries, size_t nr, str
 	err = worker->pid ? 0 : start_child(worker);
 	if (err)
 		return err;
-	renew_deadline(worker);
 	err = worker_question__open(&worker->question, queries, nr, names);
 	if (err)
 		return err;
-	told_list__note_question(&worker->told, queries, nr);
+	deadline__renew(&worker->deadline, DEADLINE_MS);
 	worker_question__restart(&worker->question, ++worker->last_number);
 	note_progress(worker);
 	advance(worker);

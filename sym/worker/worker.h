@@ -10,8 +10,8 @@
  * starts over. The child has no descriptors but its own: no BPF program and no
  * perf event lives on with a child that does.
  *
- * Nothing here waits for the child but worker__name() and worker__remember(), which
- * do nothing else than to attend, and worker__free(), which waits for 1.1 s at most.
+ * Nothing here waits for the child but worker__name(), which does nothing else than to attend, and
+ * worker__free(), which waits for 1.1 s at most.
  */
 #ifndef TRACEKIT_SYM_WORKER_WORKER_H
 #define TRACEKIT_SYM_WORKER_WORKER_H
@@ -22,7 +22,6 @@
 
 struct arena;
 struct pollfd;
-struct sym_image;
 struct sym_query;
 struct sym_settings;
 struct worker;
@@ -33,8 +32,6 @@ void worker__free(struct worker *worker);
 
 /* As the functions of the symbolizer in sym/sym.h; names go into the arena. */
 int worker__start(struct worker *worker);
-int worker__remember(struct worker *worker, pid_t pid);
-int worker__remember_soon(struct worker *worker, pid_t pid, const struct sym_image *image);
 int worker__name(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names);
 int worker__ask(struct worker *worker, struct sym_query *queries, size_t nr, struct arena *names);
 int worker__attend(struct worker *worker);

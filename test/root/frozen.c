@@ -83,7 +83,6 @@ struct frozen {
 	struct sampler sampler;
 	Dwfl *dwfl;
 	struct process process; /* what it has mapped */
-	struct mapping_index index;
 	uint64_t identical, different;
 	uint64_t incomplete[NR_UNWIND_ENDS];
 	uint64_t refused;			  /* signals */
@@ -97,7 +96,6 @@ static void frozen__release(struct frozen *frozen)
 	session__close(frozen->session);
 	if (frozen->dwfl)
 		dwfl_end(frozen->dwfl);
-	mapping_index__release(&frozen->index);
 	process__release(&frozen->process);
 	/* It must not stay stopped, whatever has happened. */
 	kill(frozen->pid, SIGCONT);
@@ -205,19 +203,31 @@ static bool hold(pid_t tid)
 
 /* ---- comparing ---- */
 
+static bool is_of_file(const struct mapping *mapping, const struct sym_file_id *file)
+{
+	return mapping->device == file->device && mapping->inode == file->inode &&
+	       (mapping->inode || !strcmp(mapping->path, "[vdso]"));
+}
+
 /* Where the process has the file of a frame, or 0; no file has been seen there twice. */
 static uint64_t address_of(const struct frozen *frozen, uint64_t frame)
 {
 	const struct unwind_module_list *modules =
 		unwinding__modules(session__unwinding(frozen->session));
-	const struct mapping *found[MAPPING_FILES_MAX];
+	const struct mapping_list *list = &frozen->process.mappings;
+	uint64_t offset = frame_offset(frame);
 
 	if (frame_tag(frame) != FRAME_MODULE)
 		return frame_plain(frame);
-	if (!mapping_index__find(&frozen->index, &modules->items[frame_module(frame)].id,
-				 frame_offset(frame), found))
-		return 0;
-	return found[0]->start + (frame_offset(frame) - found[0]->offset);
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct mapping *mapping = &list->mappings[i];
+
+		if (is_of_file(mapping, &modules->items[frame_module(frame)].id) &&
+		    offset >= mapping->offset &&
+		    offset - mapping->offset < mapping->end - mapping->start)
+			return mapping->start + (offset - mapping->offset);
+	}
+	return 0;
 }
 
 /* Frames in files become addresses of the process, which is stopped; false if one cannot. */
@@ -225,11 +235,9 @@ static bool place_frames(struct frozen *frozen, struct frozen_sample *sample)
 {
 	bool placed = true;
 
-	mapping_index__release(&frozen->index);
 	process__release(&frozen->process);
 	frozen->process = (struct process){0};
-	if (process__read(&frozen->process, frozen->pid) ||
-	    mapping_index__make(&frozen->index, &frozen->process.mappings))
+	if (process__read(&frozen->process, frozen->pid))
 		return false;
 	for (uint32_t i = 0; i < sample->nr && i < STACK_SLOTS; i++) {
 		bool in_file = frame_tag(sample->frames[i]) == FRAME_MODULE;

@@ -274,40 +274,7 @@ static void processes_side_by_side(void)
 	end_child(children[1]);
 }
 
-static void remembered_process_that_has_ended(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t pid = start_child();
-	struct sym_query query = query_child(pid);
-
-	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
-	end_child(pid);
-	for (int again = 0; again < 2; again++) {
-		query = query_child(pid);
-		CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
-		CHECK_STR(query.name, "plain_function");
-		CHECK_STR(query.module, "test_sym_symbolizer");
-	}
-}
-
-static void remembered_process_that_is_a_zombie(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t pid = start_child();
-	struct sym_query query = query_child(pid);
-	siginfo_t info;
-
-	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
-	kill(pid, SIGKILL);
-	CHECK_INT(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
-	CHECK_STR(query.name, "plain_function");
-	end_child(pid);
-}
-
-static void forgotten_process_that_has_ended(void)
+static void process_that_has_ended(void)
 {
 	CLEANUP_SYMBOLIZER
 	struct symbolizer *symbolizer = make_symbolizer();
@@ -318,7 +285,6 @@ static void forgotten_process_that_has_ended(void)
 	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
 	CHECK_STR(query.name, NULL);
 	CHECK_STR(query.module, NULL);
-	CHECK_INT(symbolizer__remember(symbolizer, pid), -ESRCH);
 }
 
 /* How many descriptors this process has open. */
@@ -341,8 +307,6 @@ static void descriptors_are_closed(void)
 	CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
 	/* The socket to the child that reads files. */
 	CHECK_INT(count_descriptors(), before + 1);
-	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
-	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
 	end_child(pid);
 	queries[0] = query_child(pid);
 	CHECK_INT(symbolizer__name_user(symbolizer, queries, 1), 0);
@@ -352,61 +316,6 @@ static void descriptors_are_closed(void)
 }
 
 #define FEW_DESCRIPTORS 64
-#define MANY_FILES	100
-
-/* A child that maps more files than this process may open. */
-static pid_t start_child_with_many_files(void)
-{
-	pid_t pid = fork();
-	siginfo_t info;
-
-	if (pid == 0) {
-		for (int i = 0; i < MANY_FILES; i++) {
-			int fd = memfd_create("mapped", MFD_CLOEXEC);
-
-			if (ftruncate(fd, 4096) == 0)
-				mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-			close(fd);
-		}
-		for (;;)
-			kill(getpid(), SIGSTOP);
-	}
-	CHECK_INT(waitid(P_PID, (id_t)pid, &info, WSTOPPED), 0);
-	return pid;
-}
-
-/* How many of 8 more descriptors can be opened; they are closed again. */
-static int count_free_descriptors(void)
-{
-	int fds[8], nr = 0;
-
-	while (nr < (int)ARRAY_SIZE(fds) && (fds[nr] = dup(STDOUT_FILENO)) >= 0)
-		nr++;
-	for (int i = 0; i < nr; i++)
-		close(fds[i]);
-	return nr;
-}
-
-/* Traced files must not take descriptors that the tracer needs, for perf events for one. */
-static void more_files_than_descriptors(void)
-{
-	pid_t pid = start_child_with_many_files();
-	struct sym_query query = query_child(pid);
-	struct symbolizer *symbolizer;
-	struct rlimit kept, few;
-
-	CHECK_INT(getrlimit(RLIMIT_NOFILE, &kept), 0);
-	few = (struct rlimit){.rlim_cur = FEW_DESCRIPTORS, .rlim_max = kept.rlim_max};
-	CHECK_INT(setrlimit(RLIMIT_NOFILE, &few), 0);
-	symbolizer = make_symbolizer();
-	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
-	CHECK_INT(count_free_descriptors(), 8);
-	end_child(pid);
-	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
-	CHECK_STR(query.name, "plain_function");
-	symbolizer__free(symbolizer);
-	CHECK_INT(setrlimit(RLIMIT_NOFILE, &kept), 0);
-}
 
 #define MANY_ROOTS 80
 
@@ -511,24 +420,6 @@ static void function_of_the_vdso(void)
 		CHECK_STR(queries[2].name, "plain_function");
 	}
 	end_child(pid);
-}
-
-static void vdso_of_a_process_that_has_ended(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	char name[64];
-	uint64_t address = find_in_vdso(name);
-	pid_t pid = start_child();
-	struct sym_query query = {.pid = pid, .address = address};
-
-	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
-	end_child(pid);
-	if (address) {
-		CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
-		CHECK_STR(query.name, name);
-		CHECK_STR(query.module, "[vdso]");
-	}
 }
 
 /* ---- maps of generated code ---- */
@@ -657,29 +548,6 @@ static void maps_of_two_processes(void)
 		CHECK_STR(ask_name(symbolizer, getpid(), code), NULL);
 	}
 	end_child(pid);
-	unlink(jit_path);
-	unmap_code(code);
-}
-
-static void map_of_a_process_that_has_ended(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	uint64_t code = map_code();
-	pid_t pid = start_child();
-	CLEANUP_CLOSE int fd = create_jit_map(pid);
-
-	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
-	if (fd >= 0 && code) {
-		/* Names that it has written by its end count, although the map is gone then. */
-		dprintf(fd, "%" PRIx64 " 40 of_the_child\n", code);
-		end_child(pid);
-		unlink(jit_path);
-		for (int again = 0; again < 2; again++)
-			CHECK_STR(ask_name(symbolizer, pid, code), "of_the_child");
-	} else {
-		end_child(pid);
-	}
 	unlink(jit_path);
 	unmap_code(code);
 }
@@ -1133,24 +1001,15 @@ static const struct tap_test tests[] = {
 	 entries_of_a_linkage_table},
 	{"no queries are no failure", nothing_asked},
 	{"queries of several processes in any order are answered at once", processes_side_by_side},
-	{"a process that was remembered has names when it has ended",
-	 remembered_process_that_has_ended},
-	{"a process that was remembered has names while it is a zombie",
-	 remembered_process_that_is_a_zombie},
-	{"a process that was not remembered has no names when it has ended",
-	 forgotten_process_that_has_ended},
+	{"a process that has ended has no names", process_that_has_ended},
 	{"no descriptors stay open", descriptors_are_closed},
-	{"a process with many files leaves descriptors for others", more_files_than_descriptors},
-	{"so do many processes with roots of their own, and have names",
+	{"many processes with roots of their own leave descriptors for others, and have names",
 	 more_roots_than_descriptors},
 	{"a function of the vDSO has its name", function_of_the_vdso},
-	{"so has that of a process that has ended", vdso_of_a_process_that_has_ended},
 	{"generated code has the names of its map", generated_code},
 	{"a map that has grown is read again", map_that_grows},
 	{"a map names nothing that lies in a program, or nowhere", map_that_claims_all},
 	{"each process has a map of its own", maps_of_two_processes},
-	{"the map of a process that was remembered is read when it has ended",
-	 map_of_a_process_that_has_ended},
 	{"a process is asked as long as it runs the program", programs_of_a_process},
 	{"programs that are gone have names by maps that were passed", passed_maps},
 	{"a map that is a FIFO is not waited for", map_that_is_a_fifo},

@@ -237,9 +237,7 @@ static uint64_t offset_of(const void *function, struct unwind_module_file *file)
 						   .size = (uint64_t)st.st_size,
 						   .modified = file_time(&st.st_mtim)},
 					    .found = true,
-					    .pid = getpid(),
-					    .start = mapping->start,
-					    .offset = mapping->offset};
+					    .pid = getpid()};
 	snprintf(file->path, sizeof(file->path), "%s", mapping->path);
 	return address_of(function) - mapping->start + mapping->offset;
 }

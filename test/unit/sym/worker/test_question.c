@@ -57,13 +57,11 @@ static void answers(void)
 	struct test test;
 
 	open_question(&test);
-	test.queries[0].in_file = test.queries[2].in_file = true;
 	CHECK_INT(tell_string(&test, "main"), 0);
 	CHECK_INT(tell_string(&test, "cat"), 0);
 	CHECK_INT(tell_string(&test, ""), 0);
 	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY,
 					      .index = 2,
-					      .address = 4,
 					      .offset = 5,
 					      .module_offset = 6,
 					      .name = 1,
@@ -78,11 +76,50 @@ static void answers(void)
 	CHECK_INT(test.queries[2].offset, 5);
 	CHECK_INT(test.queries[2].module_offset, 6);
 	CHECK_INT(test.queries[2].nr_inlined, 0);
-	CHECK_INT(test.queries[2].address, 4);
-	CHECK(test.queries[0].in_file && !test.queries[2].in_file);
 	CHECK(!test.queries[0].name);
 	CHECK(test.question.answered[2] && !test.question.answered[0]);
 	close_question(&test);
+}
+
+/* Each file goes once, before all that is asked of it; and again to another child. */
+static void files(void)
+{
+	const struct sym_mapped_file first = {.id.inode = 7, .pid = 42, .path = "/bin/a"},
+				     other = {.id.inode = 8, .path = ""};
+	struct sym_query queries[] = {{.in_file = true, .file = &first},
+				      {.in_file = true, .file = &other},
+				      {.pid = 5},
+				      {.in_file = true},
+				      {.in_file = true, .file = &first}};
+	struct worker_question question;
+	struct message message;
+	size_t next;
+
+	CHECK_INT(worker_question__open(&question, queries, ARRAY_SIZE(queries), NULL), 0);
+	for (int again = 0; again < 2; again++) {
+		worker_question__restart(&question, 1);
+		for (uint64_t inode = 7; inode <= 8; inode++) {
+			next = worker_question__fill(&question, &message);
+			CHECK_INT(message.request.kind, REQUEST_FILE);
+			CHECK_INT(message.file.id.inode, inode);
+			CHECK_INT(message.file.pid, inode == 7 ? 42 : 0);
+			CHECK_STR(message.file.path, inode == 7 ? "/bin/a" : "");
+			worker_question__note_sent(&question, &message, next);
+			CHECK(!question.sent);
+		}
+		next = worker_question__fill(&question, &message);
+		CHECK_INT(message.request.kind, REQUEST_NAME);
+		CHECK_INT(message.request.nr, ARRAY_SIZE(queries));
+		CHECK_INT(message.questions[0].file, 1);
+		CHECK_INT(message.questions[1].file, 2);
+		CHECK_INT(message.questions[2].file, 0);
+		CHECK_INT(message.questions[3].file, 0);
+		CHECK_INT(message.questions[4].file, 1);
+		CHECK(message.questions[3].in_file && !message.questions[2].in_file);
+		worker_question__note_sent(&question, &message, next);
+		CHECK(question.sent);
+	}
+	worker_question__close(&question);
 }
 
 static void inlined_calls(void)
@@ -194,6 +231,7 @@ _Static_assert(INLINED_MAX > FRAME_INLINED_MAX, "one more");
 
 static const struct tap_test tests[] = {
 	{"strings are told once, and by their numbers from then on", answers},
+	{"files are told of before questions, each once", files},
 	{"inlined calls belong to the answer behind them", inlined_calls},
 	{"a child that answers nonsense", nonsense},
 	{"another child begins anew", another_child},

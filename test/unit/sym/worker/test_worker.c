@@ -17,10 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sym/process/file_identity.h"
-#include "sym/process/passed_file.h"
-#include "sym/process/process.h"
-#include "sym/process/remembered.h"
+#include "sym/child/supervisor.h"
 #include "sym/sym.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -112,14 +109,6 @@ static const char *ask_name(struct symbolizer *symbolizer, pid_t pid)
 	return query.name;
 }
 
-static void remember_soon(struct symbolizer *symbolizer, pid_t pid)
-{
-	uint64_t begin = now_ms();
-
-	CHECK_INT(symbolizer__remember_soon(symbolizer, pid, NULL), 0);
-	CHECK(now_ms() - begin < AT_ONCE_MS);
-}
-
 /* ---- processes ---- */
 
 /* A copy of this process that sleeps until it is killed. */
@@ -162,43 +151,6 @@ static pid_t find_worker(struct symbolizer *symbolizer)
 	}
 	CHECK(found > 0);
 	return found;
-}
-
-/* How many descriptors of a process lead to what begins with target. */
-static int count_descriptors(pid_t pid, const char *target)
-{
-	CLEANUP_CLOSEDIR DIR *fds = NULL;
-	const struct dirent *entry;
-	char path[64], link[256];
-	int nr = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	fds = opendir(path);
-	while (fds && (entry = readdir(fds))) {
-		ssize_t length = readlinkat(dirfd(fds), entry->d_name, link, sizeof(link) - 1);
-
-		if (length < 0)
-			continue;
-		link[length] = '\0';
-		nr += !strncmp(link, target, strlen(target));
-	}
-	return nr;
-}
-
-/* A copy of this process that has mapped a file of its own, "/memfd:NAME". */
-static pid_t start_process_with_file(const char *name)
-{
-	int fd = memfd_create(name, MFD_CLOEXEC);
-	void *mapped = MAP_FAILED;
-	pid_t pid;
-
-	if (ftruncate(fd, 4096) == 0)
-		mapped = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-	CHECK(mapped != MAP_FAILED);
-	pid = start_process();
-	munmap(mapped, 4096);
-	close(fd);
-	return pid;
 }
 
 /* ---- questions ---- */
@@ -278,348 +230,6 @@ static void large_question(void)
 	end_process(pid);
 }
 
-/* ---- processes to be remembered ---- */
-
-static void process_that_ends_soon(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t pid = start_process();
-
-	remember_soon(symbolizer, pid);
-	attend_to_all(symbolizer);
-	end_process(pid);
-	for (int again = 0; again < 2; again++)
-		CHECK_STR(ask_name(symbolizer, pid), "plain_function");
-	/* Its end is no reason to forget the process. */
-	remember_soon(symbolizer, pid);
-	attend_to_all(symbolizer);
-	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
-}
-
-static void process_that_has_ended(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t pid = start_process();
-
-	end_process(pid);
-	remember_soon(symbolizer, pid);
-	attend_to_all(symbolizer);
-	CHECK_STR(ask_name(symbolizer, pid), NULL);
-	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
-	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
-}
-
-/* The open file shows that the process has been read; the question is still open. */
-static void process_beside_a_question(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t worker, pid, asked;
-	struct sym_query *queries;
-	bool seen = false;
-	int open = 1;
-
-	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
-	worker = find_worker(symbolizer);
-	pid = start_process_with_file("beside");
-	asked = start_process();
-	queries = make_large_question(asked);
-	CHECK_INT(symbolizer__ask_user(symbolizer, queries, MANY_QUERIES), 0);
-	remember_soon(symbolizer, pid);
-	while (open > 0 && !seen) {
-		wait_for(symbolizer);
-		open = attend(symbolizer);
-		seen = count_descriptors(worker, "/memfd:beside") == 1;
-	}
-	CHECK_INT(open, 1);
-	CHECK(seen);
-	end_process(pid);
-	CHECK_INT(attend_to_question(symbolizer), 0);
-	check_large_question(queries);
-	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
-	end_process(asked);
-	free(queries);
-}
-
-static void waiting_beside_a_question(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	struct sym_query query = query_of(getpid());
-	pid_t pid = start_process();
-
-	CHECK_INT(symbolizer__ask_user(symbolizer, &query, 1), 0);
-	CHECK_INT(symbolizer__remember(symbolizer, pid), 0);
-	end_process(pid);
-	CHECK_INT(symbolizer__remember(symbolizer, getppid() + (1 << 22)), -ESRCH);
-	CHECK_INT(attend_to_question(symbolizer), 0);
-	CHECK_STR(query.name, "plain_function");
-	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
-}
-
-/* As many as are remembered, one more, and one that is to be kept. */
-#define PROCESSES (REMEMBERED_MAX + 2)
-
-static void least_recently_used(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t pids[PROCESSES];
-
-	for (size_t i = 0; i < PROCESSES; i++)
-		pids[i] = start_process();
-	CHECK_INT(symbolizer__remember(symbolizer, pids[0]), 0);
-	for (size_t i = 1; i < PROCESSES - 1; i++)
-		remember_soon(symbolizer, pids[i]);
-	attend_to_all(symbolizer);
-	CHECK_STR(ask_name(symbolizer, pids[1]), "plain_function");
-	remember_soon(symbolizer, pids[3]);
-	remember_soon(symbolizer, pids[PROCESSES - 1]);
-	attend_to_all(symbolizer);
-	for (size_t i = 0; i < PROCESSES; i++)
-		end_process(pids[i]);
-	for (size_t i = 0; i < PROCESSES; i++)
-		CHECK_STR(ask_name(symbolizer, pids[i]), i == 2 ? NULL : "plain_function");
-}
-
-static void shared_descriptors(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t pids[100], other, worker;
-	int before, with_one;
-
-	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
-	worker = find_worker(symbolizer);
-	before = count_descriptors(worker, "/");
-	for (size_t i = 0; i < ARRAY_SIZE(pids); i++)
-		pids[i] = start_process();
-	remember_soon(symbolizer, pids[0]);
-	attend_to_all(symbolizer);
-	with_one = count_descriptors(worker, "/");
-	CHECK(with_one > before);
-	for (size_t i = 1; i < ARRAY_SIZE(pids); i++)
-		remember_soon(symbolizer, pids[i]);
-	attend_to_all(symbolizer);
-	CHECK_INT(count_descriptors(worker, "/"), with_one);
-	other = start_process_with_file("other");
-	remember_soon(symbolizer, other);
-	attend_to_all(symbolizer);
-	CHECK_INT(count_descriptors(worker, "/"), with_one + 1);
-	CHECK_INT(count_descriptors(worker, "/memfd:other"), 1);
-	for (size_t i = 0; i < ARRAY_SIZE(pids); i++)
-		end_process(pids[i]);
-	end_process(other);
-	CHECK_STR(ask_name(symbolizer, pids[0]), "plain_function");
-	CHECK_STR(ask_name(symbolizer, pids[99]), "plain_function");
-	CHECK_INT(count_descriptors(worker, "/"), with_one + 1);
-}
-
-/* ---- processes that change ---- */
-
-/* A copy of this process under a PID that is free; or -1. */
-static pid_t start_process_as(pid_t pid)
-{
-	struct clone_args args = {
-		.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&pid, .set_tid_size = 1};
-	pid_t started = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-
-	if (started == 0) {
-		for (;;)
-			pause();
-	}
-	return started;
-}
-
-static void pid_of_another_process(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t worker, pid;
-
-	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
-	worker = find_worker(symbolizer);
-	pid = start_process_with_file("before");
-	remember_soon(symbolizer, pid);
-	attend_to_all(symbolizer);
-	CHECK_INT(count_descriptors(worker, "/memfd:before"), 1);
-	end_process(pid);
-	poll(NULL, 0, 20); /* processes are told apart by clock ticks */
-	if (start_process_as(pid) != pid) {
-		tap_skip("PIDs cannot be chosen");
-		return;
-	}
-	/* The question is about the one that was remembered. */
-	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
-	CHECK_INT(count_descriptors(worker, "/memfd:before"), 1);
-	remember_soon(symbolizer, pid);
-	attend_to_all(symbolizer);
-	CHECK_INT(count_descriptors(worker, "/memfd:before"), 0);
-	end_process(pid);
-	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
-}
-
-/* Where this program's file has the function. */
-static uint64_t offset_in_file(void)
-{
-	CLEANUP(process__release) struct process self = {0};
-	const uint64_t address = query_of(0).address;
-	const struct mapping *mapping;
-
-	CHECK_INT(process__read(&self, getpid()), 0);
-	mapping = mapping_list__find(&self.mappings, address);
-	CHECK(mapping);
-	return mapping ? address - mapping->start + mapping->offset : 0;
-}
-
-/* Maps the file of this program once more when a byte comes, and writes where to. */
-static _Noreturn void map_when_told(int in, int out)
-{
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	off_t size = lseek(fd, 0, SEEK_END);
-	uint64_t address = 0;
-	char byte;
-
-	if (read(in, &byte, 1) == 1)
-		address = (uint64_t)(uintptr_t)mmap(NULL, (size_t)size, PROT_READ | PROT_EXEC,
-						    MAP_PRIVATE, fd, 0);
-	if (write(out, &address, sizeof(address)) < 0)
-		_exit(1);
-	for (;;)
-		pause();
-}
-
-static void library_loaded_later(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	struct sym_query query = {0};
-	int in[2], out[2];
-	pid_t pid;
-
-	CHECK_INT(pipe2(in, O_CLOEXEC) + pipe2(out, O_CLOEXEC), 0);
-	pid = fork();
-	if (pid == 0)
-		map_when_told(in[0], out[1]);
-	remember_soon(symbolizer, pid);
-	attend_to_all(symbolizer);
-	CHECK_INT(write(in[1], "", 1), 1);
-	CHECK_INT(read(out[0], &query.address, sizeof(query.address)), sizeof(query.address));
-	query.pid = pid;
-	query.address += offset_in_file();
-	/* Any address of the process has it read again. */
-	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
-	end_process(pid);
-	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
-	CHECK_STR(query.name, "plain_function");
-	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
-	for (int i = 0; i < 2; i++) {
-		close(in[i]);
-		close(out[i]);
-	}
-}
-
-static bool copy_program(int to)
-{
-	CLEANUP_CLOSE int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	char bytes[65536];
-	ssize_t got;
-
-	while ((got = read(fd, bytes, sizeof(bytes))) > 0)
-		if (write(to, bytes, (size_t)got) != got)
-			return false;
-	return got == 0;
-}
-
-/* A process had mapped the file: it may be deleted, but not be written to. */
-static void file_that_is_overwritten(void)
-{
-	CLEANUP_SYMBOLIZER
-	struct symbolizer *symbolizer = make_symbolizer();
-	char path[] = "/tmp/test_worker.XXXXXX";
-	CLEANUP_CLOSE int fd = mkostemp(path, O_CLOEXEC);
-	struct sym_query query;
-	size_t size;
-	void *code;
-	pid_t pid;
-
-	if (fd < 0 || !copy_program(fd)) {
-		tap_skip("files cannot be made in /tmp");
-		return;
-	}
-	size = (size_t)lseek(fd, 0, SEEK_END);
-	code = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-	CHECK(code != MAP_FAILED);
-	pid = start_process();
-	munmap(code, size);
-	query.address = (uint64_t)(uintptr_t)code + offset_in_file();
-	remember_soon(symbolizer, pid);
-	attend_to_all(symbolizer);
-	end_process(pid);
-	unlink(path);
-	query = (struct sym_query){.pid = pid, .address = query.address};
-	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
-	CHECK_STR(query.name, "plain_function");
-	poll(NULL, 0, 20); /* times of files are those of clock ticks */
-	CHECK_INT(pwrite(fd, "\x7f", 1, 0), 1);
-	query = (struct sym_query){.pid = pid, .address = query.address};
-	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
-	CHECK_STR(query.name, NULL);
-	CHECK_INT(symbolizer__unanswered(symbolizer), 0);
-}
-
-/* Nobody has had it mapped, and nobody can open it any more. */
-static void file_that_was_passed(void)
-{
-	const struct sym_settings none = {0};
-	char path[] = "/tmp/test_worker.XXXXXX";
-	CLEANUP_CLOSE int fd = mkostemp(path, O_CLOEXEC);
-	struct sym_settings settings = {0};
-	enum { NOT_PASSED, PASSED, SHOWN_OTHERWISE, SHOWN_ALIKE, NR };
-	struct stat st;
-	int sockets[2];
-
-	if (fd < 0 || !copy_program(fd) || fstat(fd, &st)) {
-		tap_skip("files cannot be made in /tmp");
-		return;
-	}
-	unlink(path);
-	CHECK_INT(passed_files__open(sockets), 0);
-	settings.passed_files = sockets[1];
-	for (int i = 0; i < NR; i++) {
-		CLEANUP_SYMBOLIZER
-		struct symbolizer *symbolizer = NULL;
-		/* As some file systems show their files where they are mapped. */
-		bool as_it_is = i < SHOWN_OTHERWISE;
-		const struct passed_file passed = {.device = as_it_is ? st.st_dev : 77,
-						   .inode = as_it_is ? st.st_ino : 78,
-						   .pid = 1};
-		const struct sym_mapping mapping = {
-			.start = 0x10000,
-			.end = 0x10000 + (uint64_t)st.st_size,
-			.device = passed.device,
-			.inode = passed.inode,
-			.modified = as_it_is ? 0 : file_time(&st.st_mtim) + (i == SHOWN_ALIKE),
-			.path = path};
-		const struct sym_image image = {.whole = true, .mappings = &mapping, .nr = 1};
-		struct sym_query query = {.pid = -3, .address = 0x10000 + offset_in_file()};
-
-		CHECK_INT(symbolizer__new(&symbolizer, i == NOT_PASSED ? &none : &settings, NULL,
-					  NULL),
-			  0);
-		CHECK_INT(passed_file__send(sockets[0], &passed, fd), 0);
-		CHECK_INT(symbolizer__remember_soon(symbolizer, -3, &image), 0);
-		CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
-		CHECK_STR(query.name,
-			  i == PASSED || i == SHOWN_OTHERWISE ? "plain_function" : NULL);
-		CHECK_INT(symbolizer__unanswered(symbolizer), 0);
-	}
-	close(sockets[0]);
-	close(sockets[1]);
-}
-
 /* Then the symbolizer tells that names are missing; that state does not last. */
 static void no_descriptors_left(void)
 {
@@ -691,57 +301,19 @@ static void silent_child(void)
 	check_no_children();
 }
 
-static void silent_child_that_remembers(void)
-{
-	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t remembered = 0, pid;
-
-	stop_worker(symbolizer, &pid);
-	remembered = start_process();
-	/* More and more requests do not count as progress. */
-	for (uint64_t begin = now_ms(); symbolizer__unanswered(symbolizer) == 0;) {
-		remember_soon(symbolizer, remembered);
-		poll(NULL, 0, 20);
-		attend(symbolizer);
-		if (!CHECK(now_ms() - begin < 5000))
-			break;
-	}
-	attend_to_all(symbolizer);
-	end_process(remembered);
-	CHECK_STR(ask_name(symbolizer, remembered), "plain_function");
-	end_process(pid);
-	symbolizer__free(symbolizer);
-	check_no_children();
-}
-
 static void child_that_is_killed(void)
 {
 	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t worker, pid, remembered, ended;
 	struct sym_query *queries;
+	pid_t worker, pid;
 
-	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
-	worker = find_worker(symbolizer);
-	remembered = start_process();
-	ended = start_process();
-	pid = start_process();
-	remember_soon(symbolizer, remembered);
-	remember_soon(symbolizer, ended);
-	attend_to_all(symbolizer);
-	end_process(ended);
-	CHECK_STR(ask_name(symbolizer, ended), "plain_function");
+	worker = stop_worker(symbolizer, &pid);
 	queries = make_large_question(pid);
-	kill(worker, SIGSTOP);
-	CHECK_INT(waitpid(worker, NULL, WUNTRACED), worker);
 	CHECK_INT(symbolizer__ask_user(symbolizer, queries, MANY_QUERIES), 0);
 	kill(worker, SIGKILL);
 	CHECK_INT(attend_to_question(symbolizer), 0);
 	check_large_question(queries);
 	attend_to_all(symbolizer);
-	/* Its successor was told of who lives, and knows nothing of who has ended. */
-	end_process(remembered);
-	CHECK_STR(ask_name(symbolizer, remembered), "plain_function");
-	CHECK_STR(ask_name(symbolizer, ended), NULL);
 	CHECK_INT(symbolizer__unanswered(symbolizer), 1);
 	end_process(pid);
 	free(queries);
@@ -791,18 +363,15 @@ static void children_that_die(void)
 	struct sym_query query;
 
 	for (int i = 0; i < AVOIDED_MAX; i++) {
-		CHECK_INT(symbolizer__unanswered(symbolizer), i);
 		CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
+		CHECK_INT(symbolizer__unanswered(symbolizer), i);
 		kill(find_worker(symbolizer), SIGKILL);
-		CHECK_INT(symbolizer__remember_soon(symbolizer, getpid(), NULL), 0);
-		attend_to_all(symbolizer);
 	}
+	CHECK_STR(ask_name(symbolizer, getpid()), NULL);
 	query = query_of(getpid());
 	CHECK_INT(symbolizer__ask_user(symbolizer, &query, 1), 0);
 	CHECK_INT(symbolizer__attend(symbolizer), 0);
 	CHECK_STR(query.name, NULL);
-	CHECK_INT(symbolizer__remember_soon(symbolizer, getpid(), NULL), -ECANCELED);
-	CHECK_INT(symbolizer__remember(symbolizer, getpid()), -ECANCELED);
 	CHECK_INT(symbolizer__unanswered(symbolizer), AVOIDED_MAX);
 	symbolizer__free(symbolizer);
 	check_no_children();
@@ -877,20 +446,8 @@ static void answers_without_end(void)
 static const struct tap_test tests[] = {
 	{"a question is answered without waiting, and one at a time", question_without_waiting},
 	{"a question that the socket does not take at once", large_question},
-	{"a process that ends soon has names", process_that_ends_soon},
-	{"a process that has ended is no failure", process_that_has_ended},
-	{"a process is remembered while a large question is open", process_beside_a_question},
-	{"so it is by who waits for it", waiting_beside_a_question},
-	{"of those to be remembered soon the least recently used one goes", least_recently_used},
-	{"files of processes that are remembered are open once", shared_descriptors},
-	{"a PID that belongs to another process is remembered anew", pid_of_another_process},
-	{"what a process loads after it was remembered has names after its end",
-	 library_loaded_later},
-	{"a file that was overwritten names nothing of who has ended", file_that_is_overwritten},
-	{"a file that was passed has names though nobody has it", file_that_was_passed},
 	{"where no descriptors are left names are missing, and that is told", no_descriptors_left},
 	{"a silent child is given up without waiting, and the next one answers", silent_child},
-	{"so it is while it is only to remember", silent_child_that_remembers},
 	{"a child that is killed costs no names of who lives", child_that_is_killed},
 	{"a child does not inherit that children are ignored", child_of_who_ignores_children},
 	{"children that die are counted, and there is an end to them", children_that_die},
