@@ -245,7 +245,8 @@ static __always_inline enum mapping_outcome mapping__read(struct mapping_search 
 		return MAPPING_NONE;
 	if (file)
 		return mapping__find_file(search, file) ? MAPPING_OF_FILE : MAPPING_UNREADABLE;
-	if (found->start != read_pointer(mm + config.mapping.mm_vdso))
+	/* The vDSO has no file, but one image for all processes; 32-bit ones have another one. */
+	if (found->start != read_pointer(mm + config.mapping.mm_vdso) || found->start >> 32 == 0)
 		return MAPPING_ANONYMOUS;
 	found->offset = 0;
 	search->opened = 0;

@@ -32,6 +32,16 @@ spin_in_jit() {
 	grep -Eq ';main;(__)?clock_gettime.*;__(vdso|kernel)_clock_gettime [0-9]+$' out
 }
 
+# It is another image than that of 64-bit processes.
+@test "the vDSO of a 32-bit process has no names, and none of others" {
+	[ -x "$BUILD/test/root/spin_32bit" ] || skip "x86-64 only"
+	"$BUILD/test/root/spin_32bit" end || skip "the kernel runs no 32-bit programs"
+	start_busy "$BUILD/test/root/spin_32bit"
+	profile -f -U -p "$pid" -F 499 0.5 >out
+	grep -q ';func_32;\[unknown\] [0-9]*$' out
+	refute grep -v '^spin_32bit;\[unwind stopped: a 32-bit process\]\(;\(_start\|run\|func_32\|\[unknown\]\)\)* [0-9]*$' out
+}
+
 @test "entries of a procedure linkage table" {
 	start "$PLT_SPIN"
 	wait_for is_called "$pid" plt_spin || skip "no such table, or of another form, in programs here"
