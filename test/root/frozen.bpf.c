@@ -14,10 +14,10 @@ static __always_inline void take_sample(void *ctx, __u32 tgid, __u32 tid)
 
 	if (!scratch)
 		return;
-	scratch->walk.tgid = 0;
+	scratch->by_kernel = 0;
 	if (unwind_user(ctx, USER_WALK_FROM_SAMPLE, scratch, tgid)) {
 		sample.tid = tid;
-		sample.walked = scratch->walk.tgid == tgid;
+		sample.walked = !scratch->by_kernel && scratch->stack.nr;
 		sample.nr = scratch->stack.nr;
 		bpf_probe_read_kernel(sample.frames, sizeof(sample.frames), scratch->stack.frames);
 		/* Before the thread is in user space again. */
