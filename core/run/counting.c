@@ -209,23 +209,36 @@ static void draw_status(struct counting *counting, uint64_t now)
 		status__draw(&counting->status, now, &accounting);
 }
 
+/* The nearer one of two times to wait; 0 is for ever. */
+static uint64_t nearer(uint64_t a, uint64_t b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
 /* Until the time of a report, or the end of the trace. */
 static enum session_end wait_for_report(struct counting *counting, const struct schedule *schedule)
 {
 	const struct tracing *tracing = &counting->tracing;
+	uint64_t every = counting->sampler ? sampler__look_every(counting->sampler) : 0;
 	uint64_t now = monotonic_now(), planned = schedule__wait(schedule, now);
-	uint64_t report = now + planned;
+	uint64_t report = now + planned, look = now + every;
 
 	for (;;) {
 		uint64_t left = planned ? (now < report ? report - now : 1) : 0;
-		uint64_t wait = status__wait(&counting->status, now);
-		bool draws = wait && (!left || wait < left);
-		enum session_end end = session__wait(tracing->session, draws ? wait : left);
+		uint64_t draw = status__wait(&counting->status, now);
+		uint64_t until_look = every ? (now < look ? look - now : 1) : 0;
+		uint64_t wait = nearer(left, nearer(draw, until_look));
+		enum session_end end = session__wait(tracing->session, wait);
 
-		if (!draws || end != SESSION_TIMEOUT)
+		if (end != SESSION_TIMEOUT || (left && wait == left))
 			return end;
 		now = monotonic_now();
-		draw_status(counting, now);
+		if (draw && wait == draw)
+			draw_status(counting, now);
+		if (every && now >= look) {
+			sampler__look(counting->sampler, session__maps(tracing->session));
+			look = now + every;
+		}
 	}
 }
 

@@ -38,28 +38,55 @@ void event_counters__add(struct event_counters *sum, const struct event_counters
 	sum->lost_weight += counters->lost_weight;
 }
 
+/* Those of each CPU, which the caller frees. Returns how many CPUs, or a negative errno. */
+static int read_each(const struct trace_maps *maps, uint32_t epoch, struct event_counters **out)
+{
+	CLEANUP_FREE struct event_counters *each = NULL;
+	int cpus = cpus__count_possible(), err;
+
+	if (cpus < 0)
+		return cpus;
+	each = calloc((size_t)cpus, sizeof(*each));
+	if (!each)
+		return -ENOMEM;
+	err = bpf_map_lookup_elem(bpf_map__fd(maps->event_counters), &epoch, each);
+	if (err)
+		return err;
+	*out = TAKE_POINTER(each);
+	return cpus;
+}
+
 int accounting__read(struct accounting *accounting, const struct trace_maps *maps, uint32_t epoch,
 		     struct error *error)
 {
-	int fd = bpf_map__fd(maps->event_counters);
-	int cpus = cpus__count_possible();
 	CLEANUP_FREE struct event_counters *each = NULL;
 	struct event_counters sum = {0};
-	int err;
+	int cpus = read_each(maps, epoch, &each);
 
 	if (cpus < 0)
-		return error__set(error, cpus, "cannot count the CPUs: %s; mount /proc",
+		return error__set(error, cpus, "cannot read the event counters: %s",
 				  strerror(-cpus));
-	each = calloc((size_t)cpus, sizeof(*each));
-	if (!each)
-		return error__set(error, -ENOMEM, "cannot read the event counters: out of memory");
-	err = bpf_map_lookup_elem(fd, &epoch, each);
-	if (err)
-		return error__set(error, err, "cannot read the event counters: %s", strerror(-err));
 	for (int cpu = 0; cpu < cpus; cpu++)
 		event_counters__add(&sum, &each[cpu]);
 	accounting->events = sum;
 	return 0;
+}
+
+int accounting__read_seen(const struct trace_maps *maps, uint64_t **out)
+{
+	CLEANUP_FREE struct event_counters *each = NULL;
+	int cpus = read_each(maps, 0, &each);
+	uint64_t *seen;
+
+	if (cpus < 0)
+		return cpus;
+	seen = calloc((size_t)cpus, sizeof(*seen));
+	if (!seen)
+		return -ENOMEM;
+	for (int cpu = 0; cpu < cpus; cpu++)
+		seen[cpu] = each[cpu].n[EVENTS_SEEN];
+	*out = seen;
+	return cpus;
 }
 
 void accounting__set_expected(struct accounting *accounting, uint64_t expected)

@@ -28,6 +28,12 @@ void event_counters__add(struct event_counters *sum, const struct event_counters
 int accounting__read(struct accounting *accounting, const struct trace_maps *maps, uint32_t epoch,
 		     struct error *error);
 
+/*
+ * The events that each CPU has seen in the first epoch, by its number; the caller frees them.
+ * Returns how many CPUs there can be, or a negative errno.
+ */
+int accounting__read_seen(const struct trace_maps *maps, uint64_t **seen);
+
 /* Set missed: the kernel withheld the samples that were due and never seen. */
 void accounting__set_expected(struct accounting *accounting, uint64_t expected);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -10,9 +11,12 @@
 #include <unistd.h>
 
 #include "core/kernel/cpus.h"
+#include "core/trace/accounting.h"
 #include "core/trace/session.h"
+#include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
+#include "sym/util/message.h"
 #include "sym/util/number.h"
 
 static const struct {
@@ -89,27 +93,46 @@ static uint64_t fixed_period(const struct sampler_settings *settings)
 	return settings->event == SAMPLER_CPU_CLOCK ? NANOSECONDS / settings->frequency : 0;
 }
 
+struct sampled_cpu {
+	unsigned int number;
+	int fd;	       /* its event; negative while it is offline */
+	uint64_t seen; /* on this CPU, when there was a look last */
+};
+
+/* Open the event of a CPU. Returns 0 or a negative errno. */
+static int sample_cpu(struct sampler *sampler, unsigned int number)
+{
+	struct sampled_cpu cpu = {.number = number};
+
+	if (ARRAY_GROW(sampler->cpus, sampler->nr, sampler->capacity))
+		return -ENOMEM;
+	cpu.fd = open_event(&sampler->settings, number, sampler->program_fd);
+	if (cpu.fd < 0)
+		return cpu.fd;
+	sampler->cpus[sampler->nr++] = cpu;
+	return 0;
+}
+
 int sampler__open(struct sampler *sampler, const struct sampler_settings *settings,
 		  const struct session *session, int program_fd, struct error *error)
 {
 	CLEANUP(cpu_list__release) struct cpu_list cpus = {0};
-	CLEANUP(sampler__close) struct sampler opened = {.period = fixed_period(settings)};
+	CLEANUP(sampler__close)
+	struct sampler opened = {
+		.settings = *settings, .program_fd = program_fd, .period = fixed_period(settings)};
 	int err = cpu_list__choose(&cpus, settings->cpu, "-C", error);
 
 	if (err)
 		return err;
-	opened.fds = calloc(cpus.nr, sizeof(*opened.fds));
-	if (!opened.fds)
-		return error__set(error, -ENOMEM, "cannot sample: out of memory");
 	for (size_t i = 0; i < cpus.nr && !session__stopping(session); i++) {
-		int fd = open_event(settings, cpus.cpus[i], program_fd);
-
+		err = sample_cpu(&opened, cpus.cpus[i]);
 		/* Gone offline since it was listed. */
-		if (fd == -ENODEV && settings->cpu == SAMPLER_ALL_CPUS)
+		if (err == -ENODEV && settings->cpu == SAMPLER_ALL_CPUS)
 			continue;
-		if (fd < 0)
-			return refused(error, fd, settings, cpus.cpus[i]);
-		opened.fds[opened.nr++] = fd;
+		if (err == -ENOMEM)
+			return error__set(error, -ENOMEM, "cannot sample: out of memory");
+		if (err)
+			return refused(error, err, settings, cpus.cpus[i]);
 	}
 	*sampler = opened;
 	opened = (struct sampler){0};
@@ -119,34 +142,132 @@ int sampler__open(struct sampler *sampler, const struct sampler_settings *settin
 void sampler__close(struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->nr; i++)
-		close(sampler->fds[i]);
-	free(sampler->fds);
+		if (sampler->cpus[i].fd >= 0)
+			close(sampler->cpus[i].fd);
+	free(sampler->cpus);
 	*sampler = (struct sampler){0};
+}
+
+static bool enable(const struct sampled_cpu *cpu)
+{
+	return cpu->fd < 0 || !ioctl(cpu->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 int sampler__start(struct sampler *sampler, struct error *error)
 {
 	for (size_t i = 0; i < sampler->nr; i++)
-		if (ioctl(sampler->fds[i], PERF_EVENT_IOC_ENABLE, 0))
+		if (!enable(&sampler->cpus[i]))
 			return error__set(error, -errno, "cannot start sampling: %s",
 					  strerror(errno));
 	return 0;
 }
 
+/* Note how many samples the event of a CPU should have made. */
+static void note_due(struct sampler *sampler, const struct sampled_cpu *cpu)
+{
+	uint64_t value;
+
+	/* The event of a CPU that was taken offline has nothing to read any more. */
+	if (sampler->period && cpu->fd >= 0 &&
+	    read(cpu->fd, &value, sizeof(value)) == sizeof(value))
+		sampler->due += value / sampler->period;
+}
+
 bool sampler__stop(struct sampler *sampler, uint64_t *expected)
 {
-	uint64_t due = 0;
-
 	/* Stop all before reading any, so that all have run for about the same time. */
 	for (size_t i = 0; i < sampler->nr; i++)
-		ioctl(sampler->fds[i], PERF_EVENT_IOC_DISABLE, 0);
-	for (size_t i = 0; i < sampler->nr && sampler->period; i++) {
-		uint64_t value;
-
-		/* The event of a CPU that was taken offline has nothing to read any more. */
-		if (read(sampler->fds[i], &value, sizeof(value)) == sizeof(value))
-			due += value / sampler->period;
-	}
-	*expected = due;
+		if (sampler->cpus[i].fd >= 0)
+			ioctl(sampler->cpus[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < sampler->nr; i++)
+		note_due(sampler, &sampler->cpus[i]);
+	*expected = sampler->due;
 	return sampler->period != 0;
+}
+
+/* ---- CPUs that come and go ---- */
+
+/* A clock that makes no sample in this time has been stopped. */
+uint64_t sampler__look_every(const struct sampler *sampler)
+{
+	uint64_t period = sampler->settings.event == SAMPLER_CPU_CLOCK ? sampler->period : 0;
+
+	return period < NANOSECONDS / 3 ? NANOSECONDS : 3 * period;
+}
+
+static void end_event(struct sampler *sampler, struct sampled_cpu *cpu)
+{
+	note_due(sampler, cpu);
+	if (cpu->fd >= 0)
+		close(cpu->fd);
+	cpu->fd = -1;
+}
+
+/* Say it once: what cannot be sampled now is tried again at each look. */
+static void say_failure(struct sampler *sampler, unsigned int number, int err)
+{
+	if (err == -ENODEV || sampler->failed)
+		return;
+	sampler->failed = true;
+	message("CPU %u has come online, and cannot be sampled: %s", number, strerror(-err));
+}
+
+static void begin_event(struct sampler *sampler, struct sampled_cpu *cpu)
+{
+	end_event(sampler, cpu);
+	cpu->fd = open_event(&sampler->settings, cpu->number, sampler->program_fd);
+	if (cpu->fd < 0 || !enable(cpu))
+		say_failure(sampler, cpu->number, cpu->fd < 0 ? cpu->fd : -errno);
+}
+
+static struct sampled_cpu *find_cpu(const struct sampler *sampler, unsigned int number)
+{
+	for (size_t i = 0; i < sampler->nr; i++)
+		if (sampler->cpus[i].number == number)
+			return &sampler->cpus[i];
+	return NULL;
+}
+
+static void look_at(struct sampler *sampler, unsigned int number, uint64_t seen)
+{
+	struct sampled_cpu *cpu = find_cpu(sampler, number);
+
+	if (!cpu && !ARRAY_GROW(sampler->cpus, sampler->nr, sampler->capacity)) {
+		cpu = &sampler->cpus[sampler->nr++];
+		*cpu = (struct sampled_cpu){.number = number, .fd = -1};
+	}
+	if (!cpu)
+		return;
+	/* A clock runs, also while its CPU is idle; a counter need not. */
+	if (cpu->fd < 0 || (cpu->seen == seen && sampler->settings.event == SAMPLER_CPU_CLOCK))
+		begin_event(sampler, cpu);
+	cpu->seen = seen;
+}
+
+static bool has_cpu(const struct cpu_list *list, unsigned int number)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->cpus[i] == number)
+			return true;
+	return false;
+}
+
+void sampler__look(struct sampler *sampler, const struct trace_maps *maps)
+{
+	CLEANUP(cpu_list__release) struct cpu_list online = {0};
+	CLEANUP_FREE uint64_t *seen = NULL;
+	int nr = accounting__read_seen(maps, &seen);
+
+	if (nr < 0 || cpu_list__read_online(&online))
+		return;
+	for (size_t i = 0; i < sampler->nr; i++)
+		if (!has_cpu(&online, sampler->cpus[i].number))
+			end_event(sampler, &sampler->cpus[i]);
+	for (size_t i = 0; i < online.nr; i++) {
+		unsigned int number = online.cpus[i];
+
+		if (number < (unsigned int)nr &&
+		    (sampler->settings.cpu == SAMPLER_ALL_CPUS || sampler->settings.cpu == number))
+			look_at(sampler, number, seen[number]);
+	}
 }

@@ -11,6 +11,7 @@
 
 struct error;
 struct session;
+struct trace_maps;
 
 enum sampler_event {
 	SAMPLER_CPU_CLOCK, /* a timer of the kernel, in nanoseconds */
@@ -29,10 +30,16 @@ struct sampler_settings {
 	uint64_t cpu;	    /* or SAMPLER_ALL_CPUS */
 };
 
+struct sampled_cpu;
+
 struct sampler {
-	int *fds; /* one perf event for each CPU that is sampled */
-	size_t nr;
+	struct sampler_settings settings;
+	int program_fd;
+	struct sampled_cpu *cpus; /* each has a perf event */
+	size_t nr, capacity;
 	uint64_t period; /* events from one sample to the next; 0: the kernel varies it */
+	uint64_t due;	 /* samples, by the counts of events that have ended */
+	bool failed;	 /* on a CPU that has come online, and that was said */
 };
 
 /*
@@ -46,6 +53,15 @@ int sampler__open(struct sampler *sampler, const struct sampler_settings *settin
 void sampler__close(struct sampler *sampler);
 
 int sampler__start(struct sampler *sampler, struct error *error);
+
+/* How often sampler__look() is wanted, in nanoseconds. */
+uint64_t sampler__look_every(const struct sampler *sampler);
+
+/*
+ * Sample CPUs that have come online since. A CPU that was offline, as all but one are while the
+ * machine is suspended, has lost its event: it gets another one.
+ */
+void sampler__look(struct sampler *sampler, const struct trace_maps *maps);
 
 /*
  * After this no program runs any more. *expected becomes the number of samples that were due by

@@ -103,3 +103,18 @@ one_line() {
 	try profile --stack-storage-size 16777216 -F 499 0.2 >out 2>err
 	one_line 1 '^profile: cannot load BPF programs: .*; try a smaller --stack-storage-size or --hash-storage-size$'
 }
+
+# As all CPUs but one are while the machine is suspended.
+@test "a CPU that was offline is sampled again" {
+	local online=/sys/devices/system/cpu/cpu1/online
+	[ -w "$online" ] || skip "no CPU can be taken offline"
+	start_tracer profile -f -F 99
+	echo 0 >"$online" || skip "this CPU cannot be taken offline"
+	echo 1 >"$online"
+	spin names
+	taskset -pc 1 "$pid" >/dev/null
+	spend "$pid" 400
+	stop_tracer
+	# A second can pass until it is sampled.
+	[ "$(grep '^spin;.*;spin_leaf ' out | sum /dev/stdin)" -ge 200 ]
+}
