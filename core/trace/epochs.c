@@ -11,6 +11,7 @@
 
 #include "bpf/abi.h"
 #include "core/kernel/cpus.h"
+#include "core/kernel/hash_map.h"
 #include "core/trace/maps.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -60,6 +61,9 @@ static bool stack_is_of(const void *id, uint32_t epoch)
 
 /* The keys of a map that are of an epoch. */
 struct key_list {
+	uint32_t epoch;
+	bool (*is_of)(const void *key, uint32_t epoch);
+	size_t size; /* of a key */
 	char *keys;
 	size_t nr, capacity;
 };
@@ -69,41 +73,26 @@ static void key_list__release(struct key_list *list)
 	free(list->keys);
 }
 
-/*
- * Programs add keys of the other epoch meanwhile. They hide no key of ours: a new element goes to
- * the front of its bucket, and nobody but us deletes any.
- */
-static int list_keys(struct key_list *list, int fd, size_t size, uint32_t epoch,
-		     bool (*is_of)(const void *key, uint32_t epoch))
+static int take_key(void *context, const void *key, const void *value __attribute__((unused)))
 {
-	CLEANUP_FREE char *key = malloc(size);
-	const char *previous = NULL;
-	int err;
+	struct key_list *list = context;
 
-	if (!key)
+	if (!list->is_of(key, list->epoch))
+		return 0;
+	if (array__grow((void **)&list->keys, list->nr, &list->capacity, list->size))
 		return -ENOMEM;
-	while (!(err = bpf_map_get_next_key(fd, previous, key))) {
-		previous = key;
-		if (!is_of(key, epoch))
-			continue;
-		if (array__grow((void **)&list->keys, list->nr, &list->capacity, size))
-			return -ENOMEM;
-		memcpy(list->keys + list->nr++ * size, key, size);
-	}
-	return err == -ENOENT ? 0 : err;
+	memcpy(list->keys + list->nr++ * list->size, key, list->size);
+	return 0;
 }
 
 static int clear_map(const struct bpf_map *map, uint32_t epoch,
 		     bool (*is_of)(const void *key, uint32_t epoch))
 {
-	CLEANUP(key_list__release) struct key_list list = {0};
-	size_t size = bpf_map__key_size(map);
-	int fd = bpf_map__fd(map);
-	int err = list_keys(&list, fd, size, epoch, is_of);
+	CLEANUP(key_list__release)
+	struct key_list list = {.epoch = epoch, .is_of = is_of, .size = bpf_map__key_size(map)};
+	int err = hash_map__read(map, take_key, &list);
 
-	for (size_t i = 0; i < list.nr && !err; i++)
-		err = bpf_map_delete_elem(fd, list.keys + i * size);
-	return err;
+	return err ? err : hash_map__delete(map, list.keys, list.nr);
 }
 
 static int clear_counters(const struct bpf_map *map, uint32_t epoch)

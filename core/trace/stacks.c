@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/kernel/hash_map.h"
 #include "core/trace/maps.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -81,10 +82,23 @@ static int compare_counted(const void *left, const void *right)
 	return order ? order : compare_shown(a, b);
 }
 
-static int append(struct stack_counts *counts, size_t *capacity, const struct stack_key *key,
-		  const struct stack_count *count)
+/* Where counts are read to. */
+struct read_counts {
+	struct stack_counts *counts;
+	size_t capacity;
+	uint32_t epoch;
+};
+
+static int take_count(void *context, const void *map_key, const void *value)
 {
-	if (ARRAY_GROW(counts->items, counts->nr, *capacity))
+	struct read_counts *read = context;
+	struct stack_counts *counts = read->counts;
+	const struct stack_count *count = value;
+	const struct stack_key *key = map_key;
+
+	if (key->epoch != read->epoch)
+		return 0;
+	if (ARRAY_GROW(counts->items, counts->nr, read->capacity))
 		return -ENOMEM;
 	counts->items[counts->nr++] = (struct counted_stack){.key = *key,
 							     .count = count->count,
@@ -93,31 +107,6 @@ static int append(struct stack_counts *counts, size_t *capacity, const struct st
 							     .kernel = &no_frames,
 							     .user = &no_frames};
 	return 0;
-}
-
-/*
- * Returns 0 or a negative errno. Keys that programs add in the other epoch hide none
- * of this one: see list_keys() in core/trace/epochs.c.
- */
-static int read_keys(struct stack_counts *counts, int fd, uint32_t epoch)
-{
-	struct stack_key key, *previous = NULL;
-	size_t capacity = 0;
-	int err;
-
-	while (!(err = bpf_map_get_next_key(fd, previous, &key))) {
-		struct stack_count count;
-
-		previous = &key;
-		if (key.epoch != epoch)
-			continue;
-		err = bpf_map_lookup_elem(fd, &key, &count);
-		if (!err)
-			err = append(counts, &capacity, &key, &count);
-		if (err)
-			return err;
-	}
-	return err == -ENOENT ? 0 : err;
 }
 
 static bool has_frames(struct stack_id id)
@@ -213,10 +202,11 @@ static int read_stacks(struct stack_counts *counts, int fd)
 int stack_counts__read(struct stack_counts *counts, const struct trace_maps *maps, uint32_t epoch,
 		       struct error *error)
 {
+	struct read_counts read = {.counts = counts, .epoch = epoch};
 	int err;
 
 	*counts = (struct stack_counts){0};
-	err = read_keys(counts, bpf_map__fd(maps->counts), epoch);
+	err = hash_map__read(maps->counts, take_count, &read);
 	if (!err)
 		err = read_stacks(counts, bpf_map__fd(maps->stacks));
 	if (err) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/kernel/hash_map.h"
 #include "core/kernel/links.h"
 #include "core/kernel/types.h"
 #include "core/trace/maps.h"
@@ -156,35 +157,51 @@ static void detach(struct waits *waits)
 		close(waits->hooks[--waits->nr_hooks]);
 }
 
+/* Threads that wait when the trace ends. */
+struct ending {
+	const struct waits *waits;
+	int counts_fd;
+	uint64_t end;
+	struct pending_waits *pending;
+};
+
+static int take_thread(void *context, const void *key __attribute__((unused)), const void *value)
+{
+	const struct ending *ending = context;
+	const struct off_thread *thread = value;
+	struct pending_waits *pending = ending->pending;
+	int outcome = EVENTS_FILTERED;
+	uint64_t waited;
+
+	if (!thread->since)
+		return 0;
+	waited = ending->end > thread->since ? ending->end - thread->since : 0;
+	if (wait_config__wants(&ending->waits->config, thread->state, waited)) {
+		pending->nr++;
+		pending->time += waited;
+		if (ending->waits->pending)
+			outcome = add_pending(ending->counts_fd, thread, waited);
+	}
+	if (outcome < 0)
+		return outcome;
+	pending->events.n[outcome]++;
+	if (outcome != EVENTS_COUNTED && outcome != EVENTS_FILTERED)
+		pending->events.lost_weight += waited;
+	return 0;
+}
+
 int waits__end(struct waits *waits, const struct trace_maps *maps, uint64_t end,
 	       struct pending_waits *pending, struct error *error)
 {
-	int fd = bpf_map__fd(waits->threads), err, outcome = 0;
-	struct off_thread thread;
-	uint64_t key, *previous = NULL;
+	struct ending ending = {.waits = waits,
+				.counts_fd = bpf_map__fd(maps->counts),
+				.end = end,
+				.pending = pending};
+	int err;
 
 	detach(waits);
 	*pending = (struct pending_waits){0};
-	while (!(err = bpf_map_get_next_key(fd, previous, &key)) && outcome >= 0) {
-		uint64_t waited;
-
-		previous = &key;
-		if (bpf_map_lookup_elem(fd, &key, &thread) || !thread.since)
-			continue;
-		waited = end > thread.since ? end - thread.since : 0;
-		outcome = EVENTS_FILTERED;
-		if (wait_config__wants(&waits->config, thread.state, waited)) {
-			pending->nr++;
-			pending->time += waited;
-			if (waits->pending)
-				outcome = add_pending(bpf_map__fd(maps->counts), &thread, waited);
-		}
-		if (outcome >= 0)
-			pending->events.n[outcome]++;
-		if (outcome >= 0 && outcome != EVENTS_COUNTED && outcome != EVENTS_FILTERED)
-			pending->events.lost_weight += waited;
-	}
-	err = outcome < 0 ? outcome : err == -ENOENT ? 0 : err;
+	err = hash_map__read(waits->threads, take_thread, &ending);
 	return err ? error__set(error, err, "cannot read the table of threads: %s",
 				strerror(-err)) :
 		     0;
