@@ -155,11 +155,13 @@ struct stack_part {
 #define COMM_LEN 16
 
 /*
- * Scratch slots of each CPU: for programs that only interrupts can interrupt, and for programs that
- * can be preempted, where each preempted thread holds one.
+ * Each CPU has some scratch slots of its own: the kernel lets no sample interrupt another one. At
+ * targets, programs interrupt each other, and where they can be preempted, each preempted thread
+ * holds a slot: then there are more, which all CPUs share, and of which each CPU tries some.
  */
-#define SCRATCH_SLOTS_NESTED	4
-#define SCRATCH_SLOTS_PREEMPTED 32
+#define SCRATCH_SLOTS_OWN    2
+#define SCRATCH_SLOTS_TRIED  30
+#define SCRATCH_SLOTS_SHARED 1024 /* at most */
 
 /*
  * The key of counted events: where the thread was and, if trace_config asks for it, its comm and
@@ -442,6 +444,8 @@ struct trace_config {
 	__u32 max_user_depth; /* likewise, of a user stack */
 	__u32 cpu;	      /* filter all others; or ALL_CPUS */
 	__u32 workload;	      /* the process that is followed from its next exec() on, or 0 */
+	__u32 cpus;	      /* that can ever be online: each has scratch slots */
+	__u32 shared_slots;   /* there are so many behind those; or 0 */
 	__u8 kernel_stacks;
 	__u8 user_stacks;
 	__u8 skip_idle;		      /* filter the idle task */
@@ -480,7 +484,7 @@ _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
 _Static_assert(sizeof(struct mapping_layout) == 120, "no padding");
 _Static_assert(sizeof(struct mapped_file) == 40, "no padding: every byte is compared");
-_Static_assert(sizeof(struct trace_config) == 120 + 1032 + 32 + 120 + 2 * SYSTEM_CALLS / 8,
+_Static_assert(sizeof(struct trace_config) == 128 + 1032 + 32 + 120 + 2 * SYSTEM_CALLS / 8,
 	       "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");

@@ -5,19 +5,19 @@
 
 #include "arch.bpf.h"
 #include "common.bpf.h"
+#include "config.bpf.h"
 #include "mapping.bpf.h"
 #include "unwind_tables.h"
 
 /*
  * Scratch slots: a stack is too large for the BPF stack, and a per-CPU variable
  * is overwritten when a program is preempted, or interrupted by a program of
- * another kind. So each CPU has a few slots, and an event claims one.
+ * another kind. So there are slots, and an event claims one.
  *
  * Claiming needs no atomic that returns a value (5.12+): add one, then look. A
  * context owns a slot if it reads 1 after its own addition. Two cannot own it: while
  * both additions stand, the later reader sees at least 2. Two that race can both
  * fail and go to the next slot, which costs the use of a slot, never a stack.
- * A context stays on its CPU from claim to release.
  *
  * The key is in the slot for another reason as well: from 6.13 on (a76ab5731e32) the
  * kernel gives functions with 64 bytes of stack or more a stack of their own on each CPU,
@@ -101,8 +101,8 @@ struct scratch {
 };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SCRATCH_SLOTS_NESTED);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set between open and load */
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratch_slots SEC(".maps");
@@ -117,26 +117,47 @@ static __always_inline struct scratch *scratch__find(__u32 number)
 	return bpf_map_lookup_elem(&scratch_slots, &number);
 }
 
-/* NULL if all slots are in use. */
-static __always_inline struct scratch *scratch__claim(__u32 in_epoch)
+/* The number of the slot that a CPU tries after i others. */
+static __always_inline __u32 scratch__number(__u32 cpu, __u32 i)
 {
-	for (__u32 i = 0; i < SCRATCH_SLOTS_PREEMPTED; i++) {
-		__u32 number = i;
-		struct scratch *scratch = bpf_map_lookup_elem(&scratch_slots, &number);
+	if (i < SCRATCH_SLOTS_OWN)
+		return cpu * SCRATCH_SLOTS_OWN + i;
+	i += cpu * SCRATCH_SLOTS_TRIED - SCRATCH_SLOTS_OWN;
+	return config.cpus * SCRATCH_SLOTS_OWN + i % config.shared_slots;
+}
+
+/* The number of a slot that is now the caller's, or negative: all are in use. A global function. */
+__noinline int claim_slot(__u32 in_epoch)
+{
+	__u32 tries = SCRATCH_SLOTS_OWN + (config.shared_slots ? SCRATCH_SLOTS_TRIED : 0);
+	/* The numbers of CPUs can have holes. */
+	__u32 cpu = bpf_get_smp_processor_id() % config.cpus;
+
+	for (__u32 i = 0; i < tries; i++) {
+		__u32 number = scratch__number(cpu, i);
+		struct scratch *scratch = scratch__find(number);
 
 		if (!scratch)
-			return NULL;
+			return -1;
 		__sync_fetch_and_add(&scratch->claims, 1);
 		if (READ_ONCE(scratch->claims) == 1) {
-			scratch->number = i;
+			scratch->number = number;
 			scratch->epoch = in_epoch;
-			scratch->window.number = i;
-			scratch->walk.number = i;
-			return scratch;
+			scratch->window.number = number;
+			scratch->walk.number = number;
+			return (int)number;
 		}
 		__sync_fetch_and_add(&scratch->claims, -1);
 	}
-	return NULL;
+	return -1;
+}
+
+/* NULL if all slots are in use. */
+static __always_inline struct scratch *scratch__claim(__u32 in_epoch)
+{
+	int number = claim_slot(in_epoch);
+
+	return number < 0 ? (void *)0 : scratch__find((__u32)number);
 }
 
 static __always_inline void scratch__release(struct scratch *scratch)

@@ -18,6 +18,7 @@ int trace_maps__find(struct trace_maps *maps, const struct bpf_object *object)
 	} wanted[] = {
 		{"event_counters", &found.event_counters, false},
 		{"epoch", &found.epoch, false},
+		{"scratch_slots", &found.scratch_slots, false},
 		{"stacks", &found.stacks, false},
 		{"counts", &found.counts, true},
 		{"off_threads", &found.off_threads, true},

@@ -13,6 +13,7 @@ struct error;
 struct trace_maps {
 	struct bpf_map *event_counters;
 	struct bpf_map *epoch;
+	struct bpf_map *scratch_slots;
 	struct bpf_map *stacks;
 	struct bpf_map *counts; /* NULL in a stream */
 	struct bpf_map *off_threads;

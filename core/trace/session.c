@@ -18,6 +18,7 @@
 
 #include "bpf/abi.h"
 #include "core/kernel/bpf_error.h"
+#include "core/kernel/cpus.h"
 #include "core/kernel/sysctl.h"
 #include "core/kernel/verifier_log.h"
 #include "core/options/trace_options.h"
@@ -339,19 +340,25 @@ int session__configure(struct session *session, struct bpf_object *object,
 	/* The events of an epoch come while those of the one before are still in the tables. */
 	uint32_t epochs = options->interval || (!err && session->maps.events) ? NR_EPOCHS : 1;
 
+	int cpus = cpus__count_possible();
+
 	if (err)
 		return error__set(error, err, "cannot find the maps of the BPF programs");
+	if (cpus < 0)
+		return error__set(error, cpus, "cannot count the CPUs: %s", strerror(-cpus));
 	if (getrandom(config->hash_seed, sizeof(config->hash_seed), 0) != sizeof(config->hash_seed))
 		return error__set(error, -errno, "cannot get random bytes: %s", strerror(errno));
 	config->max_frames = read_max_frames();
 	config->max_depth = (uint32_t)options->max_depth;
 	config->max_user_depth = options->unwind == UNWIND_OFF ? 1 : config->max_depth;
 	config->cpu = ALL_CPUS;
+	config->cpus = (uint32_t)cpus;
 	config->workload = (uint32_t)session->workload;
 	config->key_by_process = true;
 	config->kernel_stacks = !options->user_stacks_only;
 	config->user_stacks = !options->kernel_stacks_only;
 	/* Cannot fail before the load. */
+	bpf_map__set_max_entries(session->maps.scratch_slots, config->cpus * SCRATCH_SLOTS_OWN);
 	bpf_map__set_max_entries(session->maps.stacks,
 				 (uint32_t)options->stack_storage_size * epochs);
 	if (session->maps.counts)

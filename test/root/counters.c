@@ -94,19 +94,16 @@ static void check_balance(const struct accounting *accounting)
 							     accounting__lost(accounting));
 }
 
-/* Claim each scratch slot of each CPU, as an interrupted program would; or release them. */
+/* Claim each scratch slot, as an interrupted program would; or release them. */
 static bool occupy_slots(const struct trace *trace, bool occupied)
 {
 	const struct bpf_map *map = trace->skeleton->maps.scratch_slots;
-	size_t size = (bpf_map__value_size(map) + 7) / 8 * 8;
-	int cpus = libbpf_num_possible_cpus();
-	CLEANUP_FREE uint64_t *values = calloc((size_t)cpus, size);
+	CLEANUP_FREE uint64_t *values = calloc(1, bpf_map__value_size(map));
 
 	if (!CHECK(values))
 		return false;
 	/* The claims are the first thing in a slot. */
-	for (int cpu = 0; cpu < cpus; cpu++)
-		values[(size_t)cpu * size / sizeof(*values)] = occupied;
+	values[0] = occupied;
 	for (uint32_t slot = 0; slot < bpf_map__max_entries(map); slot++)
 		if (!CHECK_INT(bpf_map_update_elem(bpf_map__fd(map), &slot, values, BPF_ANY), 0))
 			return false;
