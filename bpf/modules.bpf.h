@@ -10,6 +10,7 @@
 #include "common.bpf.h"
 #include "compat.bpf.h"
 #include "config.bpf.h"
+#include "insert.bpf.h"
 #include "mapping.bpf.h"
 #include "scratch.bpf.h"
 #include "tables.bpf.h"
@@ -170,7 +171,7 @@ __noinline int number_file(__u32 slot)
 	if (number == UNWIND_UNKNOWN_MODULE)
 		return (int)number;
 	number += UNWIND_UNHEARD;
-	if (!map_update(&unwind_files, file, &number, BPF_NOEXIST))
+	if (!map_insert(&unwind_files, FILLABLE_FILES, file, &number))
 		return (int)number;
 	/* Another CPU was faster, or there is no room. */
 	known = bpf_map_lookup_elem(&unwind_files, file);
@@ -222,8 +223,12 @@ __noinline int note_base(__u32 slot)
 	known = bpf_map_lookup_elem(&unwind_bases, &key);
 	if (known && *known == scratch->walk.mapping.base)
 		return 0;
+	if (known) {
+		(void)map_update(&unwind_bases, &key, &scratch->walk.mapping.base, BPF_ANY);
+		return 0;
+	}
 	/* Without room the address is not shown. */
-	if (map_update(&unwind_bases, &key, &scratch->walk.mapping.base, BPF_ANY) || known)
+	if (map_insert(&unwind_bases, FILLABLE_BASES, &key, &scratch->walk.mapping.base))
 		return 0;
 	numbers = bpf_map_lookup_elem(&unwind_numbers, &first);
 	if (numbers)

@@ -12,13 +12,11 @@
 #ifndef TRACEKIT_BPF_STACK_H
 #define TRACEKIT_BPF_STACK_H
 
-#include <linux/errno.h>
-
 #include "accounting.bpf.h"
 #include "common.bpf.h"
-#include "compat.bpf.h"
 #include "config.bpf.h"
 #include "filter.bpf.h"
+#include "insert.bpf.h"
 #include "parts.bpf.h"
 #include "scratch.bpf.h"
 #include "unwind.bpf.h"
@@ -45,7 +43,7 @@ static __always_inline enum event_counter store_part(const struct part_record *r
 
 	if (bpf_map_lookup_elem(&stacks, &record->id))
 		return EVENTS_COUNTED;
-	err = map_update(&stacks, &record->id, &record->part, BPF_NOEXIST);
+	err = map_insert(&stacks, FILLABLE_STACKS, &record->id, &record->part);
 	if (!err || err == -EEXIST)
 		return EVENTS_COUNTED;
 	return err == -E2BIG ? EVENTS_LOST_STACKS_FULL : EVENTS_LOST_REFUSED;
@@ -74,6 +72,21 @@ __noinline int store_stack(__u32 number)
 	return outcome;
 }
 
+/* A function of its own, for its stack. EVENTS_COUNTED if the key is there now. */
+static __noinline enum event_counter add_key(const struct stack_key *key,
+					     const struct stack_count *first)
+{
+	int err = map_insert(&counts, FILLABLE_COUNTS, key, first);
+
+	if (err == -E2BIG)
+		return EVENTS_LOST_KEYS_FULL;
+	if (err && err != -EEXIST)
+		return EVENTS_LOST_REFUSED;
+	if (!err)
+		count_new_key(key->epoch);
+	return EVENTS_COUNTED;
+}
+
 /* Count an event: first is the value of a new key. The result is for count_event(). */
 static __always_inline enum event_counter count_key(const struct stack_key *key,
 						    const struct stack_count *first, __u64 weight)
@@ -81,14 +94,10 @@ static __always_inline enum event_counter count_key(const struct stack_key *key,
 	struct stack_count *count = bpf_map_lookup_elem(&counts, key);
 
 	if (!count) {
-		int err = map_update(&counts, key, first, BPF_NOEXIST);
+		enum event_counter outcome = add_key(key, first);
 
-		if (err == -E2BIG)
-			return EVENTS_LOST_KEYS_FULL;
-		if (err && err != -EEXIST)
-			return EVENTS_LOST_REFUSED;
-		if (!err)
-			count_new_key(key->epoch);
+		if (outcome != EVENTS_COUNTED)
+			return outcome;
 		count = bpf_map_lookup_elem(&counts, key);
 		if (!count)
 			return EVENTS_LOST_REFUSED;

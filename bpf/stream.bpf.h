@@ -15,9 +15,9 @@
 
 #include "accounting.bpf.h"
 #include "common.bpf.h"
-#include "compat.bpf.h"
 #include "config.bpf.h"
 #include "filter.bpf.h"
+#include "insert.bpf.h"
 #include "parts.bpf.h"
 #include "scratch.bpf.h"
 #include "unwind.bpf.h"
@@ -83,7 +83,7 @@ static __always_inline bool name_part(struct part_record *record)
 	if (!send_part(record))
 		return false;
 	/* No room, or another CPU was faster: the next event finds the part there, or sends it. */
-	(void)map_update(&stacks, &record->id, &sent, BPF_NOEXIST);
+	(void)map_insert(&stacks, FILLABLE_STACKS, &record->id, &sent);
 	return true;
 }
 

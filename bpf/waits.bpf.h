@@ -62,7 +62,7 @@ static __always_inline bool is_wanted_kind(__u64 task)
 /* NULL, and the reason in *outcome, if there is no room. */
 static __always_inline struct off_thread *add_thread(__u64 task, enum event_counter *outcome)
 {
-	int err = map_update(&off_threads, &task, &never_off, BPF_NOEXIST);
+	int err = map_insert(&off_threads, FILLABLE_THREADS, &task, &never_off);
 
 	*outcome = err == -E2BIG ? EVENTS_LOST_THREADS_FULL : EVENTS_LOST_REFUSED;
 	return bpf_map_lookup_elem(&off_threads, &task);
