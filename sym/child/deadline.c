@@ -51,7 +51,8 @@ void deadline__note_progress(struct deadline *deadline, const struct progress *s
 	deadline->server_ms = progress->server_ms;
 }
 
-bool deadline__is_runnable(pid_t pid)
+/* True if a child is running, or would be if there were a CPU for it. */
+static bool is_runnable(pid_t pid)
 {
 	struct proc_stat stat;
 
@@ -76,7 +77,7 @@ int deadline__check(struct deadline *deadline, const struct progress *shared, pi
 		deadline__note_progress(deadline, shared);
 		return 0;
 	}
-	if (!deadline__is_runnable(child))
+	if (!is_runnable(child))
 		deadline->waited += passed < SILENCE_MS / 2 ? passed : SILENCE_MS / 2;
 	return deadline->waited >= SILENCE_MS && major(progress->device) == 0 ? -ETIMEDOUT : 0;
 }

@@ -40,9 +40,6 @@ void deadline__note_progress(struct deadline *deadline, const struct progress *p
  */
 int deadline__check(struct deadline *deadline, const struct progress *progress, pid_t child);
 
-/* True if a child is running, or would be if there were a CPU for it. */
-bool deadline__is_runnable(pid_t child);
-
 /*
  * True if a child of ours has ended within so many milliseconds: it is reaped then, and *status, if
  * not NULL, is as of waitpid(). True with *status as it was if somebody else has waited for it, or

@@ -134,7 +134,8 @@ int rooted__path(int root, int fd, char path[PATH_MAX])
 	return 0;
 }
 
-int root_identity__read(struct root_identity *identity, int root)
+/* Returns 0 or a negative errno. */
+static int read_identity(struct root_identity *identity, int root)
 {
 	/* Do not ask a file system, which may not answer: the kernel knows enough. */
 	int flags = AT_STATX_DONT_SYNC | (root == ROOTED_OURS ? 0 : AT_EMPTY_PATH);
@@ -156,8 +157,7 @@ int rooted__root_of(pid_t task, struct root_identity *identity)
 	if (root == -EMFILE || root == -ENFILE || root == -ENOMEM)
 		return root;
 	*identity = ours;
-	if (root_identity__read(&ours, ROOTED_OURS) || root < 0 ||
-	    root_identity__read(identity, root)) {
+	if (read_identity(&ours, ROOTED_OURS) || root < 0 || read_identity(identity, root)) {
 		*identity = ours;
 		return ROOTED_OURS;
 	}

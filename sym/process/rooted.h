@@ -82,7 +82,4 @@ static inline bool root_identity__equal(const struct root_identity *a,
  */
 int rooted__root_of(pid_t task, struct root_identity *identity);
 
-/* Returns 0 or a negative errno. */
-int root_identity__read(struct root_identity *identity, int root);
-
 #endif

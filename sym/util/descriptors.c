@@ -24,7 +24,7 @@ static int close_range_of(unsigned int first, unsigned int last)
 	return 0;
 }
 
-int descriptors__close_from(unsigned int first)
+static int close_from(unsigned int first)
 {
 	return close_range_of(first, ~0U);
 }
@@ -45,7 +45,7 @@ int descriptors__close_others(int *kept, size_t nr)
 			err = close_range_of(first, (unsigned int)kept[i] - 1);
 		first = (unsigned int)kept[i] + 1;
 	}
-	return err ? err : descriptors__close_from(first);
+	return err ? err : close_from(first);
 }
 
 int descriptors__keep(const int *fds, size_t nr)
@@ -69,7 +69,7 @@ int descriptors__keep(const int *fds, size_t nr)
 	for (size_t i = 0; i < nr; i++)
 		if (dup2(copies[i], (int)i) < 0)
 			return -errno;
-	return descriptors__close_from((unsigned int)nr);
+	return close_from((unsigned int)nr);
 }
 
 int descriptor__copy(int fd)

@@ -4,12 +4,10 @@
 
 #include <stddef.h>
 
-/* Close all from first on. Returns 0, or -EMFILE if that cannot be done. */
-int descriptors__close_from(unsigned int first);
-
 /*
- * Make these descriptors 0, 1, ..., and close all others. Returns as that, or another negative
- * errno: -EBADF if one is not open, -EINVAL if there are more than DESCRIPTORS_KEPT_MAX.
+ * Make these descriptors 0, 1, ..., and close all others. Returns 0, -EMFILE if others cannot be
+ * closed, -EBADF if one is not open, -EINVAL if there are more than DESCRIPTORS_KEPT_MAX, or another
+ * negative errno.
  */
 #define DESCRIPTORS_KEPT_MAX 8
 int descriptors__keep(const int *fds, size_t nr);
