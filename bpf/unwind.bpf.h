@@ -69,6 +69,40 @@ enum user_walk {
 };
 
 /*
+ * The verifier goes through a loop as often as it can run, but through a global function once,
+ * however often it is called. So a loop over all frames is one over functions that take so many of
+ * them at a time: some hundred instructions are verified, not some thousand.
+ */
+#define FRAMES_AT_ONCE 24
+
+/* One frame further by frame pointers; 0: there is none. A global function, as those of
+ * scratch.bpf.h. */
+__noinline int add_by_frame_pointer(__u32 number)
+{
+	struct scratch *scratch = scratch__find(number);
+	__u64 nr;
+
+	if (!scratch)
+		return 0;
+	nr = READ_ONCE(scratch->stack.nr); /* a walk by tables may have come so far */
+	asm volatile("" : "+r"(nr));	   /* or the compiler compares something else */
+	if (nr >= STACK_SLOTS || nr > config.max_user_depth || !follow_frame_pointer(number))
+		return 0;
+	scratch->stack.frames[nr] = walk__user_frame(scratch->walk.pc);
+	scratch->stack.nr = nr + 1;
+	return 1;
+}
+
+/* Likewise, some. */
+__noinline int add_some_by_frame_pointers(__u32 number)
+{
+	for (__u32 i = 0; i < FRAMES_AT_ONCE; i++)
+		if (!add_by_frame_pointer(number))
+			return 0;
+	return 1;
+}
+
+/*
  * Walk by frame pointers, as the kernel does, but without the kernel's buffers, which another
  * thread overwrites when this one is preempted between its walk and its copy; and in less time,
  * since the stack is read in pieces. A function that keeps a frame pointer has its caller's frame
@@ -76,21 +110,9 @@ enum user_walk {
  */
 __noinline int walk_frame_pointers(__u32 number)
 {
-	struct scratch *scratch = scratch__find(number);
-	struct stack *stack;
-
-	if (!scratch)
-		return 0;
-	stack = &scratch->stack;
-	for (__u32 i = 1; i < STACK_SLOTS; i++) {
-		__u32 nr = READ_ONCE(stack->nr); /* a walk by tables may have come so far */
-
-		if (nr >= STACK_SLOTS || nr > config.max_user_depth ||
-		    !follow_frame_pointer(number))
+	for (__u32 i = 0; i < STACK_SLOTS; i += FRAMES_AT_ONCE)
+		if (!add_some_by_frame_pointers(number))
 			break;
-		stack->frames[nr] = walk__user_frame(scratch->walk.pc);
-		stack->nr = nr + 1;
-	}
 	return 0;
 }
 
@@ -121,19 +143,25 @@ __noinline int place_frame(__u32 number, __u32 i)
 	return 0;
 }
 
-/* All frames from the first on that are not marks; likewise. */
-__noinline int place_frames(__u32 number, __u32 first)
+/* Likewise some frames, from the first on; 0: there are no more. */
+__noinline int place_some_frames(__u32 number, __u32 first)
 {
 	struct scratch *scratch = scratch__find(number);
 
-	if (!scratch || !config.find_files)
-		return 0;
-	for (__u32 i = 0; i < STACK_SLOTS; i++) {
+	for (__u32 i = 0; i < FRAMES_AT_ONCE && scratch; i++) {
 		if (first + i >= READ_ONCE(scratch->stack.nr))
-			break;
+			return 0;
 		place_frame(number, first + i);
 	}
-	return 0;
+	return 1;
+}
+
+/* All frames from the first on that are not marks. Inlined: calls can be eight deep. */
+static __always_inline void place_frames(__u32 number, __u32 first)
+{
+	for (__u32 i = 0; i < STACK_SLOTS && config.find_files; i += FRAMES_AT_ONCE)
+		if (!place_some_frames(number, first + i))
+			break;
 }
 
 static __always_inline bool unwind__user_by_kernel(void *ctx, struct scratch *scratch, __u32 tgid)
@@ -246,22 +274,39 @@ static __always_inline bool unwind__has_left(const struct scratch *scratch, enum
 	       find_mapping(scratch->number, walk__stack_pointer(walk)) == MAPPING_NONE;
 }
 
-/* Find the callers of a slot's first frame; a global function, as those of scratch.bpf.h. */
-__noinline int walk_stack(__u32 number)
+/* From frame i - 1 some frames further; likewise. */
+__noinline int walk_some_steps(__u32 number, __u32 i)
+{
+	enum unwind_end end = UNWIND_GOES_ON;
+
+	for (__u32 step = 0; step < FRAMES_AT_ONCE && end == UNWIND_GOES_ON; step++)
+		end = walk_step(number, i + step);
+	return end;
+}
+
+/* Note how a walk has ended; likewise. */
+__noinline int end_walk(__u32 number, __u32 end)
 {
 	struct scratch *scratch = scratch__find(number);
-	enum unwind_end end = UNWIND_GOES_ON;
 
 	if (!scratch)
 		return 0;
-	/* There is no room for more frames than are wanted: the last step says UNWIND_CUT. */
-	for (__u32 i = 1; i < STACK_SLOTS && end == UNWIND_GOES_ON; i++)
-		end = walk_step(number, i);
 	if (unwind__has_left(scratch, end))
 		scratch->stack.nr = 0;
 	else
 		unwind__note_end(scratch, end);
 	return 0;
+}
+
+/* Find the callers of a slot's first frame. Inlined, as place_frames(). */
+static __always_inline void walk_stack(__u32 number)
+{
+	enum unwind_end end = UNWIND_GOES_ON;
+
+	/* There is no room for more frames than are wanted: the last step says UNWIND_CUT. */
+	for (__u32 i = 1; i < STACK_SLOTS && end == UNWIND_GOES_ON; i += FRAMES_AT_ONCE)
+		end = walk_some_steps(number, i);
+	end_walk(number, end);
 }
 
 /*
