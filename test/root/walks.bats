@@ -242,7 +242,7 @@ are_replaced_whole() {
 	local programs=()
 	needs_registers
 	[ "$(</proc/sys/kernel/randomize_va_space)" != 0 ] || skip "they are all at the same addresses"
-	for _ in {1..20}; do
+	for _ in {1..60}; do
 		programs+=(exec "$LIVES")
 	done
 	mkfifo line
