@@ -199,27 +199,26 @@ static int add_pid(struct target_file *file, pid_t pid)
 	return 0;
 }
 
-/*
- * *file becomes the index of binary in the list, which takes it over if it is new. pid: 0 for all.
- */
-static int add_file(struct target_list *list, struct binary *binary, pid_t pid, uint32_t *file,
-		    bool *is_new)
+/* The same file in the list, if another process has it; else NULL. */
+static struct target_file *find_known(const struct target_list *list, const struct binary *binary)
 {
 	struct stat st, other;
 
-	if (fstat(binary->fd, &st))
-		return -errno;
-	*is_new = false;
-	for (*file = 0; *file < list->nr_files; (*file)++)
-		if (!fstat(list->files[*file].fd, &other) && other.st_dev == st.st_dev &&
+	for (size_t i = 0; i < list->nr_files && !fstat(binary->fd, &st); i++)
+		if (!fstat(list->files[i].fd, &other) && other.st_dev == st.st_dev &&
 		    other.st_ino == st.st_ino)
-			return add_pid(&list->files[*file], pid);
+			return &list->files[i];
+	return NULL;
+}
+
+/* The list takes over binary. pid: 0 for all processes. */
+static int add_file(struct target_list *list, struct binary *binary, pid_t pid)
+{
 	if (ARRAY_GROW(list->files, list->nr_files, list->files_capacity))
 		return -ENOMEM;
 	list->files[list->nr_files++] =
 		(struct target_file){.fd = TAKE_FD(binary->fd), .path = TAKE_POINTER(binary->path)};
-	*is_new = true;
-	return add_pid(&list->files[*file], pid);
+	return add_pid(&list->files[list->nr_files - 1], pid);
 }
 
 static int add_sites(struct target_list *list, const struct probe_site_list *sites, uint32_t file)
@@ -263,11 +262,12 @@ static int find_in_file(struct target_list *list, struct search *search, pid_t p
 	CLEANUP(binary__close) struct binary binary = {.fd = -1};
 	const struct probespec *spec = search->spec;
 	int err = binary__open(&binary, spec->file, pid, error);
-	uint32_t file = 0;
-	bool is_new = false;
+	struct target_file *known = err ? NULL : find_known(list, &binary);
 
 	if (err)
 		return err;
+	if (known)
+		return add_pid(known, pid) ? out_of_memory(error) : 0;
 	if (spec->kind == PROBE_USDT) {
 		err = probe_sites__usdt(&sites, binary.fd, site_is_wanted, search);
 	} else {
@@ -278,10 +278,10 @@ static int find_in_file(struct target_list *list, struct search *search, pid_t p
 	}
 	if (err)
 		return cannot_read(binary.path, err, error);
-	err = add_file(list, &binary, pid, &file, &is_new);
-	if (!err && is_new)
-		err = add_sites(list, &sites, file);
-	return err ? cannot_read(spec->file, err, error) : 0;
+	err = add_sites(list, &sites, (uint32_t)list->nr_files);
+	if (!err)
+		err = add_file(list, &binary, pid);
+	return err ? out_of_memory(error) : 0;
 }
 
 static int compare_targets(const void *left, const void *right)

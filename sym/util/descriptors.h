@@ -6,8 +6,8 @@
 
 /*
  * Make these descriptors 0, 1, ..., and close all others. Returns 0, -EMFILE if others cannot be
- * closed, -EBADF if one is not open, -EINVAL if there are more than DESCRIPTORS_KEPT_MAX, or another
- * negative errno.
+ * closed, -EBADF if one is not open, -EINVAL if there are more than DESCRIPTORS_KEPT_MAX, or
+ * another negative errno.
  */
 #define DESCRIPTORS_KEPT_MAX 8
 int descriptors__keep(const int *fds, size_t nr);

@@ -15,9 +15,9 @@ verified() {
 	[ "$(cut -d ' ' -f 1,2 "$verified" | sort -u | wc -l)" -eq 4 ]
 }
 
-@test "no program takes the verifier more than 100,000 instructions" {
+@test "no program takes the verifier more than 40,000 instructions" {
 	verified
-	awk '$4 < 1 || $4 > 100000 { bad = 1; print } END { exit bad }' "$verified"
+	awk '$4 < 1 || $4 > 40000 { bad = 1; print } END { exit bad }' "$verified"
 }
 
 # See scratch.bpf.h.
