@@ -200,7 +200,7 @@ int attachment__configure(struct attachment *attachment, struct bpf_object *obje
 	config->shared_slots = config->cpus * SCRATCH_SLOTS_TRIED;
 	if (config->shared_slots > SCRATCH_SLOTS_SHARED)
 		config->shared_slots = SCRATCH_SLOTS_SHARED;
-	bpf_map__set_max_entries(slots, config->cpus * SCRATCH_SLOTS_OWN + config->shared_slots);
+	bpf_map__set_max_entries(slots, bpf_map__max_entries(slots) + config->shared_slots);
 	config->has_task_pt_regs |= attachment->task_pt_regs;
 	for (size_t i = 0; i < NR_PROBE_PROGRAMS; i++) {
 		attachment->programs[i] =

@@ -99,18 +99,16 @@ struct sampled_cpu {
 	uint64_t seen; /* on this CPU, when there was a look last */
 };
 
-/* Open the event of a CPU. Returns 0 or a negative errno. */
-static int sample_cpu(struct sampler *sampler, unsigned int number)
+/* Without an event so far; NULL without memory. Valid until the next is added. */
+static struct sampled_cpu *add_cpu(struct sampler *sampler, unsigned int number)
 {
-	struct sampled_cpu cpu = {.number = number};
+	struct sampled_cpu *cpu;
 
 	if (ARRAY_GROW(sampler->cpus, sampler->nr, sampler->capacity))
-		return -ENOMEM;
-	cpu.fd = open_event(&sampler->settings, number, sampler->program_fd);
-	if (cpu.fd < 0)
-		return cpu.fd;
-	sampler->cpus[sampler->nr++] = cpu;
-	return 0;
+		return NULL;
+	cpu = &sampler->cpus[sampler->nr++];
+	*cpu = (struct sampled_cpu){.number = number, .fd = -1};
+	return cpu;
 }
 
 int sampler__open(struct sampler *sampler, const struct sampler_settings *settings,
@@ -125,14 +123,16 @@ int sampler__open(struct sampler *sampler, const struct sampler_settings *settin
 	if (err)
 		return err;
 	for (size_t i = 0; i < cpus.nr && !session__stopping(session); i++) {
-		err = sample_cpu(&opened, cpus.cpus[i]);
-		/* Gone offline since it was listed. */
-		if (err == -ENODEV && settings->cpu == SAMPLER_ALL_CPUS)
-			continue;
-		if (err == -ENOMEM)
+		struct sampled_cpu *cpu = add_cpu(&opened, cpus.cpus[i]);
+
+		if (!cpu)
 			return error__set(error, -ENOMEM, "cannot sample: out of memory");
-		if (err)
-			return refused(error, err, settings, cpus.cpus[i]);
+		cpu->fd = open_event(settings, cpu->number, program_fd);
+		/* Gone offline since it was listed. */
+		if (cpu->fd == -ENODEV && settings->cpu == SAMPLER_ALL_CPUS)
+			continue;
+		if (cpu->fd < 0)
+			return refused(error, cpu->fd, settings, cpu->number);
 	}
 	*sampler = opened;
 	opened = (struct sampler){0};
@@ -232,10 +232,8 @@ static void look_at(struct sampler *sampler, unsigned int number, uint64_t seen)
 {
 	struct sampled_cpu *cpu = find_cpu(sampler, number);
 
-	if (!cpu && !ARRAY_GROW(sampler->cpus, sampler->nr, sampler->capacity)) {
-		cpu = &sampler->cpus[sampler->nr++];
-		*cpu = (struct sampled_cpu){.number = number, .fd = -1};
-	}
+	if (!cpu)
+		cpu = add_cpu(sampler, number);
 	if (!cpu)
 		return;
 	/* A clock runs, also while its CPU is idle; a counter need not. */

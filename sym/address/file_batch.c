@@ -88,16 +88,16 @@ static void emit(const struct file_batch *batch, const struct sym_query *query)
 	batch->caller->emit(batch->caller->context, query);
 }
 
-int file_batch__ask(struct file_batch *batch, size_t file, uint64_t offset, struct sym_query *query)
+int file_batch__ask(struct file_batch *batch, size_t file, uint64_t shift, struct sym_query *query)
 {
-	uint64_t lookup = offset - (query->return_address && offset);
+	uint64_t lookup = sym_query__lookup_address(query);
 	uint64_t address;
 
-	if (!elf_symbols__address(&batch->files[file].elf, lookup, &address)) {
+	if (!elf_symbols__address(&batch->files[file].elf, lookup + shift, &address)) {
 		emit(batch, query);
 		return 0;
 	}
-	query->module_offset = address + (offset - lookup);
+	query->module_offset = address + (query->address - lookup);
 	if (ARRAY_GROW(batch->questions, batch->nr_questions, batch->questions_capacity))
 		return -ENOMEM;
 	batch->questions[batch->nr_questions++] =

@@ -53,9 +53,8 @@ int file_batch__root(struct file_batch *batch, pid_t task, struct batch_root *ro
 int file_batch__add(struct file_batch *batch, const struct sym_file *file, struct arena *paths,
 		    size_t *index);
 
-/* Ask about a query that is at that offset in a file. Returns 0 or -ENOMEM. */
-int file_batch__ask(struct file_batch *batch, size_t file, uint64_t offset,
-		    struct sym_query *query);
+/* Ask about a query; its address is an offset in the file when shift is added. 0 or -ENOMEM. */
+int file_batch__ask(struct file_batch *batch, size_t file, uint64_t shift, struct sym_query *query);
 
 /*
  * Answer all questions so far: first the names, then inlined calls and source lines, which can take

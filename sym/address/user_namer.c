@@ -189,7 +189,7 @@ static int ask_file(struct user_namer *namer, struct batch *batch, size_t index,
 			query->build_id = file->build_id[0] ? file->build_id : NULL;
 			query->file_offset = query->address + shift;
 		}
-		err = file_batch__ask(&batch->files, index, query->address + shift, query);
+		err = file_batch__ask(&batch->files, index, shift, query);
 	}
 	return err;
 }
@@ -201,21 +201,16 @@ static bool is_vdso(const struct sym_file_id *id)
 	return !id->inode && !id->device;
 }
 
-static bool is_it(int fd, const struct sym_file_id *id)
-{
-	struct file_identity now = {0};
-
-	return !file_identity__read(&now, fd) && file_identity__is(&now, id);
-}
-
 /* A file that may be another one: only if it is not. */
 static int verified(int owned_fd, const struct sym_file_id *id)
 {
 	CLEANUP_CLOSE int fd = owned_fd;
+	struct file_identity now = {0};
+	int err = fd < 0 ? fd : file_identity__read(&now, fd);
 
-	if (fd < 0)
-		return fd;
-	return is_it(fd, id) ? TAKE_FD(fd) : -ESTALE;
+	if (err)
+		return err;
+	return file_identity__is(&now, id) ? TAKE_FD(fd) : -ESTALE;
 }
 
 /* Files that have one device and inode, as those of two subvolumes of btrfs can. */

@@ -22,6 +22,7 @@
 #include "sym/process/passed_file.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "test/unit/copies.h"
 #include "test/unit/tap.h"
 
 /* Where the files are that CMakeLists.txt has linked; only on x86-64. */
@@ -227,25 +228,6 @@ static void nothing_asked(void)
 
 /* ---- processes ---- */
 
-/* A copy of this process that sleeps until it is killed. */
-static pid_t start_child(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		for (;;)
-			pause();
-	}
-	CHECK(pid > 0);
-	return pid;
-}
-
-static void end_child(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	CHECK_INT(waitpid(pid, NULL, 0), pid);
-}
-
 static struct sym_query query_child(pid_t pid)
 {
 	return (struct sym_query){.pid = pid, .address = address_of(plain_function)};
@@ -255,7 +237,7 @@ static void processes_side_by_side(void)
 {
 	CLEANUP_SYMBOLIZER
 	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t children[] = {start_child(), start_child()};
+	pid_t children[] = {start_copy(), start_copy()};
 	struct sym_query queries[] = {
 		query_child(children[1]),
 		query_self(address_of(ends_in_a_call)),
@@ -270,18 +252,18 @@ static void processes_side_by_side(void)
 	CHECK_STR(queries[2].name, "plain_function");
 	CHECK_STR(queries[3].name, "plain_function");
 	CHECK_STR(queries[4].name, "getppid");
-	end_child(children[0]);
-	end_child(children[1]);
+	end_copy(children[0]);
+	end_copy(children[1]);
 }
 
 static void process_that_has_ended(void)
 {
 	CLEANUP_SYMBOLIZER
 	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t pid = start_child();
+	pid_t pid = start_copy();
 	struct sym_query query = query_child(pid);
 
-	end_child(pid);
+	end_copy(pid);
 	CHECK_INT(symbolizer__name_user(symbolizer, &query, 1), 0);
 	CHECK_STR(query.name, NULL);
 	CHECK_STR(query.module, NULL);
@@ -301,13 +283,13 @@ static void descriptors_are_closed(void)
 {
 	struct symbolizer *symbolizer = make_symbolizer();
 	int before = count_descriptors();
-	pid_t pid = start_child();
+	pid_t pid = start_copy();
 	struct sym_query queries[] = {query_child(pid), query_self(address_of(getppid))};
 
 	CHECK_INT(symbolizer__name_user(symbolizer, queries, ARRAY_SIZE(queries)), 0);
 	/* The socket to the child that reads files. */
 	CHECK_INT(count_descriptors(), before + 1);
-	end_child(pid);
+	end_copy(pid);
 	queries[0] = query_child(pid);
 	CHECK_INT(symbolizer__name_user(symbolizer, queries, 1), 0);
 	symbolizer__free(symbolizer);
@@ -358,7 +340,7 @@ static void more_roots_than_descriptors(void)
 	CHECK_INT(setrlimit(RLIMIT_NOFILE, &kept), 0);
 	for (size_t i = 0; i < MANY_ROOTS; i++) {
 		CHECK_STR(queries[i].name, "plain_function");
-		end_child(pids[i]);
+		end_copy(pids[i]);
 	}
 }
 
@@ -401,7 +383,7 @@ static void function_of_the_vdso(void)
 	struct symbolizer *symbolizer = make_symbolizer();
 	char name[64];
 	uint64_t address = find_in_vdso(name);
-	pid_t pid = start_child();
+	pid_t pid = start_copy();
 	struct sym_query queries[] = {
 		query_self(address + 3),
 		{.pid = pid, .address = address},
@@ -419,7 +401,7 @@ static void function_of_the_vdso(void)
 		CHECK_INT(queries[0].module_offset - queries[1].module_offset, 3);
 		CHECK_STR(queries[2].name, "plain_function");
 	}
-	end_child(pid);
+	end_copy(pid);
 }
 
 /* ---- maps of generated code ---- */
@@ -539,7 +521,7 @@ static void maps_of_two_processes(void)
 	CLEANUP_SYMBOLIZER
 	struct symbolizer *symbolizer = make_symbolizer();
 	uint64_t code = map_code();
-	pid_t pid = start_child();
+	pid_t pid = start_copy();
 	CLEANUP_CLOSE int fd = create_jit_map(pid);
 
 	if (fd >= 0 && code) {
@@ -547,7 +529,7 @@ static void maps_of_two_processes(void)
 		CHECK_STR(ask_name(symbolizer, pid, code), "of_the_child");
 		CHECK_STR(ask_name(symbolizer, getpid(), code), NULL);
 	}
-	end_child(pid);
+	end_copy(pid);
 	unlink(jit_path);
 	unmap_code(code);
 }
@@ -606,14 +588,14 @@ static void passed_maps(void)
 	CLEANUP_SYMBOLIZER
 	struct symbolizer *symbolizer = NULL;
 	struct sym_settings settings = {0};
-	pid_t pid = start_child();
+	pid_t pid = start_copy();
 	int sockets[2];
 
 	CHECK_INT(passed_files__open(sockets), 0);
 	settings.passed_files = sockets[1];
 	CHECK_INT(symbolizer__new(&symbolizer, &settings, NULL, NULL), 0);
 	CHECK_INT(symbolizer__start(symbolizer), 0);
-	end_child(pid);
+	end_copy(pid);
 	pass_map(sockets[0], pid, 16, "1000 40 earlier\n");
 	pass_map(sockets[0], pid, 32, "1000 40 other_program\n");
 	pass_map(sockets[0], pid, 16, "1000 40 first\n");
@@ -753,7 +735,7 @@ static void maps_of_a_user(void)
 		CHECK_INT(fchmod(fd, cases[i].mode), 0);
 		CHECK_STR(ask_name(symbolizer, pid, code), cases[i].name);
 	}
-	end_child(pid);
+	end_copy(pid);
 	unlink(jit_path);
 	unmap_code(code);
 }

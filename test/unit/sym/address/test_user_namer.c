@@ -22,6 +22,7 @@
 #include "sym/sym.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "test/unit/copies.h"
 #include "test/unit/tap.h"
 
 #define CLEANUP_SYMBOLIZER CLEANUP(symbolizer__freep)
@@ -35,30 +36,11 @@ static __attribute__((noinline)) int plain_function(int argument)
 
 /* ---- processes and files ---- */
 
-/* A copy of this process. */
-static pid_t start_process(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		for (;;)
-			pause();
-	}
-	CHECK(pid > 0);
-	return pid;
-}
-
-static void end_process(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	CHECK_INT(waitpid(pid, NULL, 0), pid);
-}
-
 static pid_t start_and_end(void)
 {
-	pid_t pid = start_process();
+	pid_t pid = start_copy();
 
-	end_process(pid);
+	end_copy(pid);
 	return pid;
 }
 
@@ -179,7 +161,7 @@ static void file_of_a_process(void)
 
 	if (!CHECK(mapped != MAP_FAILED))
 		return;
-	file.pid = start_process();
+	file.pid = start_copy();
 	munmap(mapped, 4096);
 	if (name_in(symbolizer, &file)) {
 		CHECK_STR(name_in(symbolizer, &file), "plain_function");
@@ -187,7 +169,7 @@ static void file_of_a_process(void)
 	} else {
 		tap_skip("only root can open what has no path");
 	}
-	end_process(file.pid);
+	end_copy(file.pid);
 	CHECK_STR(name_in(symbolizer, &file), NULL);
 }
 

@@ -21,6 +21,7 @@
 #include "sym/sym.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "test/unit/copies.h"
 #include "test/unit/tap.h"
 
 #define CLEANUP_SYMBOLIZER CLEANUP(symbolizer__freep)
@@ -111,25 +112,6 @@ static const char *ask_name(struct symbolizer *symbolizer, pid_t pid)
 
 /* ---- processes ---- */
 
-/* A copy of this process that sleeps until it is killed. */
-static pid_t start_process(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		for (;;)
-			pause();
-	}
-	CHECK(pid > 0);
-	return pid;
-}
-
-static void end_process(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	CHECK_INT(waitpid(pid, NULL, 0), pid);
-}
-
 /* The only child that this process has: call it before others are started. */
 static pid_t find_worker(struct symbolizer *symbolizer)
 {
@@ -218,7 +200,7 @@ static void large_question(void)
 {
 	CLEANUP_SYMBOLIZER
 	struct symbolizer *symbolizer = make_symbolizer();
-	pid_t pid = start_process();
+	pid_t pid = start_copy();
 	CLEANUP_FREE struct sym_query *queries = make_large_question(pid);
 	struct pollfd pollfd;
 
@@ -227,7 +209,7 @@ static void large_question(void)
 	CHECK_INT(pollfd.events, POLLIN | POLLOUT);
 	CHECK_INT(attend_to_question(symbolizer), 0);
 	check_large_question(queries);
-	end_process(pid);
+	end_copy(pid);
 }
 
 /* Then the symbolizer tells that names are missing; that state does not last. */
@@ -259,7 +241,7 @@ static pid_t stop_worker(struct symbolizer *symbolizer, pid_t *pid)
 
 	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
 	worker = find_worker(symbolizer);
-	*pid = start_process();
+	*pid = start_copy();
 	CHECK_STR(ask_name(symbolizer, *pid), "plain_function");
 	kill(worker, SIGSTOP);
 	CHECK_INT(waitpid(worker, NULL, WUNTRACED), worker);
@@ -296,7 +278,7 @@ static void silent_child(void)
 	CHECK_STR(ask_name(symbolizer, pid), "plain_function");
 	CHECK_STR(ask_name(symbolizer, getpid()), "plain_function");
 	CHECK_INT(symbolizer__unanswered(symbolizer), 1);
-	end_process(pid);
+	end_copy(pid);
 	symbolizer__free(symbolizer);
 	check_no_children();
 }
@@ -315,7 +297,7 @@ static void child_that_is_killed(void)
 	check_large_question(queries);
 	attend_to_all(symbolizer);
 	CHECK_INT(symbolizer__unanswered(symbolizer), 1);
-	end_process(pid);
+	end_copy(pid);
 	free(queries);
 	symbolizer__free(symbolizer);
 	check_no_children();
@@ -391,7 +373,7 @@ static void child_that_is_stopped_at_the_end(void)
 		begin = now_ms();
 		symbolizer__free(symbolizer);
 		CHECK(now_ms() - begin < (busy ? AT_ONCE_MS : 2000));
-		end_process(pid);
+		end_copy(pid);
 		check_no_children();
 	}
 }
