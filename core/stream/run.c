@@ -21,15 +21,12 @@
 #define FLUSH_INTERVAL (20 * 1000000ULL)
 
 /*
- * The kernel wakes us for the first event behind those that were read; at 100,000 a second this is
- * nearly every event. So after some rounds in quick succession each round is followed by a nap,
- * unless the buffer is so small that it would fill. Below that rate there is no nap: the process of
- * an event may be about to end.
+ * The kernel wakes us for the first event behind those that were read: at some thousand a second
+ * that is nearly every event. So each round is followed by a nap, as long as the buffer can take:
+ * a million events a second fill a third of it. Events are held for NAP anyway.
  */
-#define NAP		1000000ULL
-#define NAP_PERIOD	(10 * NAP)
-#define NAP_ROUNDS	8
-#define NAP_BUFFER_SIZE (256 * 1024)
+#define NAP		STREAM_HOLD
+#define NAP_BUFFER_SIZE (4 * 1024 * 1024)
 
 bool stream_run__is_complete(const struct stream_run *run)
 {
@@ -145,18 +142,9 @@ static enum session_end watch(const struct stream_run *run, const struct round *
 	return session__wait(run->session, timeout == UINT64_MAX ? 0 : timeout);
 }
 
-/*
- * True if there were many rounds of late, with this one, and the buffer is large enough for a nap.
- */
-static bool is_hurried(struct stream_run *run)
+static uint64_t nap_of(const struct stream_run *run)
 {
-	uint64_t now = monotonic_now();
-
-	if (now - run->period_start >= NAP_PERIOD) {
-		run->period_start = now;
-		run->rounds = 0;
-	}
-	return ++run->rounds > NAP_ROUNDS && run->buffer_size >= NAP_BUFFER_SIZE;
+	return run->buffer_size < NAP_BUFFER_SIZE ? NAP * run->buffer_size / NAP_BUFFER_SIZE : NAP;
 }
 
 /* Sleep until the next round, or for left. Returns why the trace ends, or SESSION_TIMEOUT. */
@@ -164,17 +152,13 @@ static enum session_end wait_for_round(struct stream_run *run, const struct roun
 				       uint64_t left)
 {
 	const struct pollfd nothing = {.fd = -1};
-	uint64_t wait = time_to_wait(run, round, left), nap = 0;
-	enum session_end end = SESSION_TIMEOUT;
+	uint64_t wait = time_to_wait(run, round, left);
+	uint64_t nap = round->emptied ? earlier(wait, nap_of(run)) : wait;
+	enum session_end end = watch(run, round, nothing, nap);
 
-	if (!round->emptied)
-		nap = wait;
-	else if (is_hurried(run))
-		nap = earlier(wait, NAP);
-	if (nap)
-		end = watch(run, round, nothing, nap);
 	if (end == SESSION_TIMEOUT && wait > nap)
-		end = watch(run, round, stream__poll(run->stream), wait - nap);
+		end = watch(run, round, stream__poll(run->stream),
+			    wait == UINT64_MAX ? wait : wait - nap);
 	return end == SESSION_READY ? SESSION_TIMEOUT : end;
 }
 

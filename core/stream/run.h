@@ -34,8 +34,7 @@ struct stream_run {
 	uint64_t lost;	  /* events, in the gaps that were printed */
 
 	/* For stream_run__go(). */
-	uint64_t flushed, period_start; /* when */
-	uint32_t rounds;		/* since period_start */
+	uint64_t flushed; /* when */
 };
 
 /*

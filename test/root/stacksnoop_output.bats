@@ -260,6 +260,20 @@ load ../refute
 	nothing_left
 }
 
+@test "without events it sleeps" {
+	local before after
+	calls names 1
+	start_stacksnoop -U -p "$pid" "$CALLS:counted"
+	go "$pid"
+	wait_for grep -q counted out
+	before=$(awk '/^voluntary/ { print $2 }' "/proc/$tracer/status")
+	pause 1
+	after=$(awk '/^voluntary/ { print $2 }' "/proc/$tracer/status")
+	echo "$((after - before)) times awake"
+	[ $((after - before)) -lt 20 ]
+	stop_tracer
+}
+
 @test "a closed stdout ends it quietly, a full disk is said" {
 	try timeout 20 "$TRACEKIT" stacksnoop "$CALLS:counted" 2>err >&-
 	[ "$status" -eq 1 ]
