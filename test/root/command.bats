@@ -107,8 +107,9 @@ load ../refute
 	kill -TERM "$tracer"
 	try wait "$tracer"
 	[ "$status" -eq 143 ]
-	out=report start_tracer profile -f -- sh -c 'trap "echo got it >said; exit 5" TERM; while :; do :; done'
-	sleep 0.3
+	out=report start_tracer profile -f -- sh -c 'trap "echo got it >said; exit 5" TERM; echo $$ >ready; while :; do :; done'
+	wait_for [ -s ready ]
+	spend "$(<ready)" 10
 	kill -TERM "$tracer"
 	try wait "$tracer"
 	[ "$status" -eq 5 ]
