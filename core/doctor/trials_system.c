@@ -19,6 +19,7 @@
 #include "core/kernel/namespaces.h"
 #include "core/kernel/sysctl.h"
 #include "core/kernel/types.h"
+#include "sym/child/proc_stat.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/kernel_fs.h"
@@ -313,8 +314,8 @@ static void try_on_others(struct trials *trials, struct finding *finding, int (*
 			  uint64_t needs)
 {
 	CLEANUP_CLOSEDIR DIR *directory = opendir("/proc");
-	const struct dirent *entry;
 	struct stat st;
+	pid_t pid;
 
 	if (!directory) {
 		finding__no(finding, "/proc: %s", strerror(errno));
@@ -326,12 +327,13 @@ static void try_on_others(struct trials *trials, struct finding *finding, int (*
 				     "mounted");
 	else
 		finding__untried(finding, "no process of another user is running");
-	while (finding->answer != ANSWER_YES && (entry = readdir(directory))) {
-		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+	while (finding->answer != ANSWER_YES && (pid = proc_directory__next(directory))) {
+		char name[16];
 		int err;
 
-		if (pid <= 0 || fstatat(dirfd(directory), entry->d_name, &st, 0) ||
-		    st.st_uid == geteuid() || !has_program(pid))
+		snprintf(name, sizeof(name), "%d", pid);
+		if (fstatat(dirfd(directory), name, &st, 0) || st.st_uid == geteuid() ||
+		    !has_program(pid))
 			continue;
 		err = try(pid);
 		if (!err)

@@ -5,7 +5,6 @@
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "core/options/pid_list.h"
 #include "core/options/trace_options.h"
 #include "core/trace/maps.h"
+#include "sym/child/proc_stat.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 
@@ -127,14 +127,12 @@ void follow__workload(const struct follow *follow)
 bool follow__anyone(const struct follow *follow)
 {
 	CLEANUP_CLOSEDIR DIR *directory = opendir("/proc");
-	const struct dirent *entry;
+	pid_t pid;
 
-	while (directory && follow->bytes && (entry = readdir(directory))) {
-		unsigned long pid = strtoul(entry->d_name, NULL, 10);
-
-		if (pid > 0 && pid < BYTES && pid != follow->config->workload && follow->bytes[pid])
+	while (follow->bytes && (pid = proc_directory__next(directory)))
+		if ((size_t)pid < BYTES && (uint32_t)pid != follow->config->workload &&
+		    follow->bytes[pid])
 			return true;
-	}
 	return false;
 }
 

@@ -273,8 +273,8 @@ static void tell_of_file(struct loading *loading, uint32_t number,
 		return;
 	told->id = (struct sym_file_id){.device = mapped->device,
 					.inode = mapped->inode,
-					.size = mapped->identity.size,
-					.modified = mapped->identity.modified};
+					.size = (uint64_t)mapped->identity.size,
+					.modified = file_time(&mapped->identity.modified)};
 	told->pid = pid;
 	memcpy(told->path, mapped->path, sizeof(told->path));
 	__atomic_store_n(&told->found, mapped->source != UNWIND_SOURCE_NONE, __ATOMIC_RELEASE);

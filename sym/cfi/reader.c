@@ -16,7 +16,6 @@
 #include "bpf/unwind_tables.h"
 #include "sym/child/proc_stat.h"
 #include "sym/child/reader_child.h"
-#include "sym/process/file_identity.h"
 #include "sym/process/mounts.h"
 #include "sym/process/passed_file.h"
 #include "sym/process/process.h"
@@ -34,21 +33,6 @@ void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole)
 		memcpy(path, whole, length);
 	else
 		snprintf(path, UNWIND_PATH_MAX, "#%016llx", (unsigned long long)text__hash(whole));
-}
-
-int unwind_identity__read(struct unwind_identity *identity, int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return -errno;
-	*identity = (struct unwind_identity){
-		.device = st.st_dev,
-		.inode = st.st_ino,
-		.size = (uint64_t)st.st_size,
-		.modified = file_time(&st.st_mtim),
-	};
-	return 0;
 }
 
 /* ---- files ---- */
@@ -76,7 +60,7 @@ static int look_at_file(int fd, const struct unwind_identifier *identifier,
 	int err = identify(fd, identifier, &mapped->file);
 
 	if (!err)
-		err = unwind_identity__read(&mapped->identity, fd);
+		err = file_identity__read(&mapped->identity, fd);
 	if (err)
 		return err;
 	mapped->source = pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&

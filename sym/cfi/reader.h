@@ -13,21 +13,9 @@
 #include <sys/types.h>
 
 #include "bpf/abi.h"
+#include "sym/process/file_identity.h"
 
 struct avoided_devices;
-
-/*
- * Identifies a file: two files that are equal in all of it have the same call-frame information.
- * The time of the last inode change is left out: it is another one when a file that is still mapped
- * is replaced, as by an upgrade.
- */
-struct unwind_identity {
-	uint64_t device, inode, size;
-	uint64_t modified; /* nanoseconds since 1970, modulo 2^64 */
-};
-
-/* Read it from the file at fd. Returns 0 or a negative errno. */
-int unwind_identity__read(struct unwind_identity *identity, int fd);
 
 enum unwind_source {
 	UNWIND_SOURCE_NONE,  /* memory without a file, or a file that cannot be had */
@@ -64,8 +52,8 @@ struct unwind_mapped {
 	uint64_t offset;	 /* of start in the file */
 	uint64_t device, inode;	 /* as the kernel shows them, which need not be those of stat() */
 	struct mapped_file file; /* of all but UNWIND_SOURCE_NONE */
-	struct unwind_identity identity; /* of UNWIND_SOURCE_FILE and _OTHER */
-	uint32_t source;		 /* enum unwind_source */
+	struct file_identity identity; /* of UNWIND_SOURCE_FILE and _OTHER */
+	uint32_t source;	       /* enum unwind_source */
 	uint32_t reserved;
 	char path[UNWIND_PATH_MAX]; /* as the kernel shows it, by unwind_path__set() */
 };

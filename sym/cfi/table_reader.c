@@ -74,15 +74,16 @@ static int open_mapped(const struct job *job)
 static int open_same(const struct job *job)
 {
 	CLEANUP_CLOSE int fd = open_mapped(job);
-	struct unwind_identity identity;
+	struct file_identity identity = {0};
 	int err;
 
 	if (fd < 0 || job->mapped->source == UNWIND_SOURCE_VDSO)
 		return TAKE_FD(fd);
-	err = unwind_identity__read(&identity, fd);
+	err = file_identity__read(&identity, fd);
 	if (err)
 		return err;
-	return memcmp(&identity, &job->mapped->identity, sizeof(identity)) ? -ESTALE : TAKE_FD(fd);
+	return file_identity__has_content_of(&identity, &job->mapped->identity) ? TAKE_FD(fd) :
+										  -ESTALE;
 }
 
 static void send_failure(int err)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sym/util/cleanup.h"
@@ -17,6 +18,16 @@ int proc_file__open(int at, const char *path, FILE **file)
 		return errno == ENOENT ? -ESRCH : -errno;
 	(void)TAKE_FD(fd); /* it belongs to the file */
 	return 0;
+}
+
+pid_t proc_directory__next(DIR *directory)
+{
+	const struct dirent *entry;
+	pid_t number = 0;
+
+	while (directory && number <= 0 && (entry = readdir(directory)))
+		number = (pid_t)strtol(entry->d_name, NULL, 10);
+	return number > 0 ? number : 0;
 }
 
 /* A comm can hold anything: count the fields from behind its last ')'. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that /proc has of each process. */
+/* What /proc has of processes: their list, and files of each. */
 #ifndef TRACEKIT_SYM_CHILD_PROC_STAT_H
 #define TRACEKIT_SYM_CHILD_PROC_STAT_H
 
+#include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -12,6 +13,12 @@
  * Returns 0, -ESRCH if the process has ended, or another negative errno.
  */
 int proc_file__open(int at, const char *path, FILE **file);
+
+/*
+ * The next process in /proc, or thread in a folder task of it; 0: there is no more, also if
+ * directory is NULL.
+ */
+pid_t proc_directory__next(DIR *directory);
 
 /* From /proc/PID/stat; see proc(5). */
 struct proc_stat {

@@ -42,6 +42,18 @@ static inline bool file_identity__equal(const struct file_identity *a,
 	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
+/*
+ * True if it is the same file with the same content. Its inode may have changed: so it does when a
+ * file that is still mapped is replaced, as by an upgrade.
+ */
+static inline bool file_identity__has_content_of(const struct file_identity *a,
+						 const struct file_identity *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       a->modified.tv_sec == b->modified.tv_sec &&
+	       a->modified.tv_nsec == b->modified.tv_nsec;
+}
+
 /* Modulo 2^64: who owns a file sets its time to anything. */
 static inline uint64_t file_time(const struct timespec *time)
 {

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -42,15 +41,13 @@ static int read_other_tasks(int directory, struct process *process)
 {
 	CLEANUP_CLOSE int fd = openat(directory, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP_CLOSEDIR DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
 	char path[64];
 	int err = -ESRCH;
 
 	if (tasks)
 		(void)TAKE_FD(fd); /* it belongs to tasks */
-	while (tasks && err == -ESRCH && (entry = readdir(tasks))) {
-		process->task = atoi(entry->d_name);
-		if (process->task <= 0 || process->task == process->pid)
+	while (err == -ESRCH && (process->task = proc_directory__next(tasks))) {
+		if (process->task == process->pid)
 			continue;
 		snprintf(path, sizeof(path), "task/%d/maps", process->task);
 		err = read_maps(directory, path, &process->mappings);

@@ -145,7 +145,7 @@ static void identities(void)
 	CHECK_INT(own->identity.device, st.st_dev);
 	CHECK_INT(own->identity.inode, st.st_ino);
 	CHECK_INT(own->identity.size, st.st_size);
-	CHECK_INT(own->identity.modified, st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
+	CHECK_INT(own->identity.modified.tv_nsec, st.st_mtim.tv_nsec);
 	CHECK_INT(own->file.inode, st.st_ino);
 	CHECK_INT(own->file.ctime, st.st_ctim.tv_sec);
 }
@@ -492,7 +492,7 @@ static void renamed(void)
 	snprintf(other, sizeof(other), "%s.old", path);
 	CHECK_INT(link(path, other), 0);
 	again = map_file(&at);
-	CHECK(!memcmp(&mapped.identity, &again.identity, sizeof(mapped.identity)));
+	CHECK(file_identity__has_content_of(&mapped.identity, &again.identity));
 	unlink(path);
 	unlink(other);
 	CHECK(read_table(getpid(), &again, &received) != -ESTALE);
