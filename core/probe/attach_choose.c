@@ -29,6 +29,9 @@
 /* As many perf events as a user will wait for at the end: each takes a tenth of a second. */
 #define PERF_TRACEPOINTS_MAX 8
 
+/* Of so few tracepoints BTF is asked. */
+#define ASKED_MAX 2
+
 static const char *const program_names[NR_PROBE_PROGRAMS] = {
 	[KERNEL_FUNCTION] = "probe_kernel_function",
 	[USER_CODE] = "probe_user_code",
@@ -162,6 +165,20 @@ enum probe_program attachment__call_program(const struct attachment *attachment,
 	return entry ? SYS_ENTER : SYS_EXIT;
 }
 
+/*
+ * True if a raw tracepoint is certain, or nothing else can be had. To ask BTF takes some
+ * milliseconds for each, to load a program in vain some twenty.
+ */
+static bool needs_no_perf_event(const struct attachment *attachment,
+				const struct tracepoint *tracepoint)
+{
+	const struct target_list *targets = attachment->targets;
+
+	return targets->tracepoints.events < 0 ||
+	       (targets->nr <= ASKED_MAX && attachment__takes_raw(attachment, tracepoint) &&
+		kernel_types__have_tracepoint(tracepoint->name));
+}
+
 static void need(struct attachment *attachment, enum probe_program program)
 {
 	bpf_program__set_autoload(attachment->programs[program], true);
@@ -181,8 +198,9 @@ static void configure_tracepoints(struct attachment *attachment, struct trace_co
 			set->bits[number / 64] |= 1ULL << number % 64;
 			continue;
 		}
-		/* Only a try shows which type of program an event takes. */
-		need(attachment, PERF_TRACEPOINT);
+		/* Else only a try shows which type of program an event takes. */
+		if (!needs_no_perf_event(attachment, tracepoint))
+			need(attachment, PERF_TRACEPOINT);
 		if (tracepoint->dynamic)
 			need(attachment, KERNEL_FUNCTION);
 		if (attachment__takes_raw(attachment, tracepoint))

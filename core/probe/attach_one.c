@@ -107,7 +107,7 @@ static int attach_tracepoint(struct attachment *attachment, const struct target 
 		return attachment__keep(attachment, fd, (struct hook){0}, 1);
 	if (attach_error__is_ours(fd))
 		return fd;
-	if (list->tracepoints.events < 0)
+	if (attachment__program_fd(attachment, PERF_TRACEPOINT) < 0)
 		return attachment__fail(attachment, target, fd);
 	fd = open_perf_tracepoint(attachment, tracepoint, PERF_TRACEPOINT);
 	if (fd == -EINVAL && tracepoint->dynamic)

@@ -75,6 +75,15 @@ fails() {
 		"    calls [$pid]" '    60' '' Detaching...)
 }
 
+@test "a tracepoint that BTF has takes a raw one's program, and no other" {
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	start_stackcount t:sched:sched_switch
+	grep -hx 'prog_type:	17' "/proc/$tracer/fdinfo/"*
+	refute grep -hx 'prog_type:	5' "/proc/$tracer/fdinfo/"*
+	stop_stackcount
+	[ "$(stackcount_text out)" -gt 0 ]
+}
+
 @test "-d: a border, also where one of the stacks is empty" {
 	calls names 10
 	start_stackcount -d -p "$pid" "$CALLS:counted"
