@@ -4,9 +4,9 @@
  * is born, for all others as well. So a PID that is used again is right from its birth, and nobody
  * has to hear of ends. The numbers are those of the initial PID namespace.
  *
- * The hook is task:task_newtask, which fires in the context of the parent, before the task runs.
- * From 7.0 on raw tracepoints are preempted, and programs behind perf events are passed over while
- * a preempted task is in a map: there both are attached, and what one misses the other sees.
+ * The hook is sched:sched_wakeup_new, in the context of the parent, before the task can run. The
+ * run queue is locked there, so nothing preempts the program: elsewhere, from 7.0 on, a raw one is
+ * passed over for a task while another is preempted in it.
  */
 #ifndef TRACEKIT_BPF_FOLLOW_H
 #define TRACEKIT_BPF_FOLLOW_H
@@ -69,12 +69,15 @@ static __always_inline int follow(__u32 child)
 }
 
 SEC("?raw_tp")
-int follow_raw_newtask(struct bpf_raw_tracepoint_args *ctx)
+int follow_raw_wakeup_new(struct bpf_raw_tracepoint_args *ctx)
 {
 	return follow(read_u32(ctx->args[0] + config.task.task_pid));
 }
 
-/* Behind the fields that all tracepoints have, its record begins with the PID. */
+/*
+ * Without BTF nobody knows where a task has its PID: from the record of task:task_newtask, which
+ * begins with it behind the fields that all have.
+ */
 SEC("?tp")
 int follow_perf_newtask(void *ctx)
 {

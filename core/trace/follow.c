@@ -20,11 +20,8 @@
 
 #define BYTES ((size_t)FOLLOWED_CHUNKS * FOLLOWED_CHUNK)
 
-/* The ways to hear of a new task, in the order in which they are tried. */
-static const char *const programs[] = {"follow_raw_newtask", "follow_perf_newtask"};
-
-enum { RAW, PERF };
-
+/* The ways to hear of a new task; the second is for kernels without BTF. */
+static const char at_wakeup[] = "follow_raw_wakeup_new", at_birth[] = "follow_perf_newtask";
 static const char at_exec[] = "follow_raw_exec";
 
 static void set_autoload(struct bpf_object *object, const char *program, bool wanted)
@@ -44,8 +41,8 @@ int follow__configure(struct follow *follow, const struct trace_options *options
 	follow->object = object;
 	follow->map = maps->followed;
 	follow->config = config;
-	set_autoload(object, programs[RAW], config->has_task_layout);
-	set_autoload(object, programs[PERF], true);
+	set_autoload(object, at_wakeup, config->has_task_layout);
+	set_autoload(object, at_birth, !config->has_task_layout);
 	set_autoload(object, at_exec, options->command);
 	return 0;
 }
@@ -53,14 +50,6 @@ int follow__configure(struct follow *follow, const struct trace_options *options
 static int program_fd(const struct follow *follow, const char *program)
 {
 	return bpf_program__fd(bpf_object__find_program_by_name(follow->object, program));
-}
-
-/* A descriptor or a negative errno. */
-static int attach_raw(const struct follow *follow)
-{
-	return follow->config->has_task_layout ?
-		       bpf_raw_tracepoint_open("task_newtask", program_fd(follow, programs[RAW])) :
-		       -EOPNOTSUPP;
 }
 
 static int cannot_attach(int code, const char *tracepoint, struct error *error)
@@ -83,15 +72,12 @@ static int attach_at_exec(struct follow *follow, struct error *error)
 
 static int attach(struct follow *follow, struct error *error)
 {
-	int fd = attach_raw(follow);
+	bool raw = follow->config->has_task_layout;
+	int fd = raw ? bpf_raw_tracepoint_open("sched_wakeup_new", program_fd(follow, at_wakeup)) :
+		       link__tracepoint(program_fd(follow, at_birth), "task/task_newtask");
 
-	if (fd >= 0)
-		follow->hooks[follow->nr_hooks++] = fd;
-	if (fd >= 0 && !link__raw_tracepoints_miss())
-		return 0;
-	fd = link__tracepoint(program_fd(follow, programs[PERF]), "task/task_newtask");
 	if (fd < 0)
-		return cannot_attach(fd, "task_newtask", error);
+		return cannot_attach(fd, raw ? "sched_wakeup_new" : "task_newtask", error);
 	follow->hooks[follow->nr_hooks++] = fd;
 	return 0;
 }

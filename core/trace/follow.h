@@ -20,7 +20,7 @@ struct follow {
 	const struct bpf_map *map;
 	const struct trace_config *config;
 	uint8_t *bytes; /* by PID; NULL: not mapped */
-	int hooks[3];
+	int hooks[2];
 	int nr_hooks;
 };
 
