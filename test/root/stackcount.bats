@@ -97,23 +97,26 @@ load ../refute
 	done
 }
 
+# Each birth is seen, also while others are preempted, and maps are being read.
 @test "--children in a PID namespace" {
 	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
 	cat >inside <<-END
 		"$CALLS" family 10 >said & pid=\$!
 		"$CALLS" family 10 >said.other & other=\$!
 		until grep -q ready said && grep -q ready said.other; do sleep 0.02; done
-		"$TRACEKIT" stackcount --stats -i 0.2 --children -p \$pid "$CALLS:counted" >out 2>err & tracer=\$!
+		"$TRACEKIT" stackcount --stats -i 0.05 --children -p \$pid "$CALLS:counted" >out 2>err & tracer=\$!
 		until [ "\$(grep -c '^\$' out)" -ge 1 ]; do sleep 0.02; done
-		kill -USR1 \$pid \$other
-		until grep -q done said && grep -q done said.other; do sleep 0.02; done
+		for round in {1..10}; do
+			kill -USR1 \$pid \$other
+			until [ "\$(grep -c done said)" = \$round ] && [ "\$(grep -c done said.other)" = \$round ]; do sleep 0.02; done
+		done
 		kill -INT \$tracer
 		wait \$tracer
 		kill -KILL \$pid \$other
 	END
 	unshare --fork --pid --mount-proc bash inside
-	[ "$(stackcount_text out)" -eq 80 ]
-	[ "$(total filtered)" -ge 80 ]
+	[ "$(stackcount_text out)" -eq 800 ]
+	[ "$(total filtered)" -ge 800 ]
 }
 
 @test "threads, and children without -p" {
