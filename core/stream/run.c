@@ -139,7 +139,7 @@ static enum session_end watch(const struct stream_run *run, const struct round *
 	const struct pollfd watched[SESSION_WATCHED] = {events, round->names};
 
 	session__watch(run->session, watched);
-	return session__wait(run->session, timeout == UINT64_MAX ? 0 : timeout);
+	return session__wait(run->session, timeout);
 }
 
 static uint64_t nap_of(const struct stream_run *run)
@@ -157,8 +157,7 @@ static enum session_end wait_for_round(struct stream_run *run, const struct roun
 	enum session_end end = watch(run, round, nothing, nap);
 
 	if (end == SESSION_TIMEOUT && wait > nap)
-		end = watch(run, round, stream__poll(run->stream),
-			    wait == UINT64_MAX ? wait : wait - nap);
+		end = watch(run, round, stream__poll(run->stream), wait - nap);
 	return end == SESSION_READY ? SESSION_TIMEOUT : end;
 }
 

@@ -494,7 +494,8 @@ void session__ignore_stdout(struct session *session)
 
 enum session_end session__wait(struct session *session, uint64_t timeout)
 {
-	uint64_t deadline = timeout ? monotonic_now() + timeout : UINT64_MAX;
+	uint64_t start = monotonic_now();
+	uint64_t deadline = timeout && timeout < UINT64_MAX - start ? start + timeout : UINT64_MAX;
 
 	for (;;) {
 		uint64_t now = monotonic_now(), rest = now < deadline ? deadline - now : 0;

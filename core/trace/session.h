@@ -103,7 +103,7 @@ void session__watch(struct session *session, const struct pollfd watched[SESSION
 /* Output goes elsewhere: the end of who reads stdout is not that of the trace. */
 void session__ignore_stdout(struct session *session);
 
-/* Sleep until the trace ends; timeout in nanoseconds, 0 for none. */
+/* Sleep until the trace ends; timeout in nanoseconds; 0, or one that never comes: none. */
 enum session_end session__wait(struct session *session, uint64_t timeout);
 
 #endif
