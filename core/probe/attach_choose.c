@@ -166,17 +166,18 @@ enum probe_program attachment__call_program(const struct attachment *attachment,
 }
 
 /*
- * True if a raw tracepoint is certain, or nothing else can be had. To ask BTF takes some
- * milliseconds for each, to load a program in vain some twenty.
+ * False if there are no perf events, or a raw tracepoint is certain; else only a try shows which an
+ * event takes. To ask BTF takes some milliseconds for each, to load a program in vain some twenty.
  */
-static bool needs_no_perf_event(const struct attachment *attachment,
+static bool may_take_perf_event(const struct attachment *attachment,
 				const struct tracepoint *tracepoint)
 {
 	const struct target_list *targets = attachment->targets;
 
-	return targets->tracepoints.events < 0 ||
-	       (targets->nr <= ASKED_MAX && attachment__takes_raw(attachment, tracepoint) &&
-		kernel_types__have_tracepoint(tracepoint->name));
+	if (targets->tracepoints.events < 0)
+		return false;
+	return targets->nr > ASKED_MAX || !attachment__takes_raw(attachment, tracepoint) ||
+	       !kernel_types__have_tracepoint(tracepoint->name);
 }
 
 static void need(struct attachment *attachment, enum probe_program program)
@@ -198,8 +199,7 @@ static void configure_tracepoints(struct attachment *attachment, struct trace_co
 			set->bits[number / 64] |= 1ULL << number % 64;
 			continue;
 		}
-		/* Else only a try shows which type of program an event takes. */
-		if (!needs_no_perf_event(attachment, tracepoint))
+		if (may_take_perf_event(attachment, tracepoint))
 			need(attachment, PERF_TRACEPOINT);
 		if (tracepoint->dynamic)
 			need(attachment, KERNEL_FUNCTION);
