@@ -68,7 +68,7 @@ load doctor.bash
 @test "root without one capability after the other: what it says is what the applets do" {
 	local set capability
 	local sets=(sys_admin bpf perfmon sys_ptrace dac_read_search syslog checkpoint_restore)
-	# Without CAP_SYS_ADMIN the others count, and without all others that one.
+	# Kernels take CAP_SYS_ADMIN for CAP_BPF and for CAP_PERFMON, and ask for the others alike.
 	! in_guest || sets=("${sets[0]}" "${sets[*]:1}")
 	spin paths
 	for set in "${sets[@]}"; do

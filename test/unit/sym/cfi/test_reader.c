@@ -145,7 +145,7 @@ static void identities(void)
 	CHECK_INT(own->identity.device, st.st_dev);
 	CHECK_INT(own->identity.inode, st.st_ino);
 	CHECK_INT(own->identity.size, st.st_size);
-	CHECK_INT(own->identity.modified.tv_nsec, st.st_mtim.tv_nsec);
+	CHECK_INT(file_time(&own->identity.modified), file_time(&st.st_mtim));
 	CHECK_INT(own->file.inode, st.st_ino);
 	CHECK_INT(own->file.ctime, st.st_ctim.tv_sec);
 }

@@ -23,6 +23,7 @@
 #include "sym/process/rooted.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "test/unit/copies.h"
 #include "test/unit/tap.h"
 
 /* As on some file systems: see "--wrap" in ld(1). */
@@ -126,15 +127,10 @@ static void a_child_started_later(void)
 	pid_t pid;
 
 	nanosleep(&ticks, NULL);
-	pid = fork();
-	if (pid == 0) {
-		for (;;)
-			pause();
-	}
+	pid = start_copy();
 	CHECK_INT(process__read(&child, pid), 0);
 	CHECK(child.start_time > self.start_time);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	end_copy(pid);
 }
 
 static void *sleep_in_thread(void *unused)
