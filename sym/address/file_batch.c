@@ -74,7 +74,7 @@ int file_batch__add(struct file_batch *batch, const struct sym_file *file, struc
 		return err;
 	added.path = arena__copy_string(paths, file->path, strlen(file->path));
 	if (!added.path) {
-		elf_symbols__close(&added.elf);
+		elf_file__close(&added.elf);
 		return -ENOMEM;
 	}
 	(void)TAKE_FD(fd);
@@ -93,7 +93,7 @@ int file_batch__ask(struct file_batch *batch, size_t file, uint64_t shift, struc
 	uint64_t lookup = sym_query__lookup_address(query);
 	uint64_t address;
 
-	if (!elf_symbols__address(&batch->files[file].elf, lookup + shift, &address)) {
+	if (!elf_file__address(&batch->files[file].elf, lookup + shift, &address)) {
 		emit(batch, query);
 		return 0;
 	}

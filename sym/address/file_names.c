@@ -23,7 +23,7 @@
 
 int sym_file__open(struct sym_file *file)
 {
-	return elf_symbols__open(&file->elf, file->fd);
+	return elf_file__open(&file->elf, file->fd);
 }
 
 int sym_file__read_build_id(struct sym_file *file, struct arena *names)
@@ -42,7 +42,7 @@ int sym_file__read_build_id(struct sym_file *file, struct arena *names)
 
 void sym_file__close(struct sym_file *file)
 {
-	elf_symbols__close(&file->elf);
+	elf_file__close(&file->elf);
 	close(file->fd);
 }
 
@@ -83,7 +83,7 @@ static int demangle_names(struct file_names *names, struct elf_lookup *lookups, 
 static int find_names(struct file_names *names, const struct sym_file *file,
 		      struct elf_lookup *lookups, size_t nr)
 {
-	static int (*const finders[])(const struct elf_symbols *elf, struct elf_lookup *lookups,
+	static int (*const finders[])(const struct elf_file *elf, struct elf_lookup *lookups,
 				      size_t nr, struct arena *names, uint64_t *work) = {
 		elf_symbols__find, elf_plt__find, go_functions__find};
 	struct progress *progress = names->supervisor->progress;
@@ -138,11 +138,11 @@ static struct elf_lookup *list_unnamed(const struct elf_lookup *lookups, size_t 
 
 static int find_in_symbols(struct file_names *names, int fd, struct elf_lookup *lookups, size_t nr)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols symbols = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file symbols = {.fd = -1};
 	struct progress *progress = names->supervisor->progress;
 	size_t nr_unnamed = nr;
 	CLEANUP_FREE struct elf_lookup *unnamed = list_unnamed(lookups, &nr_unnamed);
-	int err = unnamed ? elf_symbols__open(&symbols, fd) : -ENOMEM;
+	int err = unnamed ? elf_file__open(&symbols, fd) : -ENOMEM;
 
 	if (!err)
 		err = progress__note_left_out(progress,

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "sym/elf/file.h"
 #include "sym/elf/symbols.h"
 #include "sym/process/file_identity.h"
 #include "sym/symfile/debug_file.h"
@@ -18,7 +19,7 @@ struct supervisor;
 
 struct sym_file {
 	struct file_identity identity;
-	struct elf_symbols elf;
+	struct elf_file elf;
 	int fd;		  /* owned */
 	dev_t device;	  /* as its mappings show it */
 	pid_t pid;	  /* of a process that has mapped it */

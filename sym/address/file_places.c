@@ -47,7 +47,7 @@ struct known_file {
 	struct root_identity root_identity;
 	int root;
 	struct debug_reader *reader; /* NULL: there is no debug data, or it has failed */
-	struct elf_symbols elf;	     /* the file, as far as a search for its other files needs it */
+	struct elf_file elf;	     /* the file, as far as a search for its other files needs it */
 	pid_t pid;		     /* as in struct sym_file */
 	enum debug_place place;	     /* of the debug data; 0: the file itself */
 	dev_t device;		     /* of the file that the reader was given last */
@@ -145,7 +145,7 @@ static int start(struct known_file *known, const struct debug_search *search)
 {
 	const struct debug_reader_caller caller = {
 		.context = known, .open_file = open_split, .tick = tick};
-	CLEANUP(elf_symbols__close) struct elf_symbols alternate = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file alternate = {.fd = -1};
 	struct debug_files *files = &known->places->names->debug_files;
 	struct progress *progress = known->places->names->supervisor->progress;
 	struct debug_file found = {.fd = -1};
@@ -158,7 +158,7 @@ static int start(struct known_file *known, const struct debug_search *search)
 	if (!no_alternate && is_avoided(known->places, found.device))
 		no_alternate = -ECANCELED;
 	if (!no_alternate)
-		no_alternate = elf_symbols__open(&alternate, found.fd);
+		no_alternate = elf_file__open(&alternate, found.fd);
 	if (!no_alternate)
 		known->device = found.device;
 	progress->incomplete_debug |= no_alternate < 0;
@@ -171,7 +171,7 @@ static int start(struct known_file *known, const struct debug_search *search)
 /* For debug data in a file of its own. */
 static int start_separate(struct known_file *known, const struct debug_search *search)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	const struct supervisor *supervisor = known->places->names->supervisor;
 	struct debug_search of_found = *search;
 	struct debug_file found = {.fd = -1};
@@ -181,7 +181,7 @@ static int start_separate(struct known_file *known, const struct debug_search *s
 		return err;
 	supervisor__touch_debug(supervisor, found.place == DEBUG_TARGET ? search->pid : 0,
 				found.device);
-	err = elf_symbols__open(&elf, found.fd);
+	err = elf_file__open(&elf, found.fd);
 	if (!err) {
 		of_found.elf = &elf;
 		known->place = found.place;

@@ -23,7 +23,6 @@
 #include "sym/address/jit_index.h"
 #include "sym/address/jit_questions.h"
 #include "sym/elf/demangle.h"
-#include "sym/elf/symbols.h"
 #include "sym/process/file_identity.h"
 #include "sym/process/held_files.h"
 #include "sym/process/passed_file.h"

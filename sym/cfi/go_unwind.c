@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "sym/elf/byte_reader.h"
+#include "sym/elf/file.h"
 #include "sym/elf/go_table.h"
-#include "sym/elf/symbols.h"
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
 
@@ -268,7 +268,7 @@ static int visit_functions(struct reading *reading)
 	return err ? err : reading->visit(reading->context, end, &none);
 }
 
-bool go_unwind__open(struct go_table *table, const struct elf_symbols *elf, struct work work)
+bool go_unwind__open(struct go_table *table, const struct elf_file *elf, struct work work)
 {
 	return elf->machine == EM_X86_64 && elf->is_64bit && go_table__open(table, elf, work);
 }

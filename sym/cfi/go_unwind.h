@@ -11,11 +11,11 @@
 #include "sym/cfi/program.h"
 #include "sym/elf/work.h"
 
-struct elf_symbols;
+struct elf_file;
 struct go_table;
 
 /* False if the file has no such table, or is not of x86-64, or no work is left. */
-bool go_unwind__open(struct go_table *table, const struct elf_symbols *elf, struct work work);
+bool go_unwind__open(struct go_table *table, const struct elf_file *elf, struct work work);
 
 /*
  * Visit all rows in the order of their addresses; the last row is UNWIND_NONE, as are the rows of

@@ -12,9 +12,9 @@
 #include "sym/cfi/go_unwind.h"
 #include "sym/cfi/rules.h"
 #include "sym/cfi/section.h"
+#include "sym/elf/file.h"
 #include "sym/elf/go_table.h"
 #include "sym/elf/section_part.h"
-#include "sym/elf/symbols.h"
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -44,7 +44,7 @@ struct codes {
 struct making {
 	struct unwind_table *table;
 	struct unwind_rules *rules;
-	const struct elf_symbols *elf;
+	const struct elf_file *elf;
 	const struct cfi_machine *machine;
 	struct codes codes;
 	/* Addresses. */
@@ -219,7 +219,7 @@ static void make_disjoint(struct codes *codes)
 }
 
 /* From the first code to the last; returns 0, -ENOENT if there is none, or -EFBIG. */
-static int find_codes(struct codes *codes, const struct elf_symbols *elf)
+static int find_codes(struct codes *codes, const struct elf_file *elf)
 {
 	for (size_t i = 0; i < elf->nr_segments; i++) {
 		const struct elf_segment *segment = &elf->segments[i];
@@ -269,8 +269,7 @@ static const struct {
  * Find .eh_frame of a file without section headers by PT_GNU_EH_FRAME. Its end is an entry without
  * a length; nobody says where that lies, but not behind the segment.
  */
-static int find_by_header(struct section_part *part, uint64_t *address,
-			  const struct elf_symbols *elf)
+static int find_by_header(struct section_part *part, uint64_t *address, const struct elf_file *elf)
 {
 	const struct elf_segment *header = &elf->eh_frame_header, *segment;
 	unsigned char bytes[CFI_HEADER_SIZE];
@@ -278,10 +277,10 @@ static int find_by_header(struct section_part *part, uint64_t *address,
 	uint64_t found, within, left;
 
 	read.size = header->size < sizeof(bytes) ? header->size : sizeof(bytes);
-	read.size = elf_symbols__read(elf, bytes, read.size, header->offset);
+	read.size = elf_file__read(elf, bytes, read.size, header->offset);
 	if (!cfi_section__find(read, header->address, &found))
 		return -ENOENT;
-	segment = elf_symbols__segment(elf, found, PF_R);
+	segment = elf_file__segment(elf, found, PF_R);
 	if (!segment)
 		return -ENOENT;
 	within = found - segment->address;
@@ -294,12 +293,12 @@ static int find_by_header(struct section_part *part, uint64_t *address,
 }
 
 /* The part of the file that is places[place], and its address; or -ENOENT. */
-static int find_place(struct section_part *part, uint64_t *address, const struct elf_symbols *elf,
+static int find_place(struct section_part *part, uint64_t *address, const struct elf_file *elf,
 		      size_t place)
 {
 	bool is_eh_frame = places[place].is_eh_frame;
 	const struct elf_section *section =
-		elf_symbols__find_section(elf, places[place].name, is_eh_frame);
+		elf_file__find_section(elf, places[place].name, is_eh_frame);
 
 	if (!section)
 		return is_eh_frame ? find_by_header(part, address, elf) : -ENOENT;
@@ -310,11 +309,11 @@ static int find_place(struct section_part *part, uint64_t *address, const struct
 }
 
 /* The bytes of a section, allocated. They are 0 where the file has become shorter. */
-static int read_section(const struct elf_symbols *elf, const struct section_part *part,
+static int read_section(const struct elf_file *elf, const struct section_part *part,
 			const struct work *work, unsigned char **bytes)
 {
 	struct stat st;
-	int err = elf_symbols__stat(elf, &st);
+	int err = elf_file__stat(elf, &st);
 
 	if (err)
 		return err;
@@ -496,7 +495,7 @@ static int make(struct making *making, const struct work *work)
 }
 
 int unwind_table__read(struct unwind_table *out, struct unwind_rules *rules,
-		       const struct elf_symbols *elf, uint64_t *work)
+		       const struct elf_file *elf, uint64_t *work)
 {
 	CLEANUP(unwind_table__release) struct unwind_table table = {0};
 	struct making making = {.table = &table,

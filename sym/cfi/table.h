@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct elf_symbols;
+struct elf_file;
 struct unwind_rule;
 struct unwind_rules;
 
@@ -59,7 +59,7 @@ struct unwind_table_head {
  * another processor, or 32-bit, or another negative errno.
  */
 int unwind_table__read(struct unwind_table *table, struct unwind_rules *rules,
-		       const struct elf_symbols *elf, uint64_t *work);
+		       const struct elf_file *elf, uint64_t *work);
 void unwind_table__release(struct unwind_table *table);
 
 /* The number of the rule at an offset of the file, found as the BPF program finds it. */

@@ -13,7 +13,7 @@
 #include "sym/cfi/table.h"
 #include "sym/child/reader_child.h"
 #include "sym/child/sandbox.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/process/process.h"
 #include "sym/process/vdso.h"
 #include "sym/util/array.h"
@@ -109,10 +109,10 @@ static void send_read_table(int fd)
 {
 	CLEANUP(unwind_table__release) struct unwind_table table = {0};
 	CLEANUP(unwind_rules__release) struct unwind_rules rules = {0};
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	struct header header = {0};
 	uint64_t work = TABLE_WORK;
-	int err = elf_symbols__open(&elf, fd);
+	int err = elf_file__open(&elf, fd);
 
 	if (!err)
 		err = unwind_rules__init(&rules);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
 
@@ -61,7 +61,7 @@ static int plan_section(struct debug_plan *plan, const struct elf_section *secti
 
 	if (section->type == SHT_NOBITS || section->size == 0 || (section->flags & SHF_GROUP))
 		return 0;
-	elf_symbols__section_name(plan->elf, section, name, sizeof(name));
+	elf_file__section_name(plan->elf, section, name, sizeof(name));
 	number = section_of(name, is_split, &is_old);
 	if (number == DEBUG_SECTIONS || plan->parts[number].inflated)
 		return 0;
@@ -90,7 +90,7 @@ static int check_sizes(const struct debug_plan *plan)
 {
 	uint64_t stored = 0;
 	struct stat st;
-	int err = elf_symbols__stat(plan->elf, &st);
+	int err = elf_file__stat(plan->elf, &st);
 
 	if (err)
 		return err;
@@ -108,7 +108,7 @@ static int check_sizes(const struct debug_plan *plan)
 	return 0;
 }
 
-int debug_plan__make(struct debug_plan *plan, const struct elf_symbols *elf, bool is_split)
+int debug_plan__make(struct debug_plan *plan, const struct elf_file *elf, bool is_split)
 {
 	struct debug_plan made = {.elf = elf};
 	int err = 0;

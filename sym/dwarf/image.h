@@ -14,7 +14,7 @@
 
 #include "sym/elf/section_part.h"
 
-struct elf_symbols;
+struct elf_file;
 
 enum debug_section {
 	DEBUG_INFO,
@@ -39,7 +39,7 @@ struct debug_bytes {
 };
 
 struct debug_plan {
-	const struct elf_symbols *elf; /* borrowed */
+	const struct elf_file *elf; /* borrowed */
 	struct section_part parts[DEBUG_SECTIONS];
 	const unsigned char *supplied[DEBUG_SECTIONS]; /* not NULL: instead of the file's */
 	uint64_t size;				       /* of the image */
@@ -59,7 +59,7 @@ struct debug_image {
  * Returns 0, -ENOENT if it says nothing about functions or lines, -EFBIG if it has more than is
  * read of one file, or -EBADMSG if it cannot have what it states.
  */
-int debug_plan__make(struct debug_plan *plan, const struct elf_symbols *elf, bool is_split);
+int debug_plan__make(struct debug_plan *plan, const struct elf_file *elf, bool is_split);
 
 /* Have a section of the image be a copy of bytes, which must stay until it is loaded. */
 void debug_plan__supply(struct debug_plan *plan, enum debug_section section,

@@ -17,7 +17,7 @@
 #include "sym/dwarf/image.h"
 #include "sym/dwarf/protocol.h"
 #include "sym/dwarf/reader_child.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
@@ -154,9 +154,8 @@ static int start(struct debug_reader *reader, const struct debug_plan *plan,
 	return err;
 }
 
-int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *elf,
-			const struct elf_symbols *alternate,
-			const struct debug_reader_caller *caller)
+int debug_reader__start(struct debug_reader **reader, const struct elf_file *elf,
+			const struct elf_file *alternate, const struct debug_reader_caller *caller)
 {
 	uint64_t available = available_memory(), most = available / IMAGES_SHARE;
 	struct debug_plan plan, alternate_plan;

@@ -17,7 +17,7 @@
 #include "sym/util/arena.h"
 
 struct debug_reader;
-struct elf_symbols;
+struct elf_file;
 
 struct debug_reader_caller {
 	void *context;
@@ -51,9 +51,8 @@ struct debug_chain {
  * at the first question), -EFBIG also if there is too little memory for what is to be read, or
  * another negative errno, as those of debug_plan__make().
  */
-int debug_reader__start(struct debug_reader **reader, const struct elf_symbols *elf,
-			const struct elf_symbols *alternate,
-			const struct debug_reader_caller *caller);
+int debug_reader__start(struct debug_reader **reader, const struct elf_file *elf,
+			const struct elf_file *alternate, const struct debug_reader_caller *caller);
 
 /*
  * Fill in the frames of chains, which are sorted by address, as far as they are found: frames go

@@ -12,7 +12,7 @@
 #include "sym/dwarf/data.h"
 #include "sym/dwarf/image.h"
 #include "sym/dwarf/protocol.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/util/array.h"
 #include "sym/util/child.h"
 #include "sym/util/cleanup.h"
@@ -262,7 +262,7 @@ static int enter_sandbox(const struct debug_reader_job *job, struct child *child
 _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 {
 	struct child child = {0};
-	struct elf_symbols elf = *job->plan->elf, alternate = {0};
+	struct elf_file elf = *job->plan->elf, alternate = {0};
 	struct debug_plan plan = *job->plan, alternate_plan = {0};
 	struct debug_reader_job own = *job;
 	int err;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/elf/work.h"
 #include "sym/util/cleanup.h"
 
@@ -117,7 +117,7 @@ int debug_split__of(struct debug_split *split, Dwarf_Die *die, const struct debu
  * take bytes, too, and it takes long to copy all that follows for each of thousands of units.
  */
 static void supply(struct debug_plan *plan, enum debug_section section, struct debug_bytes bytes,
-		   const struct elf_symbols *elf)
+		   const struct elf_file *elf)
 {
 	uint64_t most = 0;
 
@@ -163,10 +163,10 @@ static int find_unit(const struct debug_split *split, const struct debug_image *
 int debug_split__load(const struct debug_split *split, int fd, struct debug_image *image,
 		      struct debug_unit *unit, uint64_t *work)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	struct debug_image loaded = {0};
 	struct debug_plan plan;
-	int err = elf_symbols__open(&elf, fd);
+	int err = elf_file__open(&elf, fd);
 
 	if (!err)
 		err = debug_plan__make(&plan, &elf, true);

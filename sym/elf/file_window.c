@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/elf/file_window.h"
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/elf/work.h"
 
 /* A unit of work takes as long as the copying of so many bytes. */
@@ -10,7 +10,7 @@
 static void move_to(struct file_window *window, uint64_t offset)
 {
 	window->start = offset;
-	window->size = elf_symbols__read(window->elf, window->bytes, sizeof(window->bytes), offset);
+	window->size = elf_file__read(window->elf, window->bytes, sizeof(window->bytes), offset);
 	work__charge(window->work, 1 + window->size / BYTES_PER_WORK);
 }
 

@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct elf_symbols;
+struct elf_file;
 struct work;
 
 #define FILE_WINDOW_SIZE ((size_t)64 * 1024)
 
 /* Begins with nothing but its first two members. */
 struct file_window {
-	const struct elf_symbols *elf;
+	const struct elf_file *elf;
 	const struct work *work; /* it pays for what is read */
 	uint64_t start;		 /* in the file */
 	size_t size;

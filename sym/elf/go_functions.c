@@ -115,7 +115,7 @@ static bool all_named(const struct elf_lookup *lookups, size_t nr)
 	return named == nr;
 }
 
-int go_functions__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
+int go_functions__find(const struct elf_file *elf, struct elf_lookup *lookups, size_t nr,
 		       struct arena *names, uint64_t *work)
 {
 	const struct work share = work__share(work, WORK_MAX);

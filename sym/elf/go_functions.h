@@ -11,14 +11,14 @@
 
 struct arena;
 struct elf_lookup;
-struct elf_symbols;
+struct elf_file;
 
 /*
  * Name those of lookups, sorted by address, that have no name yet and lie in a Go
  * function. A function goes as far as the next one begins. Bounded as
  * elf_symbols__find() is, with which it shares *work, and returns the same.
  */
-int go_functions__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
+int go_functions__find(const struct elf_file *elf, struct elf_lookup *lookups, size_t nr,
 		       struct arena *names, uint64_t *work);
 
 #endif

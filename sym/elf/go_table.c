@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sym/elf/file.h"
 #include "sym/elf/file_window.h"
-#include "sym/elf/symbols.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 
@@ -67,7 +67,7 @@ bool go_table__read(struct go_table *table, void *buffer, size_t size, uint64_t 
 	work__charge(&table->work, GO_READ_COST);
 	return offset <= table->size && size <= table->size - offset &&
 	       work__is_left(&table->work) &&
-	       elf_symbols__read(table->elf, buffer, size, table->offset + offset) == size;
+	       elf_file__read(table->elf, buffer, size, table->offset + offset) == size;
 }
 
 /* ---- where the table is ---- */
@@ -77,7 +77,7 @@ static bool is_magic(uint32_t magic)
 	return magic == MAGIC_2 || magic == MAGIC_16 || magic == MAGIC_18 || magic == MAGIC_20;
 }
 
-static bool is_header(const struct elf_symbols *elf, const char *bytes)
+static bool is_header(const struct elf_file *elf, const char *bytes)
 {
 	uint32_t magic = (uint32_t)get_number(bytes, sizeof(magic));
 	unsigned char quantum = (unsigned char)bytes[6], word = (unsigned char)bytes[7];
@@ -106,7 +106,7 @@ static void find_sections(struct go_table *table)
 		if (section->type != SHT_PROGBITS && section->type != SHT_NOTE)
 			continue;
 		work__charge(&table->work, GO_READ_COST);
-		elf_symbols__section_name(table->elf, section, name, sizeof(name));
+		elf_file__section_name(table->elf, section, name, sizeof(name));
 		for (size_t j = 0; j < ARRAY_SIZE(wanted); j++)
 			if (!strcmp(name, wanted[j].name))
 				*wanted[j].section = section;
@@ -162,7 +162,7 @@ static bool find_table(struct go_table *table)
 /* The address of the file that a relocation without a symbol writes at address; 0: none. */
 static uint64_t relocated(struct go_table *table, uint64_t address)
 {
-	const struct elf_symbols *elf = table->elf;
+	const struct elf_file *elf = table->elf;
 	Elf64_Rela block[128];
 
 	for (size_t i = 0; i < elf->nr_sections && elf->is_64bit; i++) {
@@ -174,7 +174,7 @@ static uint64_t relocated(struct go_table *table, uint64_t address)
 		while (left && work__is_left(&table->work)) {
 			size_t nr = left < ARRAY_SIZE(block) ? left : ARRAY_SIZE(block);
 
-			nr = elf_symbols__read(elf, block, nr * sizeof(block[0]), offset) /
+			nr = elf_file__read(elf, block, nr * sizeof(block[0]), offset) /
 			     sizeof(block[0]);
 			if (nr == 0)
 				break;
@@ -196,7 +196,7 @@ static uint64_t read_address(struct go_table *table, uint64_t address, uint64_t 
 	uint64_t value = 0;
 
 	work__charge(&table->work, GO_READ_COST);
-	if (elf_symbols__read(table->elf, bytes, table->word, offset) == table->word)
+	if (elf_file__read(table->elf, bytes, table->word, offset) == table->word)
 		value = get_number(bytes, table->word);
 	/* Linkers need not write what a relocation overwrites. */
 	return value ? value : relocated(table, address);
@@ -311,13 +311,13 @@ size_t go_table__read_name(struct go_table *table, uint32_t name, char *buffer, 
 		return 0;
 	if (table->size - offset < size)
 		size = table->size - offset;
-	size = elf_symbols__read(table->elf, buffer, size, table->offset + offset);
+	size = elf_file__read(table->elf, buffer, size, table->offset + offset);
 	size = strnlen(buffer, size);
 	work__charge(&table->work, size);
 	return size;
 }
 
-bool go_table__open(struct go_table *table, const struct elf_symbols *elf, struct work work)
+bool go_table__open(struct go_table *table, const struct elf_file *elf, struct work work)
 {
 	*table = (struct go_table){.elf = elf, .work = work};
 	return find_table(table) && read_header(table);

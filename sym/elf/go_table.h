@@ -15,13 +15,13 @@
 #include "sym/elf/work.h"
 
 struct elf_section;
-struct elf_symbols;
+struct elf_file;
 
 /* A unit of work is about a symbol; a small read takes as long as so many of them. */
 #define GO_READ_COST 32
 
 struct go_table {
-	const struct elf_symbols *elf;
+	const struct elf_file *elf;
 	struct work work;
 	/* Sections: the table itself, or where it is among other things; moduledata; code. */
 	const struct elf_section *whole, *relro, *module, *code;
@@ -60,7 +60,7 @@ struct go_description {
 };
 
 /* False if the file has none, or no work is left. Nothing is to be closed. */
-bool go_table__open(struct go_table *table, const struct elf_symbols *elf, struct work work);
+bool go_table__open(struct go_table *table, const struct elf_file *elf, struct work work);
 
 /* size bytes at that offset of the table; false if it has not so many, or no work is left. */
 bool go_table__read(struct go_table *table, void *buffer, size_t size, uint64_t offset);

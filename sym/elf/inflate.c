@@ -7,7 +7,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/elf/work.h"
 #include "sym/util/cleanup.h"
 
@@ -17,7 +17,7 @@
 
 /* The bytes that are still to be read. */
 struct source {
-	const struct elf_symbols *elf;
+	const struct elf_file *elf;
 	const struct work *work;
 	uint64_t offset, left;
 	unsigned char *piece;
@@ -27,7 +27,7 @@ struct source {
 static size_t next_piece(struct source *source)
 {
 	size_t wanted = source->left < PIECE_SIZE ? source->left : PIECE_SIZE;
-	size_t got = elf_symbols__read(source->elf, source->piece, wanted, source->offset);
+	size_t got = elf_file__read(source->elf, source->piece, wanted, source->offset);
 
 	work__charge(source->work, 1);
 	source->offset += got;
@@ -97,7 +97,7 @@ static int inflate_zstd(struct source *source, unsigned char *bytes, size_t size
 	return err;
 }
 
-int inflate_section(const struct elf_symbols *elf, enum compression compression, uint64_t offset,
+int inflate_section(const struct elf_file *elf, enum compression compression, uint64_t offset,
 		    uint64_t size, void *bytes, size_t inflated, const struct work *work)
 {
 	CLEANUP_FREE unsigned char *piece = malloc(PIECE_SIZE);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct elf_symbols;
+struct elf_file;
 struct work;
 
 enum compression { COMPRESSION_NONE, COMPRESSION_ZLIB, COMPRESSION_ZSTD };
@@ -16,7 +16,7 @@ enum compression { COMPRESSION_NONE, COMPRESSION_ZLIB, COMPRESSION_ZSTD };
  * A unit of work is taken for each piece that is read.
  * Returns 0, -EBADMSG if they are not compressed in that way or give too few, or -ENOMEM.
  */
-int inflate_section(const struct elf_symbols *elf, enum compression compression, uint64_t offset,
+int inflate_section(const struct elf_file *elf, enum compression compression, uint64_t offset,
 		    uint64_t size, void *bytes, size_t inflated, const struct work *work);
 
 #endif

@@ -5,13 +5,13 @@
 #include <limits.h>
 #include <stddef.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 
 /* The largest programs are linked with some hundred libraries. */
 #define ENTRIES_MAX 4096
 
 /* Read dynamic entry i of a section; false behind the last one. */
-static bool read_dynamic(const struct elf_symbols *elf, const struct elf_section *section, size_t i,
+static bool read_dynamic(const struct elf_file *elf, const struct elf_section *section, size_t i,
 			 Elf64_Dyn *dynamic)
 {
 	Elf32_Dyn narrow;
@@ -19,14 +19,14 @@ static bool read_dynamic(const struct elf_symbols *elf, const struct elf_section
 	void *entry = elf->is_64bit ? (void *)dynamic : &narrow;
 
 	if (i >= section->size / size ||
-	    elf_symbols__read(elf, entry, size, section->offset + i * size) != size)
+	    elf_file__read(elf, entry, size, section->offset + i * size) != size)
 		return false;
 	if (!elf->is_64bit)
 		*dynamic = (Elf64_Dyn){.d_tag = narrow.d_tag, .d_un.d_val = narrow.d_un.d_val};
 	return dynamic->d_tag != DT_NULL;
 }
 
-static const struct elf_section *find_dynamic(const struct elf_symbols *elf)
+static const struct elf_section *find_dynamic(const struct elf_file *elf)
 {
 	for (size_t i = 0; i < elf->nr_sections; i++)
 		if (elf->sections[i].type == SHT_DYNAMIC)
@@ -34,7 +34,7 @@ static const struct elf_section *find_dynamic(const struct elf_symbols *elf)
 	return NULL;
 }
 
-bool elf_needed__any(const struct elf_symbols *elf,
+bool elf_needed__any(const struct elf_file *elf,
 		     bool (*is_meant)(const char *soname, const char *name), const char *name)
 {
 	const struct elf_section *section = find_dynamic(elf), *names;
@@ -48,8 +48,8 @@ bool elf_needed__any(const struct elf_symbols *elf,
 
 		if (dynamic.d_tag != DT_NEEDED || dynamic.d_un.d_val >= names->size)
 			continue;
-		soname[elf_symbols__read(elf, soname, sizeof(soname) - 1,
-					 names->offset + dynamic.d_un.d_val)] = '\0';
+		soname[elf_file__read(elf, soname, sizeof(soname) - 1,
+				      names->offset + dynamic.d_un.d_val)] = '\0';
 		if (is_meant(soname, name))
 			return true;
 	}

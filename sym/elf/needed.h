@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 
-struct elf_symbols;
+struct elf_file;
 
 /*
  * True if is_meant() holds for the soname of one of them and name. No program has more than one
  * dynamic section, or thousands of entries: the rest is not looked at.
  */
-bool elf_needed__any(const struct elf_symbols *elf,
+bool elf_needed__any(const struct elf_file *elf,
 		     bool (*is_meant)(const char *soname, const char *name), const char *name);
 
 #endif

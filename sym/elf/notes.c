@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sym/elf/file.h"
 #include "sym/elf/file_window.h"
-#include "sym/elf/symbols.h"
 #include "sym/elf/work.h"
 
 /* To take a note apart, and have it looked at, takes as much work as so many symbols. */
@@ -70,7 +70,7 @@ static int pass_section(struct note_pass *pass, const struct elf_section *sectio
 	return err;
 }
 
-int elf_notes__each(const struct elf_symbols *elf, const struct work *work, elf_notes_visit visit,
+int elf_notes__each(const struct elf_file *elf, const struct work *work, elf_notes_visit visit,
 		    void *context)
 {
 	struct note_pass pass = {
@@ -101,7 +101,7 @@ static int take_build_id(void *context, const struct elf_note *note)
 	return 1;
 }
 
-int elf_notes__build_id(const struct elf_symbols *elf, unsigned char id[ELF_BUILD_ID_MAX])
+int elf_notes__build_id(const struct elf_file *elf, unsigned char id[ELF_BUILD_ID_MAX])
 {
 	uint64_t left = BUILD_ID_WORK;
 	const struct work work = work__share(&left, BUILD_ID_WORK);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct elf_symbols;
+struct elf_file;
 struct work;
 
 /* Points into memory that is valid until the visit returns. */
@@ -32,7 +32,7 @@ bool elf_note__is(const struct elf_note *note, uint32_t type, const char *owner)
  * that does not fit into it, or has more than 64 KB.
  */
 typedef int (*elf_notes_visit)(void *context, const struct elf_note *note);
-int elf_notes__each(const struct elf_symbols *elf, const struct work *work, elf_notes_visit visit,
+int elf_notes__each(const struct elf_file *elf, const struct work *work, elf_notes_visit visit,
 		    void *context);
 
 /*
@@ -40,6 +40,6 @@ int elf_notes__each(const struct elf_symbols *elf, const struct work *work, elf_
  * Its size, or -ENOENT if there is none that fits.
  */
 #define ELF_BUILD_ID_MAX 64
-int elf_notes__build_id(const struct elf_symbols *elf, unsigned char id[ELF_BUILD_ID_MAX]);
+int elf_notes__build_id(const struct elf_file *elf, unsigned char id[ELF_BUILD_ID_MAX]);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sym/elf/file.h"
 #include "sym/elf/symbols.h"
 #include "sym/elf/work.h"
 #include "sym/util/arena.h"
@@ -34,20 +35,20 @@ struct plt_use {
 };
 
 struct plt_pass {
-	const struct elf_symbols *elf;
+	const struct elf_file *elf;
 	struct plt_use *uses;
 	size_t nr;
 	struct arena *names;
 	struct work work;
 };
 
-static bool is_plt(const struct elf_symbols *elf, const struct elf_section *section)
+static bool is_plt(const struct elf_file *elf, const struct elf_section *section)
 {
 	char name[6];
 
 	if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR))
 		return false;
-	elf_symbols__section_name(elf, section, name, sizeof(name));
+	elf_file__section_name(elf, section, name, sizeof(name));
 	/* .plt, .plt.sec, .plt.got; .iplt of static programs */
 	return !strncmp(name, ".plt", 4) || !strcmp(name, ".iplt");
 }
@@ -94,7 +95,7 @@ static int64_t decode_lazy_entry(const unsigned char *code, size_t size)
 /* The slot of a relocation of .rela.plt, the one section with slots for .plt, by number; or 0. */
 static uint64_t lazy_slot(struct plt_pass *pass, int64_t number)
 {
-	const struct elf_symbols *elf = pass->elf;
+	const struct elf_file *elf = pass->elf;
 
 	for (size_t i = 0; i < elf->nr_sections && number >= 0 && work__is_left(&pass->work); i++) {
 		const struct elf_section *section = &elf->sections[i];
@@ -103,8 +104,8 @@ static uint64_t lazy_slot(struct plt_pass *pass, int64_t number)
 		if (section->type != SHT_RELA || (uint64_t)number >= section->size / sizeof(rela))
 			continue;
 		work__charge(&pass->work, READ_COST);
-		if (elf_symbols__read(elf, &rela, sizeof(rela),
-				      section->offset + (uint64_t)number * sizeof(rela)) !=
+		if (elf_file__read(elf, &rela, sizeof(rela),
+				   section->offset + (uint64_t)number * sizeof(rela)) !=
 		    sizeof(rela))
 			continue;
 		if (ELF64_R_TYPE(rela.r_info) == R_X86_64_JUMP_SLOT)
@@ -119,7 +120,7 @@ static bool note_entry(struct plt_pass *pass, const struct elf_section *section,
 {
 	uint64_t entry = section->address + offset;
 	unsigned char code[ENTRY_SIZE];
-	size_t got = elf_symbols__read(pass->elf, code, sizeof(code), section->offset + offset);
+	size_t got = elf_file__read(pass->elf, code, sizeof(code), section->offset + offset);
 	uint64_t slot = decode_entry(code, got, entry);
 
 	work__charge(&pass->work, READ_COST);
@@ -150,7 +151,7 @@ static void note_use(struct plt_pass *pass, const struct elf_section *section,
 
 static void note_uses(struct plt_pass *pass, struct elf_lookup *lookups, size_t nr)
 {
-	const struct elf_symbols *elf = pass->elf;
+	const struct elf_file *elf = pass->elf;
 
 	for (size_t s = 0; s < elf->nr_sections; s++) {
 		const struct elf_section *section = &elf->sections[s];
@@ -187,7 +188,7 @@ static int give_name(struct plt_pass *pass, const struct plt_use *use, const cha
 }
 
 /* The name of symbol number of a table; false if it has none. */
-static bool read_symbol_name(const struct elf_symbols *elf, const struct elf_section *table,
+static bool read_symbol_name(const struct elf_file *elf, const struct elf_section *table,
 			     uint32_t number, char *name, size_t size)
 {
 	const struct elf_section *names;
@@ -195,14 +196,14 @@ static bool read_symbol_name(const struct elf_symbols *elf, const struct elf_sec
 	size_t room;
 
 	if (table->link >= elf->nr_sections || number >= table->size / sizeof(sym) ||
-	    elf_symbols__read(elf, &sym, sizeof(sym),
-			      table->offset + (uint64_t)number * sizeof(sym)) != sizeof(sym))
+	    elf_file__read(elf, &sym, sizeof(sym),
+			   table->offset + (uint64_t)number * sizeof(sym)) != sizeof(sym))
 		return false;
 	names = &elf->sections[table->link];
 	if (sym.st_name >= names->size)
 		return false;
 	room = names->size - sym.st_name < size - 1 ? names->size - sym.st_name : size - 1;
-	name[elf_symbols__read(elf, name, room, names->offset + sym.st_name)] = '\0';
+	name[elf_file__read(elf, name, room, names->offset + sym.st_name)] = '\0';
 	return name[0] != '\0';
 }
 
@@ -243,7 +244,7 @@ static int pass_relocations(struct plt_pass *pass, const struct elf_section *sec
 	while (left && work__is_left(&pass->work)) {
 		size_t nr = left < RELOCATIONS_READ ? left : RELOCATIONS_READ;
 
-		nr = elf_symbols__read(pass->elf, block, nr * sizeof(block[0]), offset) /
+		nr = elf_file__read(pass->elf, block, nr * sizeof(block[0]), offset) /
 		     sizeof(block[0]);
 		if (nr == 0)
 			break;
@@ -314,7 +315,7 @@ static bool has_resolvers(const struct plt_pass *pass)
 	return false;
 }
 
-int elf_plt__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
+int elf_plt__find(const struct elf_file *elf, struct elf_lookup *lookups, size_t nr,
 		  struct arena *names, uint64_t *work)
 {
 	CLEANUP_FREE struct plt_use *uses = NULL;

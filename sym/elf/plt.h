@@ -15,7 +15,7 @@
 
 struct arena;
 struct elf_lookup;
-struct elf_symbols;
+struct elf_file;
 
 /*
  * Name those of lookups, sorted by address, that have no name yet and lie in such
@@ -23,7 +23,7 @@ struct elf_symbols;
  * found. Bounded as elf_symbols__find() is, with which it shares *work, and returns
  * the same.
  */
-int elf_plt__find(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
+int elf_plt__find(const struct elf_file *elf, struct elf_lookup *lookups, size_t nr,
 		  struct arena *names, uint64_t *work);
 
 #endif

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/elf/work.h"
 
 /* Read at once: large enough to be quick, small enough to show progress. */
@@ -16,7 +16,7 @@
 #define INFLATION_MAX 1100
 
 /* The header of a compressed section (System V ABI, "Section Compression"). */
-static int read_header(const struct elf_symbols *elf, const struct elf_section *section,
+static int read_header(const struct elf_file *elf, const struct elf_section *section,
 		       struct section_part *part)
 {
 	union {
@@ -26,7 +26,7 @@ static int read_header(const struct elf_symbols *elf, const struct elf_section *
 	size_t size = elf->is_64bit ? sizeof(header.chdr64) : sizeof(header.chdr32);
 	uint32_t type;
 
-	if (section->size < size || elf_symbols__read(elf, &header, size, section->offset) != size)
+	if (section->size < size || elf_file__read(elf, &header, size, section->offset) != size)
 		return -EBADMSG;
 	type = elf->is_64bit ? header.chdr64.ch_type : header.chdr32.ch_type;
 	/* ELFCOMPRESS_ZSTD, which elf.h has from glibc 2.37 on. */
@@ -42,14 +42,14 @@ static int read_header(const struct elf_symbols *elf, const struct elf_section *
 }
 
 /* The header of GNU's older form: "ZLIB", and the size as a big-endian number of 64 bits. */
-static int read_old_header(const struct elf_symbols *elf, const struct elf_section *section,
+static int read_old_header(const struct elf_file *elf, const struct elf_section *section,
 			   struct section_part *part)
 {
 	unsigned char header[12];
 	uint64_t size;
 
 	if (section->size < sizeof(header) ||
-	    elf_symbols__read(elf, header, sizeof(header), section->offset) != sizeof(header) ||
+	    elf_file__read(elf, header, sizeof(header), section->offset) != sizeof(header) ||
 	    memcmp(header, "ZLIB", 4))
 		return -EBADMSG;
 	memcpy(&size, header + 4, sizeof(size));
@@ -60,7 +60,7 @@ static int read_old_header(const struct elf_symbols *elf, const struct elf_secti
 	return 0;
 }
 
-int section_part__find(struct section_part *part, const struct elf_symbols *elf,
+int section_part__find(struct section_part *part, const struct elf_file *elf,
 		       const struct elf_section *section, bool is_old)
 {
 	if (section->flags & SHF_COMPRESSED)
@@ -80,14 +80,14 @@ bool section_part__fits(const struct section_part *part, uint64_t file_size)
 }
 
 /* Read what is not compressed, straight into place. */
-static int read_stored(const struct section_part *part, const struct elf_symbols *elf,
+static int read_stored(const struct section_part *part, const struct elf_file *elf,
 		       unsigned char *bytes, const struct work *work)
 {
 	for (uint64_t done = 0; done < part->size;) {
 		uint64_t left = part->size - done;
 		size_t wanted = left < PIECE_SIZE ? left : PIECE_SIZE;
 
-		if (elf_symbols__read(elf, bytes + done, wanted, part->offset + done) != wanted)
+		if (elf_file__read(elf, bytes + done, wanted, part->offset + done) != wanted)
 			return -EIO;
 		work__charge(work, 1);
 		done += wanted;
@@ -95,7 +95,7 @@ static int read_stored(const struct section_part *part, const struct elf_symbols
 	return 0;
 }
 
-int section_part__read(const struct section_part *part, const struct elf_symbols *elf,
+int section_part__read(const struct section_part *part, const struct elf_file *elf,
 		       unsigned char *bytes, const struct work *work)
 {
 	if (part->compression == COMPRESSION_NONE)

@@ -9,7 +9,7 @@
 #include "sym/elf/inflate.h"
 
 struct elf_section;
-struct elf_symbols;
+struct elf_file;
 struct work;
 
 struct section_part {
@@ -19,7 +19,7 @@ struct section_part {
 };
 
 /* is_old: its name begins with ".zdebug_". Returns 0, or -EBADMSG with *part as it was. */
-int section_part__find(struct section_part *part, const struct elf_symbols *elf,
+int section_part__find(struct section_part *part, const struct elf_file *elf,
 		       const struct elf_section *section, bool is_old);
 
 /* True if a file of that size can have so many bytes there. */
@@ -29,7 +29,7 @@ bool section_part__fits(const struct section_part *part, uint64_t file_size);
  * Read all bytes of it into place. Some work is taken for each megabyte. Returns 0, -EIO if the
  * file has less, -EBADMSG if they are not compressed as stated, or -ENOMEM.
  */
-int section_part__read(const struct section_part *part, const struct elf_symbols *elf,
+int section_part__read(const struct section_part *part, const struct elf_file *elf,
 		       unsigned char *bytes, const struct work *work);
 
 #endif

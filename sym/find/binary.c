@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sym/elf/file.h"
 #include "sym/elf/machine.h"
 #include "sym/elf/needed.h"
 #include "sym/elf/symbols.h"
@@ -302,9 +303,9 @@ static int search_programs(struct search *search)
 /* True if the ELF file at fd is linked with a library of that name. */
 static bool needs_library(int fd, const char *name)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 
-	return elf_symbols__open(&elf, fd) == 0 && elf_needed__any(&elf, is_library, name);
+	return elf_file__open(&elf, fd) == 0 && elf_needed__any(&elf, is_library, name);
 }
 
 /*
@@ -423,7 +424,7 @@ void binary__close(struct binary *binary)
 
 int binary__open_debug(const struct binary *binary, pid_t pid)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	struct root_identity identity;
 	CLEANUP_CLOSE int root = rooted__root_of(pid, &identity);
 	CLEANUP(debug_files__close) struct debug_files files = {.symfs = -1};
@@ -437,7 +438,7 @@ int binary__open_debug(const struct binary *binary, pid_t pid)
 		.work = &work,
 	};
 	struct debug_file found;
-	int err = elf_symbols__open(&elf, binary->fd);
+	int err = elf_file__open(&elf, binary->fd);
 
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "sym/elf/demangle.h"
+#include "sym/elf/file.h"
 #include "sym/elf/file_window.h"
 #include "sym/elf/notes.h"
 #include "sym/elf/symbols.h"
@@ -40,7 +41,7 @@ struct candidate {
 };
 
 struct site_pass {
-	const struct elf_symbols *elf; /* whose segments say where addresses lie in the file */
+	const struct elf_file *elf; /* whose segments say where addresses lie in the file */
 	struct work work;
 	probe_site_wanted wanted;
 	void *context;
@@ -128,12 +129,12 @@ bool probe_instruction__is_misread(const unsigned char bytes[PROBE_INSTRUCTION_B
 }
 
 /* Look at the instructions themselves, in an x86-64 file. */
-static void mark_misread(const struct elf_symbols *elf, struct probe_site_list *list)
+static void mark_misread(const struct elf_file *elf, struct probe_site_list *list)
 {
 	for (size_t i = 0; i < list->nr && elf->machine == EM_X86_64; i++) {
 		unsigned char bytes[PROBE_INSTRUCTION_BYTES] = {0};
 
-		elf_symbols__read(elf, bytes, sizeof(bytes), list->sites[i].offset);
+		elf_file__read(elf, bytes, sizeof(bytes), list->sites[i].offset);
 		list->sites[i].misread = probe_instruction__is_misread(bytes);
 	}
 }
@@ -168,8 +169,8 @@ static int take_sites(struct site_pass *pass, struct probe_site_list *list)
 
 struct function_pass {
 	struct site_pass sites;
-	const struct elf_symbols *symbols; /* the file whose symbols pass */
-	struct elf_symbol *batch;	   /* at most BATCH; start is the offset in the file */
+	const struct elf_file *symbols; /* the file whose symbols pass */
+	struct elf_symbol *batch;	/* at most BATCH; start is the offset in the file */
 	size_t nr_batch, batch_capacity;
 	unsigned int patience; /* 0: names stay as they are */
 	struct file_window window;
@@ -188,15 +189,15 @@ static int compare_names(const void *a, const void *b)
 static bool read_name(struct function_pass *pass, const struct elf_symbol *symbol,
 		      char name[ELF_SYMBOLS_NAME_MAX + 1])
 {
-	const struct elf_symbols_table *table = &pass->symbols->tables[symbol->table];
+	const struct elf_section *names = elf_symbols__names(pass->symbols, symbol);
 	size_t size = ELF_SYMBOLS_NAME_MAX;
 	const char *bytes;
 
-	if (symbol->name >= table->names_size)
+	if (symbol->name >= names->size)
 		return false;
-	if (size > table->names_size - symbol->name)
-		size = table->names_size - symbol->name;
-	bytes = file_window__at(&pass->window, table->names_offset + symbol->name, size, &size);
+	if (size > names->size - symbol->name)
+		size = names->size - symbol->name;
+	bytes = file_window__at(&pass->window, names->offset + symbol->name, size, &size);
 	size = strnlen(bytes, size);
 	memcpy(name, bytes, size);
 	name[size] = '\0';
@@ -262,7 +263,7 @@ static int note_function(void *context, const struct elf_symbol *symbol)
 	struct function_pass *pass = context;
 	uint64_t offset;
 
-	if (!elf_symbols__offset(pass->sites.elf, symbol->start, PF_X, &offset))
+	if (!elf_file__offset(pass->sites.elf, symbol->start, PF_X, &offset))
 		return 0;
 	if (ARRAY_GROW(pass->batch, pass->nr_batch, pass->batch_capacity))
 		return -ENOMEM;
@@ -272,7 +273,7 @@ static int note_function(void *context, const struct elf_symbol *symbol)
 }
 
 /* The symbols of one file, which can be the one that the sites are in or its debug file. */
-static int pass_symbols(struct function_pass *pass, const struct elf_symbols *symbols)
+static int pass_symbols(struct function_pass *pass, const struct elf_file *symbols)
 {
 	int err;
 
@@ -296,14 +297,14 @@ static int compare_functions(const void *a, const void *b)
 	       elf_symbols__is_better_name(ca->site.name, cb->site.name);
 }
 
-static int find_functions(struct function_pass *pass, const struct elf_symbols *elf, int debug_fd,
+static int find_functions(struct function_pass *pass, const struct elf_file *elf, int debug_fd,
 			  struct probe_site_list *list)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols debug = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file debug = {.fd = -1};
 	int err = pass_symbols(pass, elf);
 
 	if (!err && debug_fd >= 0) {
-		err = elf_symbols__open(&debug, debug_fd);
+		err = elf_file__open(&debug, debug_fd);
 		if (!err)
 			err = pass_symbols(pass, &debug);
 	}
@@ -317,10 +318,10 @@ static int find_functions(struct function_pass *pass, const struct elf_symbols *
 int probe_sites__functions(struct probe_site_list *list, int fd, int debug_fd, bool demangles,
 			   probe_site_wanted wanted, void *context)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP_FREE struct function_pass *pass = NULL;
 	uint64_t left = WORK_MAX;
-	int err = elf_symbols__open(&elf, fd);
+	int err = elf_file__open(&elf, fd);
 
 	if (err)
 		return err;
@@ -398,13 +399,13 @@ static bool decode_note(const struct elf_note *note, bool is_64bit, struct usdt_
 static bool place_usdt(const struct usdt_pass *pass, const struct usdt_note *usdt,
 		       struct probe_site *site)
 {
-	const struct elf_symbols *elf = pass->sites.elf;
+	const struct elf_file *elf = pass->sites.elf;
 	uint64_t moved = pass->base && usdt->base ? pass->base->address - usdt->base : 0;
 
-	if (!elf_symbols__offset(elf, usdt->pc + moved, PF_X, &site->offset))
+	if (!elf_file__offset(elf, usdt->pc + moved, PF_X, &site->offset))
 		return false;
 	return !usdt->semaphore ||
-	       elf_symbols__offset(elf, usdt->semaphore + moved, PF_W, &site->semaphore);
+	       elf_file__offset(elf, usdt->semaphore + moved, PF_W, &site->semaphore);
 }
 
 static int offer_usdt(void *context, const struct elf_note *note)
@@ -442,7 +443,7 @@ static int compare_usdt(const void *a, const void *b)
 
 int probe_sites__usdt(struct probe_site_list *list, int fd, probe_site_wanted wanted, void *context)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	uint64_t left = WORK_MAX;
 	struct usdt_pass pass = {
 		.sites = {.elf = &elf,
@@ -450,11 +451,11 @@ int probe_sites__usdt(struct probe_site_list *list, int fd, probe_site_wanted wa
 			  .wanted = wanted,
 			  .context = context},
 	};
-	int err = elf_symbols__open(&elf, fd);
+	int err = elf_file__open(&elf, fd);
 
 	if (err)
 		return err;
-	pass.base = elf_symbols__find_section(&elf, STAPSDT_BASE, true);
+	pass.base = elf_file__find_section(&elf, STAPSDT_BASE, true);
 	err = elf_notes__each(&elf, &pass.sites.work, offer_usdt, &pass);
 	if (!err) {
 		array__sort(pass.sites.candidates, pass.sites.nr, sizeof(*pass.sites.candidates),

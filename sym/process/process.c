@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "sym/child/proc_stat.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/process/mapped_build_id.h"
 #include "sym/process/rooted.h"
 #include "sym/util/cleanup.h"
@@ -172,11 +172,11 @@ static int name_in_root(const struct process *process, const char *path, int fla
 static bool has_mapped_build_id(const struct process *process, const struct mapping *mapping,
 				int fd)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	unsigned char mapped[ELF_BUILD_ID_MAX], found[ELF_BUILD_ID_MAX];
 	int size = process->task ? mapped_build_id__read(process->task, mapping, mapped) : -ENOENT;
 
-	return size > 0 && elf_symbols__open(&elf, fd) == 0 &&
+	return size > 0 && elf_file__open(&elf, fd) == 0 &&
 	       elf_notes__build_id(&elf, found) == size && !memcmp(mapped, found, (size_t)size);
 }
 

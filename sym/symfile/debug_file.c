@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "sym/child/supervisor.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/elf/work.h"
 #include "sym/types.h"
 #include "sym/util/cleanup.h"
@@ -70,14 +70,14 @@ void debug_files__close(struct debug_files *files)
 
 /* ---- what belongs to what ---- */
 
-bool debug_content__is_in(const struct elf_symbols *elf, enum debug_content content)
+bool debug_content__is_in(const struct elf_file *elf, enum debug_content content)
 {
 	const struct elf_section *section;
 
 	if (content == DEBUG_DWARF) {
-		section = elf_symbols__find_section(elf, ".debug_info", false);
+		section = elf_file__find_section(elf, ".debug_info", false);
 		if (!section)
-			section = elf_symbols__find_section(elf, ".zdebug_info", false);
+			section = elf_file__find_section(elf, ".zdebug_info", false);
 		return section && section->size > 0;
 	}
 	for (size_t i = 0; i < elf->nr_sections; i++)
@@ -86,7 +86,7 @@ bool debug_content__is_in(const struct elf_symbols *elf, enum debug_content cont
 	return false;
 }
 
-static void read_id(struct debug_id *id, const struct elf_symbols *elf)
+static void read_id(struct debug_id *id, const struct elf_file *elf)
 {
 	int size = elf_notes__build_id(elf, id->bytes);
 
@@ -100,7 +100,7 @@ static bool is_same_id(const struct debug_id *a, const struct debug_id *b)
 }
 
 /* In a file that has lost its code segments lie elsewhere, but not in memory, nor in number. */
-static bool has_same_layout(const struct elf_symbols *a, const struct elf_symbols *b)
+static bool has_same_layout(const struct elf_file *a, const struct elf_file *b)
 {
 	if (a->nr_segments != b->nr_segments || a->nr_segments == 0)
 		return false;
@@ -113,7 +113,7 @@ static bool has_same_layout(const struct elf_symbols *a, const struct elf_symbol
 }
 
 /* Check the CRC of the whole file; false if it is another one, or was too much work. */
-static bool has_crc(const struct elf_symbols *elf, off_t size, uint32_t wanted, uint64_t *work)
+static bool has_crc(const struct elf_file *elf, off_t size, uint32_t wanted, uint64_t *work)
 {
 	const struct work share = work__share(work, CRC_MAX / BYTES_PER_WORK);
 	CLEANUP_FREE unsigned char *piece = malloc(CRC_PIECE);
@@ -126,7 +126,7 @@ static bool has_crc(const struct elf_symbols *elf, off_t size, uint32_t wanted, 
 	do {
 		if (!work__is_left(&share))
 			return false;
-		got = elf_symbols__read(elf, piece, CRC_PIECE, done);
+		got = elf_file__read(elf, piece, CRC_PIECE, done);
 		crc = crc32(crc, piece, (uInt)got);
 		work__charge(&share, 1 + got / BYTES_PER_WORK);
 		done += got;
@@ -135,7 +135,7 @@ static bool has_crc(const struct elf_symbols *elf, off_t size, uint32_t wanted, 
 }
 
 /* crc: only for PROOF_CRC. size: of the candidate's file. */
-static bool belongs(const struct hunt *hunt, const struct elf_symbols *candidate, off_t size,
+static bool belongs(const struct hunt *hunt, const struct elf_file *candidate, off_t size,
 		    enum proof proof, uint32_t crc)
 {
 	struct debug_id id;
@@ -171,7 +171,7 @@ static void touch(const struct hunt *hunt, dev_t device)
 
 static int offer(struct hunt *hunt, const char *path, enum proof proof, uint32_t crc)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols candidate = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file candidate = {.fd = -1};
 	const struct debug_search *search = hunt->search;
 	CLEANUP_CLOSE int fd = -1;
 	struct stat st;
@@ -182,7 +182,7 @@ static int offer(struct hunt *hunt, const char *path, enum proof proof, uint32_t
 	if (fd < 0 || !may_be_owner(hunt, st.st_uid))
 		return -ENOENT;
 	touch(hunt, st.st_dev);
-	err = elf_symbols__open(&candidate, fd);
+	err = elf_file__open(&candidate, fd);
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;
 	if (candidate.machine != search->elf->machine ||

@@ -33,7 +33,7 @@
 #include "sym/process/rooted.h"
 #include "sym/symfile/debuginfod.h"
 
-struct elf_symbols;
+struct elf_file;
 struct sym_settings;
 struct supervisor;
 
@@ -68,7 +68,7 @@ int debug_files__open(struct debug_files *files, const struct sym_settings *sett
 void debug_files__close(struct debug_files *files);
 
 struct debug_search {
-	const struct elf_symbols *elf; /* the program; its descriptor is open */
+	const struct elf_file *elf; /* the program; its descriptor is open */
 	/* As the process has it mapped, " (deleted)" and all; NULL: asked of the descriptor. */
 	const char *path;
 	pid_t pid; /* a process that has mapped it, to be blamed if its files do not answer; or 0 */
@@ -85,7 +85,7 @@ struct debug_file {
 };
 
 /* True if the file itself has it. Costs no system call for symbols, some for DWARF. */
-bool debug_content__is_in(const struct elf_symbols *elf, enum debug_content content);
+bool debug_content__is_in(const struct elf_file *elf, enum debug_content content);
 
 /*
  * Find the file that is searched for. Returns 0, -ENOENT if there is none (places that

@@ -4,25 +4,24 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 
 /*
  * Up to size bytes of a section that begins with a string: returns how many bytes it has,
  * 0 if there is no such section, it is larger, or the string is empty or does not end.
  */
-static size_t read_section(const struct elf_symbols *elf, const char *name, char *bytes,
-			   size_t size)
+static size_t read_section(const struct elf_file *elf, const char *name, char *bytes, size_t size)
 {
-	const struct elf_section *section = elf_symbols__find_section(elf, name, false);
+	const struct elf_section *section = elf_file__find_section(elf, name, false);
 	size_t got;
 
 	if (!section || section->size > size)
 		return 0;
-	got = elf_symbols__read(elf, bytes, (size_t)section->size, section->offset);
+	got = elf_file__read(elf, bytes, (size_t)section->size, section->offset);
 	return got == section->size && got && bytes[0] && memchr(bytes, '\0', got) ? got : 0;
 }
 
-int debug_link__read(struct debug_link *link, const struct elf_symbols *elf)
+int debug_link__read(struct debug_link *link, const struct elf_file *elf)
 {
 	char bytes[sizeof(link->name) + sizeof(link->crc) + 3];
 	size_t size = read_section(elf, ".gnu_debuglink", bytes, sizeof(bytes));
@@ -37,7 +36,7 @@ int debug_link__read(struct debug_link *link, const struct elf_symbols *elf)
 	return 0;
 }
 
-int debug_alternate__read(struct debug_alternate *alternate, const struct elf_symbols *elf)
+int debug_alternate__read(struct debug_alternate *alternate, const struct elf_file *elf)
 {
 	char bytes[sizeof(alternate->path) + sizeof(alternate->id.bytes)];
 	size_t size = read_section(elf, ".gnu_debugaltlink", bytes, sizeof(bytes));

@@ -12,7 +12,7 @@
 
 #include "sym/elf/notes.h"
 
-struct elf_symbols;
+struct elf_file;
 
 /* A build ID. */
 struct debug_id {
@@ -33,7 +33,7 @@ struct debug_alternate {
 };
 
 /* Each returns 0, or -ENOENT, and leaves its output alone, if the file has no such one. */
-int debug_link__read(struct debug_link *link, const struct elf_symbols *elf);
-int debug_alternate__read(struct debug_alternate *alternate, const struct elf_symbols *elf);
+int debug_link__read(struct debug_link *link, const struct elf_file *elf);
+int debug_alternate__read(struct debug_alternate *alternate, const struct elf_file *elf);
 
 #endif

@@ -15,7 +15,7 @@
 
 #include "sym/child/deadline.h"
 #include "sym/child/sandbox.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/elf/work.h"
 #include "sym/util/child.h"
 #include "sym/util/cleanup.h"
@@ -205,7 +205,7 @@ static int inflate_into(int fd, const uint8_t *bytes, size_t size, const struct 
  * All of the section that the file has. It is read here, since the child waits for nothing but us,
  * so that it ends when it is killed, wherever the file lies.
  */
-static int read_section(const struct elf_symbols *elf, const struct elf_section *section,
+static int read_section(const struct elf_file *elf, const struct elf_section *section,
 			uint8_t *bytes, size_t *size, const struct work *work)
 {
 	size_t got = PIECE;
@@ -213,8 +213,8 @@ static int read_section(const struct elf_symbols *elf, const struct elf_section 
 	for (*size = 0; *size < section->size && got == PIECE; *size += got) {
 		uint64_t left = section->size - *size;
 
-		got = elf_symbols__read(elf, bytes + *size, left < PIECE ? (size_t)left : PIECE,
-					section->offset + *size);
+		got = elf_file__read(elf, bytes + *size, left < PIECE ? (size_t)left : PIECE,
+				     section->offset + *size);
 		work__charge(work, 1 + got / BYTES_PER_WORK);
 		if (!work__is_left(work))
 			return -EFBIG;
@@ -222,17 +222,17 @@ static int read_section(const struct elf_symbols *elf, const struct elf_section 
 	return 0;
 }
 
-static bool is_of_same_kind(const struct elf_symbols *elf, int fd)
+static bool is_of_same_kind(const struct elf_file *elf, int fd)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols inflated = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file inflated = {.fd = -1};
 
-	return elf_symbols__open(&inflated, fd) == 0 && inflated.machine == elf->machine &&
+	return elf_file__open(&inflated, fd) == 0 && inflated.machine == elf->machine &&
 	       inflated.is_64bit == elf->is_64bit;
 }
 
-int mini_symbols__open(const struct elf_symbols *elf, uint64_t *work)
+int mini_symbols__open(const struct elf_file *elf, uint64_t *work)
 {
-	const struct elf_section *section = elf_symbols__find_section(elf, ".gnu_debugdata", false);
+	const struct elf_section *section = elf_file__find_section(elf, ".gnu_debugdata", false);
 	const struct work share = work__share(work, 2 * (OUTPUT_MAX / BYTES_PER_WORK));
 	CLEANUP_FREE uint8_t *bytes = NULL;
 	CLEANUP_CLOSE int fd = -1;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct elf_symbols;
+struct elf_file;
 
 /*
  * A file in memory that holds it: it goes with the descriptor, which is the caller's. It is
@@ -19,7 +19,7 @@ struct elf_symbols;
  * asks for more memory, time or work than any program's, -EPIPE if the child has died, -EPERM if
  * there can be no sandbox, or another negative errno.
  */
-int mini_symbols__open(const struct elf_symbols *elf, uint64_t *work);
+int mini_symbols__open(const struct elf_file *elf, uint64_t *work);
 
 /*
  * The child's work: call take for piece after piece of what the xz stream in size bytes holds,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sym/dwarf/reader.h"
+#include "sym/elf/file.h"
 #include "sym/elf/symbols.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -103,22 +104,22 @@ static int open_file(void *context, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_elf(struct elf_symbols *elf, const char *path)
+static int open_elf(struct elf_file *elf, const char *path)
 {
 	int fd = open_file(NULL, path);
 
-	return fd < 0 ? fd : elf_symbols__open(elf, fd);
+	return fd < 0 ? fd : elf_file__open(elf, fd);
 }
 
-static int find_symbols(const struct elf_symbols *elf, struct wanted *wanted, struct arena *arena)
+static int find_symbols(const struct elf_file *elf, struct wanted *wanted, struct arena *arena)
 {
 	uint64_t work = ELF_SYMBOLS_WORK;
 
 	return elf_symbols__find(elf, wanted->lookups, wanted->nr, arena, &work);
 }
 
-static int find(const struct elf_symbols *elf, const struct elf_symbols *alternate,
-		struct wanted *wanted, struct arena *arena, struct debug_reader **reader)
+static int find(const struct elf_file *elf, const struct elf_file *alternate, struct wanted *wanted,
+		struct arena *arena, struct debug_reader **reader)
 {
 	const struct debug_reader_caller caller = {.open_file = open_file};
 	int err = debug_reader__start(reader, elf, alternate, &caller);
@@ -133,7 +134,7 @@ static int find(const struct elf_symbols *elf, const struct elf_symbols *alterna
 
 int main(int argc, char **argv)
 {
-	struct elf_symbols elf, alternate;
+	struct elf_file elf, alternate;
 	struct debug_reader *reader = NULL;
 	struct wanted wanted = {0};
 	struct arena arena = {0};

@@ -25,8 +25,8 @@
 #include "sym/cfi/program.h"
 #include "sym/cfi/rules.h"
 #include "sym/cfi/table.h"
+#include "sym/elf/file.h"
 #include "sym/elf/go_table.h"
-#include "sym/elf/symbols.h"
 
 #define SHOWN_MAX 10 /* differences of one file */
 
@@ -39,7 +39,7 @@ struct comparison {
 	Dwarf_CFI *cfi, *go; /* or NULL; of functions in Go */
 	bool is_go;
 	const struct cfi_machine *machine;
-	const struct elf_symbols *elf;
+	const struct elf_file *elf;
 	uint64_t entry;		    /* 0: there is none */
 	struct unwind_rules *rules; /* of all files */
 	struct unwind_table table;
@@ -236,7 +236,7 @@ static bool is_entry(const struct comparison *comparison, uint64_t address)
 }
 
 /* Where code at that offset of the file is; false: there is none. */
-static bool address_of(const struct elf_symbols *elf, uint64_t offset, uint64_t *address)
+static bool address_of(const struct elf_file *elf, uint64_t offset, uint64_t *address)
 {
 	for (size_t i = 0; i < elf->nr_segments; i++) {
 		const struct elf_segment *segment = &elf->segments[i];
@@ -313,12 +313,12 @@ static void compare_table(struct comparison *comparison)
 
 /* Open the sections that the table was made of, or a debugger's. */
 static void open_cfi(struct comparison *comparison, Elf *libelf, Dwarf *dwarf,
-		     const struct elf_symbols *elf)
+		     const struct elf_file *elf)
 {
 	uint64_t work = UINT64_MAX;
 	struct go_table table;
 
-	if (elf_symbols__find_section(elf, ".eh_frame", true))
+	if (elf_file__find_section(elf, ".eh_frame", true))
 		comparison->cfi = dwarf_getcfi_elf(libelf);
 	comparison->is_go = go_unwind__open(&table, elf, work__share(&work, UINT64_MAX));
 	if (comparison->is_go)
@@ -327,7 +327,7 @@ static void open_cfi(struct comparison *comparison, Elf *libelf, Dwarf *dwarf,
 		comparison->cfi = dwarf_getcfi(dwarf);
 }
 
-static void compare_elf(struct comparison *comparison, const struct elf_symbols *elf)
+static void compare_elf(struct comparison *comparison, const struct elf_file *elf)
 {
 	Elf *libelf = elf_begin(elf->fd, ELF_C_READ, NULL);
 	Dwarf *dwarf = dwarf_begin_elf(libelf, DWARF_C_READ, NULL);
@@ -340,7 +340,7 @@ static void compare_elf(struct comparison *comparison, const struct elf_symbols 
 		open_cfi(comparison, libelf, dwarf, elf);
 	if (comparison->cfi || comparison->go)
 		compare_table(comparison);
-	if (comparison->cfi && elf_symbols__find_section(elf, ".eh_frame", true))
+	if (comparison->cfi && elf_file__find_section(elf, ".eh_frame", true))
 		dwarf_cfi_end(comparison->cfi);
 	unwind_table__release(&comparison->table);
 	dwarf_end(dwarf);
@@ -351,11 +351,11 @@ static void compare_path(const char *path, struct unwind_rules *rules, struct su
 {
 	struct comparison comparison = {.path = path, .rules = rules, .sums = sums};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct elf_symbols elf;
+	struct elf_file elf;
 
-	if (fd >= 0 && elf_symbols__open(&elf, fd) == 0) {
+	if (fd >= 0 && elf_file__open(&elf, fd) == 0) {
 		compare_elf(&comparison, &elf);
-		elf_symbols__close(&elf);
+		elf_file__close(&elf);
 	}
 	if (fd >= 0)
 		close(fd);

@@ -8,7 +8,7 @@
 
 #include "sym/dwarf/data.h"
 #include "sym/dwarf/image.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "test/fuzz/fuzz.h"
 
 #define ADDRESSES  256
@@ -70,16 +70,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct debug_image image = {0};
 	struct debug_plan plan;
-	struct elf_symbols elf;
+	struct elf_file elf;
 	uint64_t work = WORK;
 
-	if (elf_symbols__open(&elf, open_input(data, size)))
+	if (elf_file__open(&elf, open_input(data, size)))
 		return 0;
 	if (debug_plan__make(&plan, &elf, false) == 0 && plan.size <= IMAGE_MAX &&
 	    debug_image__load(&image, &plan, &work) == 0) {
 		look_up(&image, elf.fd);
 		debug_image__release(&image);
 	}
-	elf_symbols__close(&elf);
+	elf_file__close(&elf);
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/symfile/debug_link.h"
 #include "sym/symfile/mini_symbols.h"
 #include "test/fuzz/fuzz.h"
@@ -23,7 +23,7 @@ static uint32_t name_of(const char *section)
 	return at;
 }
 
-static void check_link(const struct elf_symbols *elf)
+static void check_link(const struct elf_file *elf)
 {
 	struct debug_link link = {.name = "untouched"};
 
@@ -36,7 +36,7 @@ static void check_link(const struct elf_symbols *elf)
 	REQUIRE(strcmp(link.name, ".") && strcmp(link.name, ".."));
 }
 
-static void check_alternate(const struct elf_symbols *elf)
+static void check_alternate(const struct elf_file *elf)
 {
 	static struct debug_alternate alternate;
 
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{.name = name_of(".gnu_debuglink")},
 		{.name = name_of(".gnu_debugaltlink")},
 	};
-	struct elf_symbols elf = {
+	struct elf_file elf = {
 		.fd = open_input((const uint8_t *)names, sizeof(names)),
 		.is_64bit = true,
 		.machine = EM_X86_64,

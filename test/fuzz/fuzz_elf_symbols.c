@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "sym/elf/file.h"
 #include "sym/elf/plt.h"
 #include "sym/elf/symbols.h"
 #include "sym/util/array.h"
@@ -28,7 +29,7 @@ static int compare_addresses(const void *a, const void *b)
 		       ((const struct elf_lookup *)b)->address);
 }
 
-static void fill_lookups(const struct elf_symbols *elf, struct elf_lookup *lookups)
+static void fill_lookups(const struct elf_file *elf, struct elf_lookup *lookups)
 {
 	size_t nr = 0;
 
@@ -57,7 +58,7 @@ static void check_lookups(const struct elf_lookup *lookups)
 	}
 }
 
-static void look_up(const struct elf_symbols *elf)
+static void look_up(const struct elf_file *elf)
 {
 	struct elf_lookup lookups[LOOKUPS], unnamed[LOOKUPS];
 	struct arena names = {0};
@@ -77,17 +78,17 @@ static void look_up(const struct elf_symbols *elf)
 	for (size_t i = 0; i < LOOKUPS; i++)
 		REQUIRE(!unnamed[i].name || strstr(unnamed[i].name, "@plt"));
 	for (uint64_t offset = 0; offset < 2 * IMAGE_TEXT_OFFSET; offset += 64)
-		elf_symbols__address(elf, offset, &address);
+		elf_file__address(elf, offset, &address);
 	arena__release(&names);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct elf_symbols elf;
+	struct elf_file elf;
 
-	if (elf_symbols__open(&elf, open_input(data, size)) == 0) {
+	if (elf_file__open(&elf, open_input(data, size)) == 0) {
 		look_up(&elf);
-		elf_symbols__close(&elf);
+		elf_file__close(&elf);
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sym/elf/file.h"
 #include "sym/elf/go_functions.h"
 #include "sym/elf/symbols.h"
 #include "sym/util/arena.h"
@@ -13,7 +14,7 @@
 #define LOOKUPS 64
 #define WORK	((uint64_t)1024 * 1024)
 
-static int look_up(const struct elf_symbols *elf, struct elf_lookup *lookups, size_t nr,
+static int look_up(const struct elf_file *elf, struct elf_lookup *lookups, size_t nr,
 		   struct arena *names)
 {
 	uint64_t work = WORK;
@@ -33,15 +34,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct elf_lookup lookups[LOOKUPS] = {{.address = 0}};
 	struct arena names = {0};
-	struct elf_symbols elf;
+	struct elf_file elf;
 
-	if (elf_symbols__open(&elf, open_input(data, size)))
+	if (elf_file__open(&elf, open_input(data, size)))
 		return 0;
 	for (size_t i = 1; i < LOOKUPS - 1; i++)
 		lookups[i].address = GO_TEXT - 16 + 8 * (uint64_t)i;
 	lookups[LOOKUPS - 1].address = UINT64_MAX;
 	look_up(&elf, lookups, LOOKUPS, &names);
-	elf_symbols__close(&elf);
+	elf_file__close(&elf);
 	arena__release(&names);
 	return 0;
 }

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "sym/elf/demangle.h"
+#include "sym/elf/file.h"
 #include "sym/elf/needed.h"
 #include "sym/elf/notes.h"
-#include "sym/elf/symbols.h"
 #include "sym/find/probe_sites.h"
 #include "test/fuzz/fuzz.h"
 
@@ -48,15 +48,15 @@ static bool is_long(const char *soname, const char *name)
 static void check_rest(int fd)
 {
 	unsigned char id[ELF_BUILD_ID_MAX];
-	struct elf_symbols elf;
+	struct elf_file elf;
 	int size;
 
-	if (elf_symbols__open(&elf, fd))
+	if (elf_file__open(&elf, fd))
 		return;
 	size = elf_notes__build_id(&elf, id);
 	REQUIRE(size == -ENOENT || (size > 0 && size <= ELF_BUILD_ID_MAX));
 	elf_needed__any(&elf, is_long, "libc.so.6.6.6");
-	elf_symbols__close(&elf);
+	elf_file__close(&elf);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,7 +5,7 @@
 #include "bpf/unwind_tables.h"
 #include "sym/cfi/rules.h"
 #include "sym/cfi/table.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "test/fuzz/fuzz.h"
 
 #define WORK ((uint64_t)64 * 1024)
@@ -33,12 +33,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct unwind_rules rules;
 	struct unwind_table table;
-	struct elf_symbols elf;
+	struct elf_file elf;
 	uint64_t work = WORK;
 
 	if (!rules.nr)
 		REQUIRE(unwind_rules__init(&rules) == 0);
-	if (elf_symbols__open(&elf, open_input(data, size)))
+	if (elf_file__open(&elf, open_input(data, size)))
 		return 0;
 	if (unwind_table__read(&table, &rules, &elf, &work) == 0) {
 		REQUIRE(table.nr_pages <= UNWIND_TABLE_PAGES_MAX && rules.nr <= UNWIND_RULES);
@@ -46,6 +46,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check_page(&table, i);
 		unwind_table__release(&table);
 	}
-	elf_symbols__close(&elf);
+	elf_file__close(&elf);
 	return 0;
 }

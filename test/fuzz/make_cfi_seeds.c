@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "test/fuzz/seed.h"
 #include "test/unit/cfi_bytes.h"
 
@@ -55,19 +55,19 @@ static int write_own(const char *directory)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	const struct elf_section *section;
-	struct elf_symbols elf;
+	struct elf_file elf;
 	unsigned char bytes[4096] = {0};
 	size_t size = 0;
 
-	if (fd < 0 || elf_symbols__open(&elf, fd))
+	if (fd < 0 || elf_file__open(&elf, fd))
 		return 1;
-	section = elf_symbols__find_section(&elf, ".eh_frame", true);
+	section = elf_file__find_section(&elf, ".eh_frame", true);
 	if (section)
-		size = elf_symbols__read(&elf, bytes + 1,
-					 section->size < sizeof(bytes) ? section->size :
-									 sizeof(bytes) - 1,
-					 section->offset);
-	elf_symbols__close(&elf);
+		size = elf_file__read(&elf, bytes + 1,
+				      section->size < sizeof(bytes) ? section->size :
+								      sizeof(bytes) - 1,
+				      section->offset);
+	elf_file__close(&elf);
 	close(fd);
 	return seed__write(directory, "own", bytes, size + 1);
 }

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "sym/dwarf/image.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/util/cleanup.h"
 #include "test/fuzz/seed.h"
 
-static int write_image(const char *directory, const char *name, const struct elf_symbols *elf)
+static int write_image(const char *directory, const char *name, const struct elf_file *elf)
 {
 	struct debug_image image;
 	struct debug_plan plan;
@@ -33,13 +33,13 @@ static int write_image(const char *directory, const char *name, const struct elf
 
 static int write_seed(const char *directory, const char *name)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP_CLOSE int fd = -1;
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/%s", FIXTURES, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || elf_symbols__open(&elf, fd)) {
+	if (fd < 0 || elf_file__open(&elf, fd)) {
 		fprintf(stderr, "%s cannot be read\n", path);
 		return 1;
 	}

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/util/arena.h"
 #include "sym/util/cleanup.h"
 #include "test/unit/elf_image.h"
@@ -15,13 +15,13 @@
 
 struct opened {
 	int fd;
-	struct elf_symbols elf;
+	struct elf_file elf;
 	struct arena names;
 };
 
 static inline void opened__close(struct opened *opened)
 {
-	elf_symbols__close(&opened->elf);
+	elf_file__close(&opened->elf);
 	close(opened->fd);
 	arena__release(&opened->names);
 }
@@ -32,7 +32,7 @@ static inline struct opened open_image(const struct elf_image *image)
 {
 	struct opened opened = {.fd = open_bytes(image->bytes, image->size), .elf = {.fd = -1}};
 
-	CHECK_INT(elf_symbols__open(&opened.elf, opened.fd), 0);
+	CHECK_INT(elf_file__open(&opened.elf, opened.fd), 0);
 	return opened;
 }
 

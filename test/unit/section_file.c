@@ -59,7 +59,7 @@ void section_file__open(struct section_file *file)
 	int fd = memfd_create("file", MFD_CLOEXEC);
 
 	if (fd < 0 || write(fd, file->bytes, file->size) != (ssize_t)file->size ||
-	    elf_symbols__open(&file->elf, fd))
+	    elf_file__open(&file->elf, fd))
 		abort();
 }
 
@@ -67,6 +67,6 @@ void section_file__close(struct section_file *file)
 {
 	if (file->elf.fd >= 0)
 		close(file->elf.fd);
-	elf_symbols__close(&file->elf);
+	elf_file__close(&file->elf);
 	free(file->bytes);
 }

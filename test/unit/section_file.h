@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 
 struct file_section {
 	const char *name; /* up to 31 bytes of it */
@@ -21,7 +21,7 @@ struct section_file {
 	unsigned char *bytes;
 	size_t size;
 	Elf64_Shdr *headers; /* in the bytes, to be spoilt; the first section's is number 1 */
-	struct elf_symbols elf;
+	struct elf_file elf;
 };
 
 /* Neither returns if it fails: a test could do nothing else. */

@@ -74,7 +74,7 @@ static struct sym_file open_program(void)
 }
 
 struct search {
-	const struct elf_symbols *elf;
+	const struct elf_file *elf;
 	struct elf_lookup *lookup;
 };
 
@@ -82,10 +82,10 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
 {
 	static const char wanted[] = "plain_function";
 	const struct search *search = context;
-	const struct elf_symbols_table *table = &search->elf->tables[symbol->table];
+	const struct elf_section *strings = elf_symbols__names(search->elf, symbol);
 	char name[sizeof(wanted)] = "";
 
-	elf_symbols__read(search->elf, name, sizeof(name), table->names_offset + symbol->name);
+	elf_file__read(search->elf, name, sizeof(name), strings->offset + symbol->name);
 	search->lookup->address = symbol->start;
 	return !memcmp(name, wanted, sizeof(wanted));
 }

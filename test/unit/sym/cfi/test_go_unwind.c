@@ -59,7 +59,7 @@ static int append_row(void *context, uint64_t address, const struct unwind_rule 
 	return 0;
 }
 
-static int show_elf(const struct elf_symbols *elf, uint64_t work, struct shown *shown)
+static int show_elf(const struct elf_file *elf, uint64_t work, struct shown *shown)
 {
 	struct go_table table;
 

@@ -27,7 +27,7 @@
 #include "sym/child/proc_stat.h"
 #include "sym/child/reader_child.h"
 #include "sym/child/sandbox.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/process/passed_file.h"
 #include "sym/process/process.h"
 #include "sym/process/vdso.h"
@@ -348,14 +348,14 @@ static int read_table(pid_t pid, const struct unwind_mapped *mapped, struct rece
 /* The table is as this program reads it from fd, which becomes closed. */
 static void check_table(const struct unwind_mapped *mapped, int owned_fd)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP(unwind_table__release) struct unwind_table table = {0};
 	CLEANUP(unwind_rules__release) struct unwind_rules rules = {0};
 	struct received received = {.expected = &table, .expected_rules = &rules};
 	CLEANUP_CLOSE int fd = owned_fd;
 	uint64_t work = UINT64_MAX;
 
-	if (!CHECK(fd >= 0 && mapped) || !CHECK_INT(elf_symbols__open(&elf, fd), 0))
+	if (!CHECK(fd >= 0 && mapped) || !CHECK_INT(elf_file__open(&elf, fd), 0))
 		return;
 	CHECK_INT(unwind_rules__init(&rules), 0);
 	CHECK_INT(unwind_table__read(&table, &rules, &elf, &work), 0);

@@ -11,7 +11,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "test/unit/section_file.h"
@@ -206,7 +206,7 @@ static void outside_of_the_file(void)
 		if (!CHECK(write(fd, file.bytes, file.size) == (ssize_t)file.size))
 			return;
 		/* libelf may refuse it before. */
-		if (elf_symbols__open(&file.elf, fd)) {
+		if (elf_file__open(&file.elf, fd)) {
 			close(fd);
 			continue;
 		}

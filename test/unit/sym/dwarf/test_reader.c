@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sym/elf/file.h"
 #include "sym/elf/symbols.h"
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
@@ -29,7 +30,7 @@ struct function {
 };
 
 struct program {
-	struct elf_symbols elf, alternate;
+	struct elf_file elf, alternate;
 	bool has_alternate;
 	struct debug_reader *reader;
 	struct arena arena;
@@ -43,21 +44,21 @@ static void close_program(struct program *program)
 	debug_reader__stop(program->reader);
 	if (program->elf.fd >= 0)
 		close(program->elf.fd);
-	elf_symbols__close(&program->elf);
+	elf_file__close(&program->elf);
 	if (program->has_alternate)
 		close(program->alternate.fd);
-	elf_symbols__close(&program->alternate);
+	elf_file__close(&program->alternate);
 	arena__release(&program->arena);
 }
 
-static int open_fixture(struct elf_symbols *elf, const char *name)
+static int open_fixture(struct elf_file *elf, const char *name)
 {
 	char path[4096];
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", FIXTURES, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : elf_symbols__open(elf, fd);
+	return fd < 0 ? -errno : elf_file__open(elf, fd);
 }
 
 static int open_file(void *context, const char *path)
@@ -93,11 +94,11 @@ struct search {
 static int match_symbol(void *context, const struct elf_symbol *symbol)
 {
 	struct search *search = context;
-	const struct elf_symbols *elf = &search->program->elf;
-	const struct elf_symbols_table *table = &elf->tables[symbol->table];
+	const struct elf_file *elf = &search->program->elf;
+	const struct elf_section *names = elf_symbols__names(elf, symbol);
 	char name[64] = "";
 
-	elf_symbols__read(elf, name, sizeof(name) - 1, table->names_offset + symbol->name);
+	elf_file__read(elf, name, sizeof(name) - 1, names->offset + symbol->name);
 	if (strcmp(name, search->function->name))
 		return 0;
 	search->function->start = symbol->start;
@@ -260,7 +261,7 @@ static void common_part_missing(void)
 
 static void no_such_data(void)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	const struct debug_reader_caller caller = {0};
 	struct debug_reader *reader = NULL;
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sym/elf/file.h"
 #include "sym/elf/symbols.h"
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
@@ -628,17 +629,16 @@ static void garbage(void)
 /* ---- a real library ---- */
 
 struct name_writer {
-	const struct elf_symbols *elf;
+	const struct elf_file *elf;
 	FILE *names;
 };
 
 static int write_name(void *context, const struct elf_symbol *symbol)
 {
 	const struct name_writer *to = context;
-	const struct elf_symbols_table *table = &to->elf->tables[symbol->table];
+	const struct elf_section *names = elf_symbols__names(to->elf, symbol);
 	char name[ELF_SYMBOLS_NAME_MAX + 1];
-	size_t size = elf_symbols__read(to->elf, name, sizeof(name) - 1,
-					table->names_offset + symbol->name);
+	size_t size = elf_file__read(to->elf, name, sizeof(name) - 1, names->offset + symbol->name);
 
 	name[size] = '\0';
 	return fprintf(to->names, "%s\n", name) < 0 ? -EIO : 0;
@@ -654,17 +654,17 @@ static FILE *library_names(void)
 	};
 	const struct work all = work__share(&(uint64_t){ELF_SYMBOLS_WORK}, UINT64_MAX);
 	CLEANUP_CLOSE int fd = -1;
-	struct elf_symbols elf;
+	struct elf_file elf;
 	struct name_writer to = {.elf = &elf};
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths) && fd < 0; i++)
 		fd = open(paths[i], O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || elf_symbols__open(&elf, fd))
+	if (fd < 0 || elf_file__open(&elf, fd))
 		return NULL;
 	to.names = tmpfile();
 	if (to.names)
 		CHECK_INT(elf_symbols__each_function(&elf, &all, write_name, &to), 0);
-	elf_symbols__close(&elf);
+	elf_file__close(&elf);
 	return to.names;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sym/elf/file.h"
 #include "sym/elf/symbols.h"
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
@@ -336,7 +337,7 @@ static void check_fixture(const char *name)
 		tap_skip("there is no Go to build a program with");
 		return;
 	}
-	CHECK_INT(elf_symbols__open(&opened.elf, opened.fd), 0);
+	CHECK_INT(elf_file__open(&opened.elf, opened.fd), 0);
 	CHECK_INT(elf_symbols__each_function(&opened.elf, &all, take_symbol, &real), 0);
 	check_against_symbols(&opened, &real);
 	free(real.lookups);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sym/elf/file.h"
 #include "sym/elf/symbols.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -406,11 +407,11 @@ static void work_comes_out_of_a_budget(void)
 static void survive(const unsigned char *bytes, size_t size)
 {
 	CLEANUP_CLOSE int fd = open_bytes(bytes, size);
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP(arena__release) struct arena names = {0};
 	struct elf_lookup lookups[130] = {{.address = 0}};
 
-	if (elf_symbols__open(&elf, fd))
+	if (elf_file__open(&elf, fd))
 		return;
 	for (size_t i = 1; i < ARRAY_SIZE(lookups); i++)
 		lookups[i].address = 0x2c0 + 4 * i;
@@ -693,7 +694,7 @@ static void write_entries(int fd, const void *code, size_t size)
 /* Look all entries up: it takes seconds at most, leaves work for others, and says if it gave up. */
 static void check_time(int fd, int expected)
 {
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP(arena__release) struct arena names = {0};
 	CLEANUP_FREE struct elf_lookup *lookups = calloc(MANY, sizeof(*lookups));
 	uint64_t work = ELF_SYMBOLS_WORK;
@@ -701,7 +702,7 @@ static void check_time(int fd, int expected)
 
 	for (size_t i = 0; i < MANY; i++)
 		lookups[i].address = CODE_ADDRESS + 16 * i;
-	CHECK_INT(elf_symbols__open(&elf, fd), 0);
+	CHECK_INT(elf_file__open(&elf, fd), 0);
 	start = tap_cpu_seconds();
 	CHECK_INT(elf_plt__find(&elf, lookups, MANY, &names, &work), expected);
 	seconds = tap_cpu_seconds() - start;

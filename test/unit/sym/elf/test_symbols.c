@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/elf/file.h"
 #include "sym/elf/symbols.h"
 
 #include <errno.h>
@@ -21,15 +22,15 @@ static int open_image(const struct elf_image *image)
 	return open_bytes(image->bytes, image->size);
 }
 
-/* The result of elf_symbols__open() for these bytes. */
+/* The result of elf_file__open() for these bytes. */
 static int open_result(const void *bytes, size_t size)
 {
 	CLEANUP_CLOSE int fd = open_bytes(bytes, size);
-	struct elf_symbols elf;
-	int err = elf_symbols__open(&elf, fd);
+	struct elf_file elf;
+	int err = elf_file__open(&elf, fd);
 
 	if (!err)
-		elf_symbols__close(&elf);
+		elf_file__close(&elf);
 	return err;
 }
 
@@ -43,11 +44,11 @@ static const char *name_and_start(const struct elf_image *image, uint64_t addres
 {
 	static char name[256];
 	CLEANUP_CLOSE int fd = open_image(image);
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP(arena__release) struct arena names = {0};
 	struct elf_lookup lookup = {.address = address};
 
-	if (!CHECK_INT(elf_symbols__open(&elf, fd), 0) ||
+	if (!CHECK_INT(elf_file__open(&elf, fd), 0) ||
 	    !CHECK_INT(elf_symbols__find(&elf, &lookup, 1, &names, &(uint64_t){ELF_SYMBOLS_WORK}),
 		       0) ||
 	    !lookup.name)
@@ -110,16 +111,16 @@ static void offsets_become_addresses(void)
 	CLEANUP_IMAGE
 	struct elf_image image = make_image(NULL, 0, false);
 	CLEANUP_CLOSE int fd = open_image(&image);
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	uint64_t address = 7;
 
-	CHECK_INT(elf_symbols__open(&elf, fd), 0);
-	CHECK(!elf_symbols__address(&elf, IMAGE_TEXT_OFFSET - 1, &address));
-	CHECK(!elf_symbols__address(&elf, IMAGE_TEXT_OFFSET + IMAGE_TEXT_SIZE, &address));
+	CHECK_INT(elf_file__open(&elf, fd), 0);
+	CHECK(!elf_file__address(&elf, IMAGE_TEXT_OFFSET - 1, &address));
+	CHECK(!elf_file__address(&elf, IMAGE_TEXT_OFFSET + IMAGE_TEXT_SIZE, &address));
 	CHECK_INT(address, 7);
-	CHECK(elf_symbols__address(&elf, IMAGE_TEXT_OFFSET, &address));
+	CHECK(elf_file__address(&elf, IMAGE_TEXT_OFFSET, &address));
 	CHECK_INT(address, TEXT);
-	CHECK(elf_symbols__address(&elf, IMAGE_TEXT_OFFSET + IMAGE_TEXT_SIZE - 1, &address));
+	CHECK(elf_file__address(&elf, IMAGE_TEXT_OFFSET + IMAGE_TEXT_SIZE - 1, &address));
 	CHECK_INT(address, TEXT + IMAGE_TEXT_SIZE - 1);
 }
 
@@ -219,13 +220,13 @@ static void lookups_do_not_disturb_each_other(void)
 	CLEANUP_IMAGE
 	struct elf_image image = make_image(symbols, ARRAY_SIZE(symbols), false);
 	CLEANUP_CLOSE int fd = open_image(&image);
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP(arena__release) struct arena names = {0};
 	struct elf_lookup lookups[0x100];
 
 	for (size_t i = 0; i < ARRAY_SIZE(lookups); i++)
 		lookups[i] = (struct elf_lookup){.address = TEXT + i};
-	CHECK_INT(elf_symbols__open(&elf, fd), 0);
+	CHECK_INT(elf_file__open(&elf, fd), 0);
 	CHECK_INT(elf_symbols__find(&elf, lookups, ARRAY_SIZE(lookups), &names,
 				    &(uint64_t){ELF_SYMBOLS_WORK}),
 		  0);
@@ -423,9 +424,9 @@ static void what_is_no_elf_file_is_refused(void)
 static void failure_leaves_the_result_alone(void)
 {
 	CLEANUP_CLOSE int fd = open_bytes("x", 1);
-	struct elf_symbols elf = {.fd = 77};
+	struct elf_file elf = {.fd = 77};
 
-	CHECK_INT(elf_symbols__open(&elf, fd), -ENOEXEC);
+	CHECK_INT(elf_file__open(&elf, fd), -ENOEXEC);
 	CHECK_INT(elf.fd, 77);
 }
 
@@ -433,7 +434,7 @@ static void failure_leaves_the_result_alone(void)
 static void survive(const unsigned char *bytes, size_t size)
 {
 	CLEANUP_CLOSE int fd = open_bytes(bytes, size);
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP(arena__release) struct arena names = {0};
 	struct elf_lookup lookups[] = {
 		{.address = 0},		{.address = TEXT - 1},	 {.address = TEXT},
@@ -442,9 +443,9 @@ static void survive(const unsigned char *bytes, size_t size)
 	};
 	uint64_t address;
 
-	if (elf_symbols__open(&elf, fd))
+	if (elf_file__open(&elf, fd))
 		return;
-	elf_symbols__address(&elf, IMAGE_TEXT_OFFSET, &address);
+	elf_file__address(&elf, IMAGE_TEXT_OFFSET, &address);
 	CHECK_INT(elf_symbols__find(&elf, lookups, ARRAY_SIZE(lookups), &names,
 				    &(uint64_t){ELF_SYMBOLS_WORK}),
 		  0);
@@ -541,10 +542,10 @@ static void file_may_shrink_after_it_was_opened(void)
 	CLEANUP_IMAGE
 	struct elf_image image = make_mixed(false);
 	CLEANUP_CLOSE int fd = open_image(&image);
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP(arena__release) struct arena names = {0};
 
-	CHECK_INT(elf_symbols__open(&elf, fd), 0);
+	CHECK_INT(elf_file__open(&elf, fd), 0);
 	for (size_t size = image.size; size-- > 0;) {
 		struct elf_lookup lookup = {.address = TEXT};
 
@@ -623,14 +624,14 @@ static double time_lookups(const struct image_symbol *symbols, size_t nr_symbols
 	CLEANUP_IMAGE
 	struct elf_image image = make_image(symbols, nr_symbols, false);
 	CLEANUP_CLOSE int fd = open_image(&image);
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP(arena__release) struct arena names = {0};
 	CLEANUP_FREE struct elf_lookup *lookups = calloc(nr_lookups, sizeof(*lookups));
 	double start;
 
 	for (size_t i = 0; i < nr_lookups; i++)
 		lookups[i].address = TEXT + 1 + i;
-	CHECK_INT(elf_symbols__open(&elf, fd), 0);
+	CHECK_INT(elf_file__open(&elf, fd), 0);
 	start = tap_cpu_seconds();
 	CHECK_INT(
 		elf_symbols__find(&elf, lookups, nr_lookups, &names, &(uint64_t){ELF_SYMBOLS_WORK}),
@@ -670,7 +671,7 @@ static void sparse_table_of_terabytes_costs_seconds_at_most(void)
 	CLEANUP_IMAGE
 	struct elf_image image = make_image(full_symbols, 1, false);
 	CLEANUP_CLOSE int fd = -1;
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP(arena__release) struct arena names = {0};
 	struct elf_lookup lookup = {.address = TEXT};
 	double start, seconds;
@@ -678,7 +679,7 @@ static void sparse_table_of_terabytes_costs_seconds_at_most(void)
 	elf_image__shdr(&image, IMAGE_TABLE_SECTION(0))->sh_size = 1ULL << 40;
 	fd = open_image(&image);
 	CHECK_INT(ftruncate(fd, 1LL << 41), 0);
-	CHECK_INT(elf_symbols__open(&elf, fd), 0);
+	CHECK_INT(elf_file__open(&elf, fd), 0);
 	start = tap_cpu_seconds();
 	CHECK_INT(elf_symbols__find(&elf, &lookup, 1, &names, &(uint64_t){ELF_SYMBOLS_WORK}), 0);
 	CHECK_STR(lookup.name, "full");

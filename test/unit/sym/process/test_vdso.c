@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/process/process.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -69,7 +69,7 @@ static void copy_of_the_image(void)
 	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
 	CLEANUP_FREE char *copy = NULL;
 	CLEANUP_CLOSE int fd = -1;
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	struct stat st;
 
 	if (!has_vdso())
@@ -82,8 +82,8 @@ static void copy_of_the_image(void)
 	copy = malloc((size_t)st.st_size);
 	CHECK_INT(pread(fd, copy, (size_t)st.st_size, 0), st.st_size);
 	CHECK(!memcmp(copy, image, (size_t)st.st_size));
-	CHECK_INT(elf_symbols__open(&elf, fd), 0);
-	CHECK(elf.nr_tables > 0 && elf.nr_segments > 0);
+	CHECK_INT(elf_file__open(&elf, fd), 0);
+	CHECK(elf.nr_sections > 0 && elf.nr_segments > 0);
 }
 
 static const struct tap_test tests[] = {

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "sym/child/supervisor.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/process/rooted.h"
 #include "sym/symfile/mini_symbols.h"
 #include "sym/types.h"
@@ -154,7 +154,7 @@ static void clear(void)
 
 struct program {
 	int fd;
-	struct elf_symbols elf;
+	struct elf_file elf;
 };
 
 static struct program open_program(const char *path)
@@ -162,13 +162,13 @@ static struct program open_program(const char *path)
 	struct program program = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
 
 	CHECK(program.fd >= 0);
-	CHECK_INT(elf_symbols__open(&program.elf, program.fd), 0);
+	CHECK_INT(elf_file__open(&program.elf, program.fd), 0);
 	return program;
 }
 
 static void close_program(const struct program *program)
 {
-	elf_symbols__close(&((struct program *)program)->elf);
+	elf_file__close(&((struct program *)program)->elf);
 	close(program->fd);
 }
 
@@ -951,7 +951,7 @@ static int inflate_size(uint64_t size, uint64_t *work)
 {
 	CLEANUP(close_program) struct program program = open_program("/made/mini.good");
 	const struct elf_section *section =
-		elf_symbols__find_section(&program.elf, ".gnu_debugdata", false);
+		elf_file__find_section(&program.elf, ".gnu_debugdata", false);
 
 	if (!CHECK(section))
 		return -ENOENT;

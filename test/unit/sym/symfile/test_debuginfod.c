@@ -16,7 +16,7 @@
 
 #include "sym/child/deadline.h"
 #include "sym/child/supervisor.h"
-#include "sym/elf/symbols.h"
+#include "sym/elf/file.h"
 #include "sym/symfile/debug_file.h"
 #include "sym/types.h"
 #include "sym/util/cleanup.h"
@@ -333,7 +333,7 @@ static uint64_t waited_ms; /* by those who look for a file */
 static int find_file(bool asks, unsigned int places, struct debug_file *found)
 {
 	CLEANUP_CLOSE int fd = open(in_folder("program"), O_RDONLY | O_CLOEXEC);
-	CLEANUP(elf_symbols__close) struct elf_symbols elf = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP(debug_files__close) struct debug_files files = {.symfs = -1};
 	uint64_t work = 1000;
 	const struct debug_search search = {.elf = &elf,
@@ -342,7 +342,7 @@ static int find_file(bool asks, unsigned int places, struct debug_file *found)
 					    .wanted = DEBUG_SYMBOLS,
 					    .work = &work};
 
-	CHECK_INT(elf_symbols__open(&elf, fd), 0);
+	CHECK_INT(elf_file__open(&elf, fd), 0);
 	CHECK_INT(debug_files__open(&files, &(struct sym_settings){.debuginfod = asks}, NULL), 0);
 	files.server.waited_ms = waited_ms;
 	return debug_files__find(&files, &search, found);
