@@ -12,11 +12,15 @@ walked() {
 	wait_for is_called "$pid" walked
 }
 
-# sample [OPTION...]: the stacks of $pid, in out.
+# sample [OPTION...]: the stacks of $pid, in out. Each process, or each in $busy, runs for 0.2 seconds.
 sample() {
-	profile -f -U -p "$pid" -F 499 "$@" 0.2 >out 2>err
+	local process
+	start_tracer profile -f -U -p "$pid" -F 499 "$@"
+	for process in ${busy:-${pid//,/ }}; do
+		spend "$process" 20
+	done
+	stop_tracer
 	cut -c1-200 out
-	cat err
 }
 
 # mostly PERCENT COMM: of its stacks so many are complete, but for those that the kernel does not
@@ -232,7 +236,7 @@ are_replaced_whole() {
 	start bash -c 'exec clang -cc1 -fsyntax-only -x c - <source'
 	# Then it has its libraries.
 	wait_for grep -qs pipe_ "/proc/$pid/wchan" "/proc/$pid/stack"
-	pid=${started[0]},$pid sample --unwind-memory 1M
+	pid=${started[0]},$pid busy=${started[0]} sample --unwind-memory 1M
 	exec 7>&-
 	grep -Eq '^profile: call-frame information of [0-9]+ files had no room; give more by --unwind-memory$' err
 	mostly 90 walked
