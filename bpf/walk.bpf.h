@@ -372,6 +372,15 @@ __noinline int walk_find_rule(__u32 number)
 	return scratch ? walk__find_rule(&scratch->walk) : UNWIND_UNREADABLE;
 }
 
+/*
+ * True where exec() has put the program's stack: so nothing is above, as in _start of glibc's
+ * dynamic loader, which has no information.
+ */
+static __always_inline bool walk__is_at_root(const struct walk *walk)
+{
+	return walk->program && walk__stack_pointer(walk) == walk->program;
+}
+
 /* Go one frame further; UNWIND_GOES_ON if there is one. */
 static __always_inline enum unwind_end walk__step(struct walk *walk, struct stack_window *window)
 {
@@ -384,6 +393,8 @@ static __always_inline enum unwind_end walk__step(struct walk *walk, struct stac
 	rule = bpf_map_lookup_elem(&unwind_rules, &number);
 	if (rule && number > UNWIND_UNSUPPORTED)
 		return walk__by_rule(walk, window, rule);
+	if (walk__is_at_root(walk))
+		return walk__complete(walk);
 	if (user_signal__returns_at(walk->pc))
 		return walk__signal(walk, window);
 	if (walk->at_entry)

@@ -227,6 +227,19 @@ are_replaced_whole() {
 	made 21 "$(sum out)"
 }
 
+# bats test_tags=between
+@test "a program that begins is at the root of its stack, though its loader has no information" {
+	needs_registers
+	mkfifo line
+	start bash -c 'read -r _ <line; exec "$@"' - "$LIVES" exec "$LIVES" exec "$LIVES" once
+	start_stackcount -f -U --stats -p "$pid" t:sched:sched_process_exec
+	echo >line
+	ends_well
+	cat out
+	made 3 "$(grep -E '^[^;]+;_start [0-9]+$' out | sum /dev/stdin)"
+	grep -q ' = 3 complete + 0 complete by frame pointers too ' err
+}
+
 @test "--unwind-memory: what has no room is said, the rest is complete" {
 	command -v clang >/dev/null || skip "no clang"
 	! in_guest || skip "reading its tables takes an emulator longer than it may"
