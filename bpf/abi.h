@@ -446,6 +446,7 @@ struct trace_config {
 	__u32 workload;	      /* the process that is followed from its next exec() on, or 0 */
 	__u32 cpus;	      /* that can ever be online: each has scratch slots */
 	__u32 shared_slots;   /* there are so many behind those; or 0 */
+	__u32 only_tgid;      /* the kernel's number of the only process that is wanted; or 0 */
 	__u8 kernel_stacks;
 	__u8 user_stacks;
 	__u8 skip_idle;		      /* filter the idle task */
@@ -464,7 +465,7 @@ struct trace_config {
 	__u8 tell_cgroups;	/* of which cgroups events are */
 	__u8 tell_bases;	/* it is noted where programs have their modules */
 	__u8 find_files;	/* user frames are looked up in mappings, however they were found */
-	__u8 reserved[2];
+	__u8 reserved[6];
 	struct comm_glob comm;
 	struct wait_config waits;
 	struct mapping_layout mapping;
@@ -484,7 +485,7 @@ _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
 _Static_assert(sizeof(struct mapping_layout) == 120, "no padding");
 _Static_assert(sizeof(struct mapped_file) == 40, "no padding: every byte is compared");
-_Static_assert(sizeof(struct trace_config) == 128 + 1032 + 32 + 120 + 2 * SYSTEM_CALLS / 8,
+_Static_assert(sizeof(struct trace_config) == 136 + 1032 + 32 + 120 + 2 * SYSTEM_CALLS / 8,
 	       "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");

@@ -73,6 +73,12 @@ static __always_inline bool has_wanted_name(void)
 	return states & config.comm.end;
 }
 
+/* True if the running thread is not wanted, where that is known for less than a look-up costs. */
+static __always_inline bool is_of_another(void)
+{
+	return config.only_tgid && config.only_tgid != current_kernel_tgid();
+}
+
 /*
  * EVENTS_SEEN if the running thread is wanted; then *tgid is its process and *tid its own ID, in
  * the caller's PID namespace. Else the counter of the filter that refused it.
@@ -83,6 +89,8 @@ static __always_inline enum event_counter filter_current(__u32 *tgid, __u32 *tid
 
 	*tgid = 0;
 	*tid = 0;
+	if (is_of_another())
+		return EVENTS_FILTERED;
 	if (config.cpu != ALL_CPUS && config.cpu != bpf_get_smp_processor_id())
 		return EVENTS_FILTERED;
 	if ((idle && config.skip_idle) || !in_wanted_groups())

@@ -244,7 +244,7 @@ int waits_return(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 now = 0;
 
-	if ((__u8)ctx->args[0] && !is_over())
+	if ((__u8)ctx->args[0] && !is_of_another() && !is_over())
 		note_return(ctx, bpf_get_current_task(), &now);
 	return 0;
 }

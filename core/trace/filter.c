@@ -166,6 +166,8 @@ int filter__configure(const struct trace_options *options, const struct trace_ma
 			    options->tids.nr			  ? FILTER_BY_TID :
 			    options->pids.nr			  ? FILTER_BY_TGID :
 								    FILTER_BY_NOTHING;
+	if (config->filter_by == FILTER_BY_TGID && options->pids.nr == 1 && !config->pidns_ino)
+		config->only_tgid = (uint32_t)options->pids.pids[0];
 	config->filter_cgroup_ids = options->cgroupmap != NULL;
 	config->filter_mount_namespaces = options->mntnsmap != NULL;
 	config->filter_cgroup = options->cgroup || options->container;
