@@ -248,7 +248,7 @@ static int look_at_path(const char *path, const struct find_job *job, struct unw
 
 /*
  * On a mount of overlayfs the place can be that on the file system below, behind the directory that
- * is a layer; before Linux 6.8 it is that in the overlay.
+ * is a layer; before Linux 6.8 it is that in the overlay. After chroot() it is behind our root.
  */
 static int look_in_mount(const struct mount *mount, const struct find_job *job,
 			 struct unwind_mapped *mapped)
@@ -257,7 +257,7 @@ static int look_in_mount(const struct mount *mount, const struct find_job *job,
 	char path[PATH_MAX];
 	int err = -ENOENT;
 
-	for (; place && err; place = mount->is_overlay ? strchr(place + 1, '/') : NULL)
+	for (; place && err; place = mount->is_deeper ? strchr(place + 1, '/') : NULL)
 		if (mount__path(mount, place, path))
 			err = look_at_path(path, job, mapped);
 	return err;

@@ -39,6 +39,20 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
+/* Takes root and point over, also if it fails. */
+static int add_mount(struct mounts *mounts, char *root, char *point, bool is_deeper)
+{
+	CLEANUP_FREE char *own_root = root;
+	CLEANUP_FREE char *own_point = point;
+
+	if (!root || !point || ARRAY_GROW(mounts->items, mounts->nr, mounts->capacity))
+		return -ENOMEM;
+	mounts->items[mounts->nr++] = (struct mount){.root = TAKE_POINTER(own_root),
+						     .point = TAKE_POINTER(own_point),
+						     .is_deeper = is_deeper};
+	return 0;
+}
+
 int mounts__add_line(struct mounts *mounts, dev_t device, const char *line)
 {
 	CLEANUP_FREE char *root = NULL;
@@ -49,15 +63,17 @@ int mounts__add_line(struct mounts *mounts, dev_t device, const char *line)
 	if (sscanf(line, "%*u %*u %u:%u %ms %ms", &major, &minor, &root, &point) != 4 ||
 	    root[0] != '/' || point[0] != '/')
 		return 0;
+	mounts->has_root |= !point[1];
 	if (makedev(major, minor) != device && !is_overlay)
 		return 0;
-	if (ARRAY_GROW(mounts->items, mounts->nr, mounts->capacity))
-		return -ENOMEM;
 	unescape(root);
 	unescape(point);
-	mounts->items[mounts->nr++] = (struct mount){
-		.root = TAKE_POINTER(root), .point = TAKE_POINTER(point), .is_overlay = is_overlay};
-	return 0;
+	return add_mount(mounts, TAKE_POINTER(root), TAKE_POINTER(point), is_overlay);
+}
+
+int mounts__end(struct mounts *mounts)
+{
+	return mounts->has_root ? 0 : add_mount(mounts, strdup("/"), strdup("/"), true);
 }
 
 int mounts__read(struct mounts *mounts, dev_t device)
@@ -71,7 +87,7 @@ int mounts__read(struct mounts *mounts, dev_t device)
 		return -errno;
 	while (!err && getline(&line, &size, file) > 0)
 		err = mounts__add_line(mounts, device, line);
-	return err;
+	return err ? err : mounts__end(mounts);
 }
 
 /* What is left of place below that directory, from its slash on; NULL if it is not there. */

@@ -11,13 +11,15 @@
 struct mount {
 	char *root;  /* the directory of the file system that is mounted */
 	char *point; /* where it is mounted, in our own root */
-	bool is_overlay;
+	/* Files can be below a directory of it that a place has and this mount has not. */
+	bool is_deeper;
 };
 
 /* All zero is empty. */
 struct mounts {
 	struct mount *items;
 	size_t nr, capacity;
+	bool has_root; /* something is mounted at our root */
 };
 
 /*
@@ -29,6 +31,12 @@ void mounts__release(struct mounts *mounts);
 
 /* One line of it. Returns 0, also if it is none of these; or -ENOMEM. */
 int mounts__add_line(struct mounts *mounts, dev_t device, const char *line);
+
+/*
+ * There are no more lines. After chroot() into any directory none is of our root: it is added,
+ * since the files of its device that we can reach are below it. Returns 0 or -ENOMEM.
+ */
+int mounts__end(struct mounts *mounts);
 
 /*
  * path becomes where a file is in our root that is at that place below the root of the file system,

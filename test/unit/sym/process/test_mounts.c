@@ -61,6 +61,25 @@ static void odd_lines(void)
 		CHECK_STR(mounts.items[0].point, "/a\\x\\04b\\000c\\");
 }
 
+/* After chroot() there is no line of our root, which can be anywhere in its file system. */
+static void roots(void)
+{
+	CLEANUP_MOUNTS struct mounts rooted = {0};
+	CLEANUP_MOUNTS struct mounts chrooted = {0};
+
+	add(&rooted, "24 1 8:17 / / rw - ext4 /dev/sdb1 rw\n");
+	CHECK_INT(mounts__end(&rooted), 0);
+	CHECK_INT(rooted.nr, 0);
+	add(&chrooted, "24 1 8:1 / /mnt rw - ext4 /dev/sda1 rw\n");
+	CHECK_INT(mounts__end(&chrooted), 0);
+	if (!CHECK_INT(chrooted.nr, 2))
+		return;
+	CHECK(!chrooted.items[0].is_deeper);
+	CHECK_STR(chrooted.items[1].root, "/");
+	CHECK_STR(chrooted.items[1].point, "/");
+	CHECK(chrooted.items[1].is_deeper);
+}
+
 static void paths(void)
 {
 	static const struct {
@@ -116,6 +135,7 @@ static void own_root(void)
 static const struct tap_test tests[] = {
 	{"mounts of one file system", lines},
 	{"lines that are none", odd_lines},
+	{"after chroot() our root is somewhere in its file system", roots},
 	{"where a file is, by where it is in its file system", paths},
 	{"a path that is too long", long_path},
 	{"where /proc is mounted", own_root},
