@@ -102,7 +102,7 @@ static __always_inline enum event_counter filter_current(__u32 *tgid, __u32 *tid
 	if (config.filter_by == FILTER_BY_FOLLOWED) {
 		if (!is_followed(*tgid))
 			return EVENTS_FILTERED;
-	} else if (config.filter_by) {
+	} else if (config.filter_by && !config.only_tgid) {
 		/* A copy on the stack: on 5.10 a map key may not be read from elsewhere. */
 		__u32 key = config.filter_by == FILTER_BY_TGID ? *tgid : *tid;
 

@@ -122,10 +122,14 @@ static int use_pinned_map(const char *option, const char *path, struct bpf_map *
 		     0;
 }
 
-/* Where children are followed the numbers are the kernel's, but a PID namespace has its own. */
+/*
+ * One process is in the config. Where children are followed the numbers are the kernel's, but a PID
+ * namespace has its own.
+ */
 static bool uses_targets(const struct trace_options *options, const struct trace_config *config)
 {
-	return trace_options__ids(options)->nr && (!options->children || config->pidns_ino);
+	return trace_options__ids(options)->nr && !config->only_tgid &&
+	       (!options->children || config->pidns_ino);
 }
 
 static int configure_maps(const struct trace_options *options, const struct trace_maps *maps,
@@ -158,8 +162,6 @@ int filter__configure(const struct trace_options *options, const struct trace_ma
 
 	if (!err)
 		err = find_task_layout(options, config, error);
-	if (!err)
-		err = configure_maps(options, maps, config, error);
 	if (err)
 		return err;
 	config->filter_by = options->children || options->command ? FILTER_BY_FOLLOWED :
@@ -172,6 +174,9 @@ int filter__configure(const struct trace_options *options, const struct trace_ma
 	config->filter_mount_namespaces = options->mntnsmap != NULL;
 	config->filter_cgroup = options->cgroup || options->container;
 	config->filter_comm = options->comm != NULL;
+	err = configure_maps(options, maps, config, error);
+	if (err)
+		return err;
 	/* trace_options__check() has refused what is no glob. */
 	return options->comm ? comm_glob__compile(&config->comm, options->comm) : 0;
 }

@@ -446,7 +446,9 @@ static bool targets_gone(struct session *session)
 		if (target->revents && target->fd >= 0) {
 			uint32_t id = (uint32_t)ids->pids[i - POLL_TARGETS];
 
-			/* Fails only where there is no such map, as PIDs are right by their births.
+			/*
+			 * Fails only where there is no such map: the trace ends with the only
+			 * process, or PIDs are right by their births.
 			 */
 			bpf_map_delete_elem(bpf_map__fd(session->maps.targets), &id);
 			end_watch(session, i - POLL_TARGETS);
