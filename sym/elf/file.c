@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/elf/file.h"
 
+#include <elf.h>
 #include <endian.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "sym/util/cleanup.h"
 
 /* What a file can make us do is bounded. Programs have some tens of sections and segments. */
 #define SECTIONS_MAX 4096
@@ -42,128 +44,155 @@ size_t elf_file__read(const struct elf_file *elf, void *buffer, size_t size, uin
 	return read_some(elf->fd, buffer, size, offset);
 }
 
-/* All size bytes at offset: 0, or -EIO. */
-static int read_at(int fd, void *buffer, size_t size, uint64_t offset)
-{
-	return read_some(fd, buffer, size, offset) == size ? 0 : -EIO;
-}
+/* A file header of either class. Nothing is read twice: what has been checked stays as it was. */
+struct header {
+	uint64_t entry;
+	uint64_t segments, sections; /* where their headers begin */
+	size_t nr_segments, segment_size;
+	size_t nr_sections, section_size;
+	size_t section_names;
+	uint16_t machine;
+	bool is_64bit;
+};
 
-/*
- * libelf allocates by the counts that the file states, and believes them as long
- * as the file, however sparse, is long enough: look at them before it does.
- */
-static int check_counts(int fd)
+#define HEADER(ehdr, class)                                                                        \
+	((struct header){                                                                          \
+		.entry = (ehdr).e_entry,                                                           \
+		.segments = (ehdr).e_phoff,                                                        \
+		.sections = (ehdr).e_shoff,                                                        \
+		.nr_segments = (ehdr).e_phnum,                                                     \
+		.segment_size = (ehdr).e_phentsize,                                                \
+		.nr_sections = (ehdr).e_shnum,                                                     \
+		.section_size = (ehdr).e_shentsize,                                                \
+		.section_names = (ehdr).e_shstrndx,                                                \
+		.machine = (ehdr).e_machine,                                                       \
+		.is_64bit = (class) == ELFCLASS64,                                                 \
+	})
+
+static int read_header(int fd, struct header *header)
 {
 	union {
 		unsigned char ident[EI_NIDENT];
 		Elf32_Ehdr ehdr32;
 		Elf64_Ehdr ehdr64;
-	} header = {{0}};
+	} read = {{0}};
 	int data = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
-	uint64_t sections, first;
+	size_t size = read_some(fd, &read, sizeof(read), 0);
+	unsigned char class = read.ident[EI_CLASS];
 
-	if (read_at(fd, &header, sizeof(header.ehdr32), 0) ||
-	    memcmp(header.ident, ELFMAG, SELFMAG) || header.ident[EI_DATA] != data)
+	if (memcmp(read.ident, ELFMAG, SELFMAG) || read.ident[EI_DATA] != data)
 		return -ENOEXEC;
-	if (header.ident[EI_CLASS] == ELFCLASS64) {
-		if (read_at(fd, &header, sizeof(header.ehdr64), 0))
-			return -ENOEXEC;
-		sections = header.ehdr64.e_shnum;
-		first = header.ehdr64.e_shoff;
-	} else {
-		sections = header.ehdr32.e_shnum;
-		first = header.ehdr32.e_shoff;
-	}
+	if (class == ELFCLASS64 && size == sizeof(read.ehdr64))
+		*header = HEADER(read.ehdr64, class);
+	else if (class == ELFCLASS32 && size >= sizeof(read.ehdr32))
+		*header = HEADER(read.ehdr32, class);
+	else
+		return -ENOEXEC;
 	/* 0 sections but a table of them: the count is in the first entry, and above 65,279. */
-	return sections > SECTIONS_MAX || (sections == 0 && first != 0) ? -ENOEXEC : 0;
-}
-
-static int read_segments(struct elf_file *elf, Elf *file)
-{
-	size_t nr;
-
-	if (elf_getphdrnum(file, &nr) || nr > SEGMENTS_MAX)
+	if (header->nr_sections > SECTIONS_MAX || (!header->nr_sections && header->sections) ||
+	    header->nr_segments > SEGMENTS_MAX)
 		return -ENOEXEC;
-	elf->segments = calloc(nr + 1, sizeof(*elf->segments));
-	if (!elf->segments)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		struct elf_segment segment;
-		GElf_Phdr phdr;
-
-		if (!gelf_getphdr(file, (int)i, &phdr))
-			continue;
-		segment = (struct elf_segment){
-			.offset = phdr.p_offset,
-			.size = phdr.p_filesz,
-			.address = phdr.p_vaddr,
-			.memory = phdr.p_memsz,
-			.flags = phdr.p_flags,
-		};
-		if (phdr.p_type == PT_LOAD)
-			elf->segments[elf->nr_segments++] = segment;
-		else if (phdr.p_type == PT_GNU_EH_FRAME)
-			elf->eh_frame_header = segment;
-	}
 	return 0;
 }
 
-static int read_sections(struct elf_file *elf, Elf *file)
+/*
+ * A table of nr entries, to be freed by the caller; NULL without memory. What the file does not
+ * have of it, or has in entries of another size, is zero.
+ */
+static void *read_table(int fd, uint64_t offset, size_t nr, size_t size, bool has_size)
 {
-	size_t nr;
+	void *table = calloc(nr + 1, size);
 
-	if (elf_getshdrnum(file, &nr) || nr > SECTIONS_MAX)
-		return -ENOEXEC;
-	elf->sections = calloc(nr + 1, sizeof(*elf->sections));
-	if (!elf->sections)
+	if (table && has_size)
+		read_some(fd, table, nr * size, offset);
+	return table;
+}
+
+#define SEGMENT(phdr)                                                                              \
+	((struct elf_segment){                                                                     \
+		.offset = (phdr).p_offset,                                                         \
+		.size = (phdr).p_filesz,                                                           \
+		.address = (phdr).p_vaddr,                                                         \
+		.memory = (phdr).p_memsz,                                                          \
+		.flags = (phdr).p_flags,                                                           \
+	})
+
+static void take_segment(struct elf_file *elf, uint32_t type, struct elf_segment segment)
+{
+	if (type == PT_LOAD)
+		elf->segments[elf->nr_segments++] = segment;
+	else if (type == PT_GNU_EH_FRAME)
+		elf->eh_frame_header = segment;
+}
+
+static int read_segments(struct elf_file *elf, const struct header *header)
+{
+	size_t nr = header->nr_segments;
+	size_t size = header->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	CLEANUP_FREE void *table =
+		read_table(elf->fd, header->segments, nr, size, header->segment_size == size);
+	const Elf64_Phdr *phdrs64 = table;
+	const Elf32_Phdr *phdrs32 = table;
+
+	elf->segments = calloc(nr + 1, sizeof(*elf->segments));
+	if (!table || !elf->segments)
 		return -ENOMEM;
-	if (elf_getshdrstrndx(file, &elf->section_names))
-		elf->section_names = nr;
-	elf->nr_sections = nr;
-	for (size_t i = 0; i < nr; i++) {
-		Elf_Scn *section = elf_getscn(file, i);
-		GElf_Shdr shdr;
+	for (size_t i = 0; i < nr; i++)
+		if (header->is_64bit)
+			take_segment(elf, phdrs64[i].p_type, SEGMENT(phdrs64[i]));
+		else
+			take_segment(elf, phdrs32[i].p_type, SEGMENT(phdrs32[i]));
+	return 0;
+}
 
-		if (!section || !gelf_getshdr(section, &shdr))
-			continue;
-		elf->sections[i] = (struct elf_section){
-			.address = shdr.sh_addr,
-			.offset = shdr.sh_offset,
-			.size = shdr.sh_size,
-			.entry_size = shdr.sh_entsize,
-			.flags = shdr.sh_flags,
-			.type = shdr.sh_type,
-			.link = shdr.sh_link,
-			.name = shdr.sh_name,
-		};
-	}
+#define SECTION(shdr)                                                                              \
+	((struct elf_section){                                                                     \
+		.address = (shdr).sh_addr,                                                         \
+		.offset = (shdr).sh_offset,                                                        \
+		.size = (shdr).sh_size,                                                            \
+		.entry_size = (shdr).sh_entsize,                                                   \
+		.flags = (shdr).sh_flags,                                                          \
+		.type = (shdr).sh_type,                                                            \
+		.link = (shdr).sh_link,                                                            \
+		.name = (shdr).sh_name,                                                            \
+	})
+
+static int read_sections(struct elf_file *elf, const struct header *header)
+{
+	size_t nr = header->nr_sections;
+	size_t size = header->is_64bit ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	CLEANUP_FREE void *table =
+		read_table(elf->fd, header->sections, nr, size, header->section_size == size);
+	const Elf64_Shdr *shdrs64 = table;
+	const Elf32_Shdr *shdrs32 = table;
+
+	elf->sections = calloc(nr + 1, sizeof(*elf->sections));
+	if (!table || !elf->sections)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		elf->sections[i] = header->is_64bit ? SECTION(shdrs64[i]) : SECTION(shdrs32[i]);
+	elf->nr_sections = nr;
 	return 0;
 }
 
 int elf_file__open(struct elf_file *elf, int fd)
 {
-	struct elf_file opened = {.fd = fd};
-	GElf_Ehdr ehdr;
-	Elf *file;
-	int err = check_counts(fd);
+	struct header header;
+	struct elf_file opened;
+	int err = read_header(fd, &header);
 
 	if (err)
 		return err;
-	elf_version(EV_CURRENT);
-	/* Not ELF_C_READ_MMAP: a file that is cut short meanwhile must not kill us. */
-	file = elf_begin(fd, ELF_C_READ, NULL);
-	if (!file || elf_kind(file) != ELF_K_ELF)
-		err = -ENOEXEC;
-	opened.is_64bit = !err && gelf_getclass(file) == ELFCLASS64;
-	if (!err && gelf_getehdr(file, &ehdr)) {
-		opened.machine = ehdr.e_machine;
-		opened.entry = ehdr.e_entry;
-	}
+	opened = (struct elf_file){
+		.fd = fd,
+		.is_64bit = header.is_64bit,
+		.machine = header.machine,
+		.entry = header.entry,
+		.section_names = header.section_names,
+	};
+	err = read_segments(&opened, &header);
 	if (!err)
-		err = read_segments(&opened, file);
-	if (!err)
-		err = read_sections(&opened, file);
-	elf_end(file);
+		err = read_sections(&opened, &header);
 	if (err) {
 		elf_file__close(&opened);
 		return err;
