@@ -245,21 +245,40 @@ bool elf_file__offset(const struct elf_file *elf, uint64_t address, uint32_t fla
 	return true;
 }
 
+/* In pieces: most strings are short, and their ends are not known. */
+size_t elf_file__string(const struct elf_file *elf, const struct elf_section *table,
+			uint64_t offset, char *string, size_t size)
+{
+	size_t length = 0, chunk = 128;
+
+	for (; length < size - 1; chunk = size) {
+		uint64_t at = offset + length;
+		size_t room = size - 1 - length;
+		size_t got, end;
+
+		if (at < offset || at >= table->size)
+			break;
+		if (room > chunk)
+			room = chunk;
+		if (room > table->size - at)
+			room = table->size - at;
+		got = read_some(elf->fd, string + length, room, table->offset + at);
+		end = strnlen(string + length, got);
+		length += end;
+		if (end < room)
+			break; /* its NUL, or the end of the file */
+	}
+	string[length] = '\0';
+	return length;
+}
+
 void elf_file__section_name(const struct elf_file *elf, const struct elf_section *section,
 			    char *name, size_t size)
 {
-	const struct elf_section *names;
-	size_t room = 0;
-
-	if (elf->section_names < elf->nr_sections) {
-		names = &elf->sections[elf->section_names];
-		if (section->name < names->size)
-			room = names->size - section->name < size - 1 ?
-				       names->size - section->name :
-				       size - 1;
-		room = read_some(elf->fd, name, room, names->offset + section->name);
-	}
-	name[room] = '\0';
+	name[0] = '\0';
+	if (elf->section_names < elf->nr_sections)
+		elf_file__string(elf, &elf->sections[elf->section_names], section->name, name,
+				 size);
 }
 
 /* Outside of memory, tables and notes are passed over: a name costs a system call. */

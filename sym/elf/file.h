@@ -66,6 +66,13 @@ const struct elf_segment *elf_file__segment(const struct elf_file *elf, uint64_t
 bool elf_file__offset(const struct elf_file *elf, uint64_t address, uint32_t flags,
 		      uint64_t *offset);
 
+/*
+ * Up to size - 1 bytes of the string at offset of that section of strings, with a NUL; "" if none
+ * is there. Returns its length.
+ */
+size_t elf_file__string(const struct elf_file *elf, const struct elf_section *table,
+			uint64_t offset, char *string, size_t size);
+
 /* Up to size - 1 bytes of a section's name into name, with a NUL; "" if it has none. */
 void elf_file__section_name(const struct elf_file *elf, const struct elf_section *section,
 			    char *name, size_t size);

@@ -48,8 +48,7 @@ bool elf_needed__any(const struct elf_file *elf,
 
 		if (dynamic.d_tag != DT_NEEDED || dynamic.d_un.d_val >= names->size)
 			continue;
-		soname[elf_file__read(elf, soname, sizeof(soname) - 1,
-				      names->offset + dynamic.d_un.d_val)] = '\0';
+		elf_file__string(elf, names, dynamic.d_un.d_val, soname, sizeof(soname));
 		if (is_meant(soname, name))
 			return true;
 	}

@@ -191,20 +191,13 @@ static int give_name(struct plt_pass *pass, const struct plt_use *use, const cha
 static bool read_symbol_name(const struct elf_file *elf, const struct elf_section *table,
 			     uint32_t number, char *name, size_t size)
 {
-	const struct elf_section *names;
 	Elf64_Sym sym;
-	size_t room;
 
 	if (table->link >= elf->nr_sections || number >= table->size / sizeof(sym) ||
 	    elf_file__read(elf, &sym, sizeof(sym),
 			   table->offset + (uint64_t)number * sizeof(sym)) != sizeof(sym))
 		return false;
-	names = &elf->sections[table->link];
-	if (sym.st_name >= names->size)
-		return false;
-	room = names->size - sym.st_name < size - 1 ? names->size - sym.st_name : size - 1;
-	name[elf_file__read(elf, name, room, names->offset + sym.st_name)] = '\0';
-	return name[0] != '\0';
+	return elf_file__string(elf, &elf->sections[table->link], sym.st_name, name, size) != 0;
 }
 
 static int take_relocation(struct plt_pass *pass, const struct elf_section *symbols,

@@ -216,27 +216,9 @@ const struct elf_section *elf_symbols__names(const struct elf_file *elf,
 static ssize_t read_name(const struct elf_file *elf, const struct elf_symbol *symbol, char *name,
 			 size_t size)
 {
-	const struct elf_section *names = elf_symbols__names(elf, symbol);
-	size_t length = 0, chunk = 128; /* most names are shorter */
+	size_t length =
+		elf_file__string(elf, elf_symbols__names(elf, symbol), symbol->name, name, size);
 
-	for (; length < size - 1; chunk = size) {
-		uint64_t at = (uint64_t)symbol->name + length;
-		size_t room = size - 1 - length;
-		size_t got, end;
-
-		if (at >= names->size)
-			break;
-		if (room > chunk)
-			room = chunk;
-		if (room > names->size - at)
-			room = names->size - at;
-		got = elf_file__read(elf, name + length, room, names->offset + at);
-		end = strnlen(name + length, got);
-		length += end;
-		if (end < room)
-			break; /* its NUL, or the end of the file */
-	}
-	name[length] = '\0';
 	return length ? (ssize_t)length : -EIO;
 }
 

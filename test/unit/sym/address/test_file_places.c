@@ -82,12 +82,12 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
 {
 	static const char wanted[] = "plain_function";
 	const struct search *search = context;
-	const struct elf_section *strings = elf_symbols__names(search->elf, symbol);
-	char name[sizeof(wanted)] = "";
+	char name[sizeof(wanted) + 1]; /* a longer one is another */
 
-	elf_file__read(search->elf, name, sizeof(name), strings->offset + symbol->name);
+	elf_file__string(search->elf, elf_symbols__names(search->elf, symbol), symbol->name, name,
+			 sizeof(name));
 	search->lookup->address = symbol->start;
-	return !memcmp(name, wanted, sizeof(wanted));
+	return !strcmp(name, wanted);
 }
 
 /* True if the line of a function of the program is found now. */

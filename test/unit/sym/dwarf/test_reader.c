@@ -95,10 +95,9 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
 {
 	struct search *search = context;
 	const struct elf_file *elf = &search->program->elf;
-	const struct elf_section *names = elf_symbols__names(elf, symbol);
-	char name[64] = "";
+	char name[64];
 
-	elf_file__read(elf, name, sizeof(name) - 1, names->offset + symbol->name);
+	elf_file__string(elf, elf_symbols__names(elf, symbol), symbol->name, name, sizeof(name));
 	if (strcmp(name, search->function->name))
 		return 0;
 	search->function->start = symbol->start;

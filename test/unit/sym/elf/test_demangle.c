@@ -636,11 +636,10 @@ struct name_writer {
 static int write_name(void *context, const struct elf_symbol *symbol)
 {
 	const struct name_writer *to = context;
-	const struct elf_section *names = elf_symbols__names(to->elf, symbol);
 	char name[ELF_SYMBOLS_NAME_MAX + 1];
-	size_t size = elf_file__read(to->elf, name, sizeof(name) - 1, names->offset + symbol->name);
 
-	name[size] = '\0';
+	elf_file__string(to->elf, elf_symbols__names(to->elf, symbol), symbol->name, name,
+			 sizeof(name));
 	return fprintf(to->names, "%s\n", name) < 0 ? -EIO : 0;
 }
 
