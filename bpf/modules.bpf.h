@@ -288,7 +288,7 @@ SEC("?raw_tp")
 int identify_mapping(struct bpf_raw_tracepoint_args *ctx)
 {
 	enum mapping_outcome outcome = MAPPING_UNREADABLE;
-	struct scratch *scratch = scratch__claim(0);
+	struct scratch *scratch = scratch__claim(0, 0);
 	__u32 key = 0;
 
 	if (!scratch)

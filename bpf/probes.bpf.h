@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The programs that probes of all kinds run, for applets that trace events. An
- * applet defines on_event() before it includes this. core/probe/attach.c finds the
- * programs by their names, has those loaded that are needed, and attaches them.
+ * applet defines begin_event() and end_event() before it includes this. core/probe/attach.c
+ * finds the programs by their names, has those loaded that are needed, and attaches them.
  */
 #ifndef TRACEKIT_BPF_PROBES_H
 #define TRACEKIT_BPF_PROBES_H
@@ -12,13 +12,28 @@
 #include "config.bpf.h"
 #include "unwind.bpf.h"
 
-/* The applet defines it: the whole handling of an event. */
-static __always_inline void on_event(void *ctx, enum user_walk user_walk);
+/* The whole handling of an event. */
+static __always_inline void on_event(void *ctx, enum user_walk user_walk)
+{
+	struct scratch *scratch = begin_event();
+
+	if (scratch)
+		end_event(ctx, user_walk, scratch, unwind_kernel(ctx, scratch));
+}
 
 /* For events of threads in the kernel: one function for all programs of an object. */
-static __noinline int on_event_in_kernel(void *ctx)
+static __noinline int end_event_in_kernel(void *ctx, struct scratch *scratch, bool walked)
 {
-	on_event(ctx, USER_WALK_FROM_KERNEL);
+	end_event(ctx, USER_WALK_FROM_KERNEL, scratch, walked);
+	return 0;
+}
+
+static __always_inline int on_event_in_kernel(void *ctx)
+{
+	struct scratch *scratch = begin_event();
+
+	if (scratch)
+		end_event_in_kernel(ctx, scratch, unwind_kernel(ctx, scratch));
 	return 0;
 }
 

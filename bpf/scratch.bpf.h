@@ -126,8 +126,11 @@ static __always_inline __u32 scratch__number(__u32 cpu, __u32 i)
 	return config.cpus * SCRATCH_SLOTS_OWN + i % config.shared_slots;
 }
 
-/* The number of a slot that is now the caller's, or negative: all are in use. A global function. */
-__noinline int claim_slot(__u32 in_epoch)
+/*
+ * The number of a slot that is now the caller's, for an event of the process tgid; negative: all
+ * are in use. A global function.
+ */
+__noinline int claim_slot(__u32 in_epoch, __u32 tgid)
 {
 	__u32 tries = SCRATCH_SLOTS_OWN + (config.shared_slots ? SCRATCH_SLOTS_TRIED : 0);
 	/* The numbers of CPUs can have holes. */
@@ -145,6 +148,7 @@ __noinline int claim_slot(__u32 in_epoch)
 			scratch->epoch = in_epoch;
 			scratch->window.number = number;
 			scratch->walk.number = number;
+			scratch->walk.tgid = tgid;
 			return (int)number;
 		}
 		__sync_fetch_and_add(&scratch->claims, -1);
@@ -153,9 +157,9 @@ __noinline int claim_slot(__u32 in_epoch)
 }
 
 /* NULL if all slots are in use. */
-static __always_inline struct scratch *scratch__claim(__u32 in_epoch)
+static __always_inline struct scratch *scratch__claim(__u32 in_epoch, __u32 tgid)
 {
-	int number = claim_slot(in_epoch);
+	int number = claim_slot(in_epoch, tgid);
 
 	return number < 0 ? (void *)0 : scratch__find((__u32)number);
 }

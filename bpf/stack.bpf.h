@@ -109,25 +109,26 @@ static __always_inline enum event_counter count_key(const struct stack_key *key,
 }
 
 /*
- * Walk the stacks of this context, store them, and fill their ids into the key of the slot.
- * EVENTS_COUNTED if all is in the table now, else the reason of the loss.
+ * Store the stacks of the event in that slot, and fill their ids into its key: the kernel's has
+ * been walked, as unwind_kernel() has said, and the program's is walked now. EVENTS_COUNTED if all
+ * is in the table then, else the reason of the loss.
  */
 static __always_inline enum event_counter store_stacks(void *ctx, enum user_walk user_walk,
-						       struct scratch *scratch, __u32 tgid)
+						       struct scratch *scratch, bool walked)
 {
 	struct stack_key *key = &scratch->key;
 	enum event_counter outcome;
 
+	if (!walked)
+		return EVENTS_LOST_BUSY;
 	if (config.kernel_stacks) {
-		if (!unwind_kernel(ctx, scratch))
-			return EVENTS_LOST_BUSY;
 		outcome = store_stack(scratch->number);
 		if (outcome != EVENTS_COUNTED)
 			return outcome;
 		key->kernel = scratch->record.id;
 	}
 	if (config.user_stacks) {
-		if (!unwind_user(ctx, user_walk, scratch, tgid))
+		if (!unwind_user(ctx, user_walk, scratch))
 			return EVENTS_LOST_BUSY;
 		outcome = store_stack(scratch->number);
 		if (outcome != EVENTS_COUNTED)
@@ -140,7 +141,7 @@ static __always_inline enum event_counter store_stacks(void *ctx, enum user_walk
 /* A slot whose key is that of the process tgid, but for its stacks; NULL if all are in use. */
 static __always_inline struct scratch *claim_key(__u32 in_epoch, __u32 tgid)
 {
-	struct scratch *scratch = scratch__claim(in_epoch);
+	struct scratch *scratch = scratch__claim(in_epoch, tgid);
 
 	if (!scratch)
 		return NULL;
@@ -155,36 +156,6 @@ static __always_inline struct scratch *claim_key(__u32 in_epoch, __u32 tgid)
 		bpf_get_current_comm(scratch->key.comm, sizeof(scratch->key.comm));
 	}
 	return scratch;
-}
-
-/* Count an event of the process tgid. The result is for count_event(). */
-static __always_inline enum event_counter count_stacks(void *ctx, enum user_walk user_walk,
-						       __u32 in_epoch, __u32 tgid)
-{
-	struct scratch *scratch = claim_key(in_epoch, tgid);
-	enum event_counter outcome;
-
-	if (!scratch)
-		return EVENTS_LOST_BUSY;
-	outcome = store_stacks(ctx, user_walk, scratch, tgid);
-	if (outcome == EVENTS_COUNTED)
-		outcome = count_key(&scratch->key, &scratch->first, 0);
-	scratch__release(scratch);
-	return outcome;
-}
-
-/* The whole handling of an event, in an applet that counts stacks. */
-static __always_inline void count_current(void *ctx, enum user_walk user_walk)
-{
-	__u32 in_epoch = current_epoch();
-	enum event_counter outcome;
-	__u32 tgid, tid;
-
-	count_event(in_epoch, EVENTS_SEEN);
-	outcome = filter_current(&tgid, &tid);
-	if (outcome == EVENTS_SEEN)
-		outcome = count_stacks(ctx, user_walk, in_epoch, tgid);
-	count_event(in_epoch, outcome);
 }
 
 #endif

@@ -110,21 +110,21 @@ __noinline int name_stack(__u32 number)
 	return 0;
 }
 
-/* Walk the stacks of this context, and send the event of the slot. */
+/* Send the event of the slot, with its stacks, of which the kernel's has been walked. */
 static __always_inline enum event_counter send_slot(void *ctx, enum user_walk user_walk,
-						    struct scratch *scratch)
+						    struct scratch *scratch, bool walked)
 {
 	struct event_record *event = &scratch->event;
 
+	if (!walked)
+		return EVENTS_LOST_BUSY;
 	if (config.kernel_stacks) {
-		if (!unwind_kernel(ctx, scratch))
-			return EVENTS_LOST_BUSY;
 		if (name_stack(scratch->number))
 			return EVENTS_LOST_BUFFER_FULL;
 		event->kernel = scratch->record.id;
 	}
 	if (config.user_stacks) {
-		if (!unwind_user(ctx, user_walk, scratch, event->tgid))
+		if (!unwind_user(ctx, user_walk, scratch))
 			return EVENTS_LOST_BUSY;
 		if (name_stack(scratch->number))
 			return EVENTS_LOST_BUFFER_FULL;
@@ -136,15 +136,14 @@ static __always_inline enum event_counter send_slot(void *ctx, enum user_walk us
 	return EVENTS_COUNTED;
 }
 
-static __always_inline enum event_counter send_event(void *ctx, enum user_walk user_walk,
-						     __u32 in_epoch, __u32 tgid, __u32 tid)
+/* A slot that has all of an event but its stacks; NULL if all are in use. */
+static __always_inline struct scratch *claim_event(__u32 in_epoch, __u32 tgid, __u32 tid)
 {
-	struct scratch *scratch = scratch__claim(in_epoch);
+	struct scratch *scratch = scratch__claim(in_epoch, tgid);
 	struct event_record *event;
-	enum event_counter outcome;
 
 	if (!scratch)
-		return EVENTS_LOST_BUSY;
+		return NULL;
 	event = &scratch->event;
 	__builtin_memset(event, 0, sizeof(*event));
 	event->time = bpf_ktime_get_ns();
@@ -156,25 +155,7 @@ static __always_inline enum event_counter send_event(void *ctx, enum user_walk u
 	if (config.tell_cgroups)
 		event->cgroup = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(event->comm, sizeof(event->comm));
-	outcome = send_slot(ctx, user_walk, scratch);
-	scratch__release(scratch);
-	return outcome;
-}
-
-/* The whole handling of an event, in an applet that streams events. */
-static __always_inline void send_current(void *ctx, enum user_walk user_walk)
-{
-	__u32 in_epoch = current_epoch();
-	enum event_counter outcome;
-	__u32 tgid, tid;
-
-	count_event(in_epoch, EVENTS_SEEN);
-	outcome = filter_current(&tgid, &tid);
-	if (outcome == EVENTS_SEEN)
-		outcome = send_event(ctx, user_walk, in_epoch, tgid, tid);
-	if (outcome >= EVENTS_LOST_BUSY)
-		count_lost(in_epoch);
-	count_event(in_epoch, outcome);
+	return scratch;
 }
 
 #endif

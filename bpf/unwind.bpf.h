@@ -52,8 +52,16 @@ static __always_inline void unwind__mark_cut(struct stack *stack, __u32 most, __
 		unwind__put_mark(stack, kept, MARK_CUT, kept);
 }
 
+/*
+ * Walk the kernel's stack, if it is wanted. False if the kernel's buffer is in use.
+ *
+ * Programs call this themselves, inlined: the kernel walks through each BPF function that is called
+ * on the way, and needs longer for one than for three of its own functions.
+ */
 static __always_inline bool unwind_kernel(void *ctx, struct scratch *scratch)
 {
+	if (!config.kernel_stacks)
+		return true;
 	if (!unwind__get_stack(ctx, &scratch->stack, 0))
 		return false;
 	unwind__mark_cut(&scratch->stack, config.max_frames, config.max_depth);
@@ -164,7 +172,7 @@ static __always_inline void place_frames(__u32 number, __u32 first)
 			break;
 }
 
-static __always_inline bool unwind__user_by_kernel(void *ctx, struct scratch *scratch, __u32 tgid)
+static __always_inline bool unwind__user_by_kernel(void *ctx, struct scratch *scratch)
 {
 	struct stack *stack = &scratch->stack;
 
@@ -182,7 +190,7 @@ static __always_inline bool unwind__user_by_kernel(void *ctx, struct scratch *sc
 	}
 	unwind__mark_cut(stack, config.max_frames, config.max_user_depth);
 	if (config.find_files && stack->nr) {
-		walk__begin_modules(scratch, tgid);
+		walk__begin_modules(scratch);
 		place_frames(scratch->number, 0);
 	}
 	return true;
@@ -330,9 +338,9 @@ static __always_inline bool unwind__has_user_code(void)
 }
 
 static __always_inline void unwind__from(struct scratch *scratch, const user_regs *regs,
-					 enum user_walk walk, __u32 tgid)
+					 enum user_walk walk)
 {
-	walk__begin(scratch, tgid, regs, walk == USER_WALK_FROM_FUNCTION_ENTRY);
+	walk__begin(scratch, regs, walk == USER_WALK_FROM_FUNCTION_ENTRY);
 	stack_window__forget(&scratch->window);
 	scratch->stack.frames[0] = walk__user_frame(scratch->walk.pc);
 	scratch->stack.nr = 1;
@@ -345,15 +353,14 @@ static __always_inline void unwind__from(struct scratch *scratch, const user_reg
 	}
 }
 
-/* Walk the user stack of process tgid. False if the kernel's buffer is in use. */
-static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct scratch *scratch,
-					__u32 tgid)
+/* Walk the user stack of the slot's process. False if the kernel's buffer is in use. */
+static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct scratch *scratch)
 {
 	struct stack *stack = &scratch->stack;
 	const user_regs *regs = NULL;
 
 	if (walk == USER_WALK_FROM_SAMPLE && !config.unwind_tables)
-		return unwind__user_by_kernel(ctx, scratch, tgid);
+		return unwind__user_by_kernel(ctx, scratch);
 	if (walk == USER_WALK_FROM_KERNEL || walk == USER_WALK_FROM_SAMPLE) {
 		if (config.has_task_pt_regs) {
 			stack->nr = 0;
@@ -367,11 +374,11 @@ static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct s
 		regs = ctx;
 	}
 	if (regs && user_regs__is_64bit(regs)) {
-		unwind__from(scratch, regs, walk, tgid);
+		unwind__from(scratch, regs, walk);
 		return true;
 	}
 	scratch->by_kernel = regs && user_regs__is_user(regs) ? UNWIND_32BIT : UNWIND_IN_KERNEL;
-	if (!unwind__user_by_kernel(ctx, scratch, tgid))
+	if (!unwind__user_by_kernel(ctx, scratch))
 		return false;
 	if (config.unwind_tables)
 		note_walk_by_kernel(scratch->number);

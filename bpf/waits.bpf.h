@@ -77,7 +77,8 @@ static __always_inline struct scratch *walk_thread(void *ctx, const struct off_t
 	*outcome = EVENTS_LOST_BUSY;
 	if (scratch) {
 		scratch->key.tid = thread->key.tid;
-		*outcome = store_stacks(ctx, USER_WALK_FROM_KERNEL, scratch, scratch->key.tgid);
+		*outcome = store_stacks(ctx, USER_WALK_FROM_KERNEL, scratch,
+					unwind_kernel(ctx, scratch));
 	}
 	return scratch;
 }
@@ -97,11 +98,10 @@ __noinline int ask_early(__u32 tgid)
 	mm = current_mm();
 	if (!mm || !unwind__has_user_code())
 		return 0;
-	scratch = scratch__claim(0);
+	scratch = scratch__claim(0, tgid);
 	if (!scratch)
 		return 0;
 	scratch->search.sb = 0;
-	scratch->walk.tgid = tgid;
 	scratch->walk.mapping.start = scratch->walk.mapping.end = 0;
 	if (mapping__find_file(&scratch->search, read_pointer(mm + config.mapping.mm_exe_file))) {
 		modules__set_module(&scratch->walk, &scratch->search.found.file);

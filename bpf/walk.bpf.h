@@ -21,15 +21,14 @@ static __always_inline __u64 walk__stack_pointer(const struct walk *walk)
 }
 
 /* Begin to find modules, of the running process. */
-static __always_inline void walk__begin_modules(struct scratch *scratch, __u32 tgid)
+static __always_inline void walk__begin_modules(struct scratch *scratch)
 {
-	scratch->walk.tgid = tgid;
 	scratch->walk.mapping.end = 0;
 	scratch->walk.mapping.module = UNWIND_NO_MODULE;
 	begin_in_mappings(scratch->number);
 }
 
-static __always_inline void walk__begin(struct scratch *scratch, __u32 tgid, const user_regs *regs,
+static __always_inline void walk__begin(struct scratch *scratch, const user_regs *regs,
 					bool at_entry)
 {
 	struct walk *walk = &scratch->walk;
@@ -40,7 +39,7 @@ static __always_inline void walk__begin(struct scratch *scratch, __u32 tgid, con
 	walk->exact = !user_regs__in_system_call(regs);
 	walk->assisted = walk->by_frame_pointer = 0;
 	walk->at_entry = at_entry;
-	walk__begin_modules(scratch, tgid);
+	walk__begin_modules(scratch);
 }
 
 /*

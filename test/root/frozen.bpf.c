@@ -10,12 +10,12 @@ struct frozen_sample sample;
 
 static __always_inline void take_sample(void *ctx, __u32 tgid, __u32 tid)
 {
-	struct scratch *scratch = scratch__claim(0);
+	struct scratch *scratch = scratch__claim(0, tgid);
 
 	if (!scratch)
 		return;
 	scratch->by_kernel = 0;
-	if (unwind_user(ctx, USER_WALK_FROM_SAMPLE, scratch, tgid)) {
+	if (unwind_user(ctx, USER_WALK_FROM_SAMPLE, scratch)) {
 		sample.tid = tid;
 		sample.walked = !scratch->by_kernel && scratch->stack.nr;
 		sample.nr = scratch->stack.nr;
