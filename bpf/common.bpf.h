@@ -17,8 +17,9 @@
 
 #include "abi.h"
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#define READ_ONCE(x)	  (*(const volatile typeof(x) *)&(x))
+#define ARRAY_SIZE(array)    (sizeof(array) / sizeof((array)[0]))
+#define READ_ONCE(x)	     (*(const volatile typeof(x) *)&(x))
+#define WRITE_ONCE(x, value) (*(volatile typeof(x) *)&(x) = (value))
 
 /* The idle task of a CPU is the only one without an ID; it is in no PID namespace, either. */
 static __always_inline bool is_idle(void)

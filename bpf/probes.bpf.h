@@ -12,6 +12,11 @@
 #include "config.bpf.h"
 #include "unwind.bpf.h"
 
+/* The applet defines both: an event begins, with its slot, and ends. */
+static __noinline struct scratch *begin_event(void);
+static __always_inline void end_event(void *ctx, enum user_walk user_walk, struct scratch *scratch,
+				      bool walked);
+
 /* The whole handling of an event. */
 static __always_inline void on_event(void *ctx, enum user_walk user_walk)
 {

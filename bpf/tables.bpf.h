@@ -56,6 +56,18 @@ struct {
 	__type(value, struct unwind_rule);
 } unwind_rules SEC(".maps");
 
+/*
+ * Rules that were found of late, by unwind_place__index(): most frames are callers, and many stacks
+ * have the same ones. User space forgets all before a module gets another table.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_RECENT);
+	__type(key, __u32);
+	__type(value, __u64);
+} unwind_recent_rules SEC(".maps");
+
 /* Where programs have their modules, if that is told. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -102,6 +114,22 @@ static __always_inline __u32 find_rule_number(const struct unwind_module *module
 	if (!shard)
 		return UNWIND_NONE;
 	return page_rule(shard, page, unwind_low(offset));
+}
+
+/* Likewise; place: of the offset, where it is remembered, or 0. */
+static __always_inline __u32 recall_rule_number(const struct unwind_module *module, __u64 offset,
+						__u64 place)
+{
+	__u32 index = unwind_place__index(place), rule;
+	__u64 *recent = bpf_map_lookup_elem(&unwind_recent_rules, &index);
+	__u64 known = recent ? READ_ONCE(*recent) : 0;
+
+	if (known && unwind_recent__place(known) == place)
+		return unwind_recent__rule(known);
+	rule = find_rule_number(module, offset);
+	if (recent && place)
+		WRITE_ONCE(*recent, unwind_recent(place, rule));
+	return rule;
 }
 
 #endif

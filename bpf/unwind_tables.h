@@ -18,6 +18,7 @@
 #define UNWIND_BASES   32768
 #define UNWIND_PAGES   65536
 #define UNWIND_RULES   16384
+#define UNWIND_RECENT  4096 /* places whose rules are remembered */
 
 _Static_assert(UNWIND_MODULES <= 1 << (FRAME_TAG_SHIFT - FRAME_MODULE_SHIFT), "frames have them");
 
@@ -156,6 +157,39 @@ static inline __u32 unwind_row_low(__u32 row)
 	return unwind_low(row);
 }
 
+/*
+ * A search that is remembered, in one word, so that it is read and written at once: its place,
+ * which is a module and an offset in its file; and in the lower bits the rule that was there. A
+ * place of 0 cannot be remembered.
+ */
+#define UNWIND_OFFSET_BITS 32
+#define UNWIND_RULE_BITS   14
+
+static inline __u64 unwind_place(__u32 module, __u64 offset)
+{
+	return offset >> UNWIND_OFFSET_BITS ? 0 : (module + 1ULL) << UNWIND_OFFSET_BITS | offset;
+}
+
+static inline __u32 unwind_place__index(__u64 place)
+{
+	return (__u32)(place * 0x9e3779b97f4a7c15ULL >> 32) % UNWIND_RECENT;
+}
+
+static inline __u64 unwind_recent(__u64 place, __u32 rule)
+{
+	return place << UNWIND_RULE_BITS | rule;
+}
+
+static inline __u64 unwind_recent__place(__u64 recent)
+{
+	return recent >> UNWIND_RULE_BITS;
+}
+
+static inline __u32 unwind_recent__rule(__u64 recent)
+{
+	return (__u32)(recent & (UNWIND_RULES - 1));
+}
+
 /* Rows that can begin in a KB, and the one that holds there: fewer than 2 to this power. */
 #define UNWIND_ROW_STEPS 11
 
@@ -185,6 +219,9 @@ struct unwind_request {
 _Static_assert(sizeof(struct unwind_mapping) == 32, "no padding");
 _Static_assert(sizeof(struct unwind_module) == 24, "no padding");
 _Static_assert(sizeof(struct unwind_page) == 8, "no padding");
+_Static_assert(UNWIND_RULES == 1 << UNWIND_RULE_BITS, "words have room for them");
+_Static_assert((UNWIND_MODULES + 1ULL) << (UNWIND_OFFSET_BITS + UNWIND_RULE_BITS) < 1ULL << 63,
+	       "likewise");
 _Static_assert(sizeof(struct unwind_request) == 80 + PLACE_NAMES * PLACE_NAME_MAX, "no padding");
 
 #endif

@@ -106,7 +106,7 @@ static __always_inline void walk__note_frame(struct walk *walk)
 /* walk->rule becomes the number of the rule that holds at pc. */
 static __always_inline enum unwind_end walk__find_rule(struct walk *walk)
 {
-	__u64 address = walk->pc - !walk->exact;
+	__u64 address = walk->pc - !walk->exact, offset;
 	enum unwind_end end = walk__find_module(walk, address);
 
 	walk->rule = UNWIND_NONE;
@@ -117,7 +117,13 @@ static __always_inline enum unwind_end walk__find_rule(struct walk *walk)
 	if (walk->module.state == UNWIND_MODULE_WANTED ||
 	    walk->module.state == UNWIND_MODULE_REFUSED)
 		return UNWIND_TABLES_MISSING;
-	walk->rule = find_rule_number(&walk->module, address - walk->mapping.base);
+	if (walk->module.state != UNWIND_MODULE_LOADED)
+		return UNWIND_GOES_ON;
+	offset = address - walk->mapping.base;
+	/* Where threads are interrupted they are but once. */
+	walk->rule =
+		recall_rule_number(&walk->module, offset,
+				   walk->exact ? 0 : unwind_place(walk->mapping.module, offset));
 	return UNWIND_GOES_ON;
 }
 

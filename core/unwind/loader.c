@@ -39,6 +39,7 @@ static int keep_maps(const struct unwind_maps *maps, const struct unwind_identif
 		      bpf_map__fd(maps->modules),
 		      bpf_map__fd(maps->pages),
 		      bpf_map__fd(maps->rules),
+		      bpf_map__fd(maps->recent),
 		      bpf_map__fd(maps->shards),
 		      bpf_map__fd(maps->requests)};
 

@@ -32,7 +32,9 @@ static int map_maps(struct unwind_tables *tables)
 	tables->modules = map_all(tables->maps->modules);
 	tables->pages = map_all(tables->maps->pages);
 	tables->written_rules = map_all(tables->maps->rules);
-	return tables->numbers && tables->modules && tables->pages && tables->written_rules ?
+	tables->recent = map_all(tables->maps->recent);
+	return tables->numbers && tables->modules && tables->pages && tables->written_rules &&
+			       tables->recent ?
 		       0 :
 		       -errno;
 }
@@ -85,6 +87,7 @@ void unwind_tables__close(struct unwind_tables *tables)
 	unmap(tables->modules, tables->maps->modules);
 	unmap(tables->pages, tables->maps->pages);
 	unmap(tables->written_rules, tables->maps->rules);
+	unmap(tables->recent, tables->maps->recent);
 	spans__release(&tables->free_pages);
 	free(tables->rule_users);
 	free(tables->rule_numbers);
@@ -119,6 +122,13 @@ static void free_pages(struct unwind_tables *tables, const struct unwind_module 
 			free_page(tables, &tables->pages[module->first_page + i]);
 	if (module->nr_pages)
 		(void)spans__give(&tables->free_pages, module->first_page, module->nr_pages);
+}
+
+/* Rules get other numbers, and modules other tables: what was found in them holds no longer. */
+static void forget_recent(struct unwind_tables *tables)
+{
+	for (uint32_t i = 0; i < UNWIND_RECENT; i++)
+		__atomic_store_n(&tables->recent[i], 0, __ATOMIC_RELAXED);
 }
 
 static bool can_be_given_back(const struct unwind_module *module, uint32_t now)
@@ -156,6 +166,7 @@ int unwind_tables__give_back_oldest(struct unwind_tables *tables)
 		__atomic_store_n(&oldest->state, UNWIND_MODULE_LOADED, __ATOMIC_RELEASE);
 		return err;
 	}
+	forget_recent(tables);
 	free_pages(tables, oldest);
 	oldest->nr_pages = 0;
 	return (int)(oldest - tables->modules);

@@ -24,8 +24,8 @@ struct bpf_map;
 
 /* The maps of a loaded object. */
 struct unwind_maps {
-	struct bpf_map *files, *numbers, *modules, *pages, *rules, *shards, *requests, *asked,
-		*identified, *bases;
+	struct bpf_map *files, *numbers, *modules, *pages, *rules, *recent, *shards, *requests,
+		*asked, *identified, *bases;
 };
 
 struct unwind_tables {
@@ -38,6 +38,7 @@ struct unwind_tables {
 	struct unwind_module *modules;
 	struct unwind_page *pages;
 	struct unwind_rule *written_rules;
+	uint64_t *recent;
 
 	/* Rules have as many users as rows. */
 	struct unwind_rules rules;

@@ -65,6 +65,7 @@ static int find_maps(struct unwinding *unwinding, const struct bpf_object *objec
 		{"unwind_modules", &unwinding->maps.modules},
 		{"unwind_pages", &unwinding->maps.pages},
 		{"unwind_rules", &unwinding->maps.rules},
+		{"unwind_recent_rules", &unwinding->maps.recent},
 		{"unwind_shards", &unwinding->maps.shards},
 		{"unwind_requests", &unwinding->maps.requests},
 		{"unwind_asked", &unwinding->maps.asked},
@@ -99,10 +100,8 @@ static void switch_off(struct bpf_map *const maps[], size_t nr)
 static void switch_off_unused(const struct unwinding *unwinding)
 {
 	const struct unwind_maps *maps = &unwinding->maps;
-	struct bpf_map *const of_tables[] = {maps->pages, maps->rules}, *const of_files[] = {
-										maps->files,
-										maps->modules,
-										maps->asked};
+	struct bpf_map *const of_tables[] = {maps->pages, maps->rules, maps->recent},
+			      *const of_files[] = {maps->files, maps->modules, maps->asked};
 
 	if (!uses_tables(unwinding))
 		switch_off(of_tables, ARRAY_SIZE(of_tables));

@@ -44,6 +44,7 @@ static struct fake {
 	{.size = sizeof(int), .nr = UNWIND_SHARD_MAPS},
 	{.size = sizeof(struct module_of_file), .nr = FILES},
 	{.size = sizeof(struct unwind_numbers), .nr = 1},
+	{.size = sizeof(uint64_t), .nr = UNWIND_RECENT},
 };
 
 static const struct unwind_maps maps = {
@@ -53,6 +54,7 @@ static const struct unwind_maps maps = {
 	.shards = (struct bpf_map *)&fakes[3],
 	.files = (struct bpf_map *)&fakes[4],
 	.numbers = (struct bpf_map *)&fakes[5],
+	.recent = (struct bpf_map *)&fakes[6],
 };
 
 /* Called when programs are waited for; or NULL. */
@@ -66,6 +68,7 @@ static struct unwind_rule *rules;
 static int *shard_fds; /* of files, in the place of maps; 0: none */
 static struct module_of_file *files;
 static struct unwind_numbers *numbers;
+static uint64_t *recent;
 
 static int update_error;
 
@@ -120,6 +123,7 @@ static void open_fakes(void)
 	shard_fds = open_fake(&fakes[3]);
 	files = open_fake(&fakes[4]);
 	numbers = open_fake(&fakes[5]);
+	recent = open_fake(&fakes[6]);
 }
 
 static const struct fake *fake_of(int fd)
@@ -625,6 +629,49 @@ static void more_rows_test(void)
 	CHECK_INT(unwind_tables__add_page(&tables, 2, rows, 1), -EPROTO);
 }
 
+/* ---- what is remembered ---- */
+
+static void recent_test(void)
+{
+	static const uint64_t offsets[] = {0, 1, 0x401000, UINT32_MAX};
+	static const uint32_t of_modules[] = {0, 1, UNWIND_MODULES - 1};
+	uint64_t seen[ARRAY_SIZE(offsets) * ARRAY_SIZE(of_modules)];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of_modules); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(offsets); j++) {
+			uint64_t place = unwind_place(of_modules[i], offsets[j]);
+			uint64_t word = unwind_recent(place, UNWIND_RULES - 1);
+
+			CHECK(place != 0);
+			CHECK(unwind_place__index(place) < UNWIND_RECENT);
+			CHECK(unwind_recent__place(word) == place);
+			CHECK_INT(unwind_recent__rule(word), UNWIND_RULES - 1);
+			CHECK_INT(unwind_recent__rule(unwind_recent(place, 0)), 0);
+			for (size_t k = 0; k < nr; k++)
+				CHECK(seen[k] != place);
+			seen[nr++] = place;
+		}
+	}
+	CHECK(unwind_place(0, UINT32_MAX + 1ULL) == 0);
+}
+
+/* Functions that follow each other do not drive each other out. */
+static void recent_places_test(void)
+{
+	static bool taken[UNWIND_RECENT];
+	int nr = 0;
+
+	for (uint64_t offset = 0x1000; offset < 0x1000 + 1024ULL * 48; offset += 48) {
+		uint32_t index = unwind_place__index(unwind_place(7, offset));
+
+		nr += !taken[index];
+		taken[index] = true;
+	}
+	/* By chance 906 of 1024 would have a word of their own. */
+	CHECK(nr >= 900);
+}
+
 /* ---- what is given back ---- */
 
 #define OLD unwind_age(10 * NANOSECONDS)
@@ -647,6 +694,9 @@ static void check_given_back(void)
 	modules[given_back_module].state = UNWIND_MODULE_LOADED;
 	check_module(given_back_module, given_back);
 	modules[given_back_module].state = UNWIND_MODULE_WANTED;
+	/* And they remember what they have found. */
+	recent[0] = unwind_recent(unwind_place(given_back_module, 0x400000), 1);
+	recent[UNWIND_RECENT - 1] = recent[0];
 	nr_waits++;
 }
 
@@ -681,6 +731,8 @@ static void give_back_test(void)
 	CHECK_INT(unwind_tables__give_back_oldest(&tables), 1);
 	at_grace = NULL;
 	CHECK_INT(nr_waits, 1);
+	CHECK_INT(recent[0], 0);
+	CHECK_INT(recent[UNWIND_RECENT - 1], 0);
 	CHECK_INT(unwind_tables__state(&tables, 1), UNWIND_MODULE_WANTED);
 	CHECK_INT(load(&tables, 2, &sources[2]), 0);
 	check_module(0, &sources[0]);
@@ -873,6 +925,8 @@ static const struct tap_test tests[] = {
 	{"pages that cannot be searched are left out", odd_pages_test},
 	{"a module is refused by its head", heads_test},
 	{"or if more comes than that says", more_rows_test},
+	{"a word has a place and the rule there", recent_test},
+	{"places have different words", recent_places_test},
 	{"the oldest table is given back, when no program uses it", give_back_test},
 	{"tables come and go in little memory", come_and_go_test},
 	{"so do their rules", rules_come_and_go_test},
