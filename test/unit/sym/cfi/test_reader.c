@@ -527,12 +527,38 @@ static void replaced(void)
 
 /* ---- files that nobody has mapped ---- */
 
+/* The path of the file below the root of its file system, which can be above our root. */
+static char *place_of_file(void)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/self/mountinfo", "re");
+	struct statx status = {0};
+	unsigned long long id;
+	char *place = NULL;
+
+	CHECK_INT(statx(AT_FDCWD, directory, 0, STATX_MNT_ID, &status), 0);
+	for (char *line = NULL; !place && file && fscanf(file, "%m[^\n]\n", &line) == 1;
+	     free(line)) {
+		CLEANUP_FREE char *root = NULL;
+		CLEANUP_FREE char *point = NULL;
+
+		if (sscanf(line, "%llu %*u %*u:%*u %ms %ms", &id, &root, &point) == 3 &&
+		    id == status.stx_mnt_id &&
+		    asprintf(&place, "%s%s", strcmp(root, "/") ? root : "",
+			     path + (strcmp(point, "/") ? strlen(point) : 0)) < 0)
+			place = NULL;
+	}
+	/* After chroot() no line is of our root, and files are looked for below it. */
+	return place ? place : strdup(path);
+}
+
 /* The same file, as it is known before it was found. */
 static struct unwind_mapped wanted(const struct unwind_mapped *mapped)
 {
+	CLEANUP_FREE char *place = place_of_file();
 	struct unwind_mapped known = {.file = mapped->file};
 
-	unwind_path__set(known.path, mapped->path);
+	CHECK(place != NULL);
+	unwind_path__set(known.path, place ? place : "");
 	return known;
 }
 
