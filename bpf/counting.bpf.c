@@ -2,27 +2,13 @@
 /* The programs of all applets that count by stacks; each has those loaded that it needs. */
 #include "stack.bpf.h"
 
-/* An event: its slot, if it is to be counted by its stacks; NULL: it is done with. */
-static __noinline struct scratch *begin_event(void)
+static __always_inline struct scratch *claim_event(__u32 in_epoch, __u32 tgid,
+						   __u32 tid __attribute__((unused)))
 {
-	__u32 in_epoch = current_epoch();
-	enum event_counter outcome;
-	struct scratch *scratch;
-	__u32 tgid, tid;
-
-	count_event(in_epoch, EVENTS_SEEN);
-	outcome = filter_current(&tgid, &tid);
-	if (outcome == EVENTS_SEEN) {
-		scratch = claim_key(in_epoch, tgid);
-		if (scratch)
-			return scratch;
-		outcome = EVENTS_LOST_BUSY;
-	}
-	count_event(in_epoch, outcome);
-	return NULL;
+	return claim_key(in_epoch, tgid);
 }
 
-/* Count the event that has begun. walked: the result of unwind_kernel(). */
+/* Count the event that has begun. */
 static __always_inline void end_event(void *ctx, enum user_walk user_walk, struct scratch *scratch,
 				      bool walked)
 {

@@ -1,21 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The programs that probes of all kinds run, for applets that trace events. An
- * applet defines begin_event() and end_event() before it includes this. core/probe/attach.c
+ * applet defines claim_event() and end_event() before it includes this. core/probe/attach.c
  * finds the programs by their names, has those loaded that are needed, and attaches them.
  */
 #ifndef TRACEKIT_BPF_PROBES_H
 #define TRACEKIT_BPF_PROBES_H
 
+#include "accounting.bpf.h"
 #include "arch.bpf.h"
 #include "common.bpf.h"
 #include "config.bpf.h"
+#include "filter.bpf.h"
+#include "scratch.bpf.h"
 #include "unwind.bpf.h"
 
-/* The applet defines both: an event begins, with its slot, and ends. */
-static __noinline struct scratch *begin_event(void);
+/* The applet defines both. A slot with all of an event but its stacks; NULL if all are in use. */
+static __always_inline struct scratch *claim_event(__u32 in_epoch, __u32 tgid, __u32 tid);
+/* The rest, in this slot. walked: the result of unwind_kernel(). */
 static __always_inline void end_event(void *ctx, enum user_walk user_walk, struct scratch *scratch,
 				      bool walked);
+
+/* An event: its slot, if it is wanted; NULL: it is done with. */
+static __noinline struct scratch *begin_event(void)
+{
+	__u32 in_epoch = current_epoch();
+	enum event_counter outcome;
+	struct scratch *scratch;
+	__u32 tgid, tid;
+
+	count_event(in_epoch, EVENTS_SEEN);
+	outcome = filter_current(&tgid, &tid);
+	if (outcome == EVENTS_SEEN) {
+		scratch = claim_event(in_epoch, tgid, tid);
+		if (scratch)
+			return scratch;
+		outcome = EVENTS_LOST_BUSY;
+	}
+	count_event(in_epoch, outcome);
+	return NULL;
+}
 
 /* The whole handling of an event. */
 static __always_inline void on_event(void *ctx, enum user_walk user_walk)

@@ -136,14 +136,16 @@ static __always_inline enum event_counter send_slot(void *ctx, enum user_walk us
 	return EVENTS_COUNTED;
 }
 
-/* A slot that has all of an event but its stacks; NULL if all are in use. */
+/* A slot that has all of an event but its stacks; NULL if all are in use: the event is lost. */
 static __always_inline struct scratch *claim_event(__u32 in_epoch, __u32 tgid, __u32 tid)
 {
 	struct scratch *scratch = scratch__claim(in_epoch, tgid);
 	struct event_record *event;
 
-	if (!scratch)
+	if (!scratch) {
+		count_lost(in_epoch);
 		return NULL;
+	}
 	event = &scratch->event;
 	__builtin_memset(event, 0, sizeof(*event));
 	event->time = bpf_ktime_get_ns();
