@@ -50,10 +50,9 @@ static int check(const void *argument, struct error *error)
 
 	if (applet == DOCTOR_EVERY || doctor_applets[applet])
 		return 0;
-	return error__set(
-		error, -EINVAL,
-		"'%.80s': is not profile, stackcount, stacksnoop or offcputime; see 'doctor --help'",
-		settings->applet);
+	return error__set(error, -EINVAL,
+			  "'%.80s': is not profile, stackcount, stacksnoop or offcputime",
+			  settings->applet);
 }
 
 static int run(const void *argument, struct error *error)

@@ -83,24 +83,18 @@ static int check(const void *argument, struct error *error)
 	if (output && strcmp(output, "-") && !is_page(output) &&
 	    format__of_path(output) != FORMAT_svg)
 		return error__set(error, -EINVAL,
-				  "-o: the end of '%.200s' is neither .svg nor .html; see "
-				  "'flamegraph --help'",
-				  output);
+				  "-o: the end of '%.200s' is neither .svg nor .html", output);
 	if (output && sink__shares_stdout(output) && settings->top)
 		return error__set(error, -EINVAL,
-				  "-t and -o %.200s exclude each other: both are for stdout; see "
-				  "'flamegraph --help'",
+				  "-t and -o %.200s exclude each other: both are for stdout",
 				  output);
 	if (settings->normalize && !settings->before)
-		return error__set(error, -EINVAL,
-				  "-n is for --diff alone; see 'flamegraph --help'");
+		return error__set(error, -EINVAL, "-n is for --diff alone");
 	if (settings->before && is_stdin(settings->before) && is_stdin(settings->file))
 		return error__set(error, -EINVAL,
-				  "--diff: only one of two runs can come from stdin; see "
-				  "'flamegraph --help'");
+				  "--diff: only one of two runs can come from stdin");
 	if (!settings->file && isatty(STDIN_FILENO))
-		return error__set(error, -EINVAL,
-				  "which FILE? stdin is a terminal; see 'flamegraph --help'");
+		return error__set(error, -EINVAL, "which FILE? stdin is a terminal");
 	return 0;
 }
 

@@ -57,6 +57,13 @@ static int end_as(int status)
 	return 128 + WTERMSIG(status); /* it was blocked when we were started */
 }
 
+/* What is wrong with the command line of command. */
+static int wrong_usage(const struct command *command, const char *what)
+{
+	message("%s; see '%s --help'", what, command->name);
+	return EXIT_USAGE;
+}
+
 /* From the command line to the exit status; settings hold the defaults. */
 static int run_with(const struct applet *applet, int argc, char **argv, void *settings)
 {
@@ -67,9 +74,11 @@ static int run_with(const struct applet *applet, int argc, char **argv, void *se
 		return print_help_of(applet);
 	if (!err && applet->check)
 		err = applet->check(settings, &error);
+	if (err == -EINVAL)
+		return wrong_usage(&applet->command, error.text);
 	if (err) {
 		message("%s", error.text);
-		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
+		return EXIT_FAILURE;
 	}
 	err = applet->run(settings, &error);
 	if (err && error.text[0])
@@ -159,12 +168,6 @@ static int unknown_applet(const char *name)
 	return EXIT_UNKNOWN_APPLET;
 }
 
-static int usage(const char *what)
-{
-	message("%s; see 'tracekit --help'", what);
-	return EXIT_USAGE;
-}
-
 static int install(int argc, char **argv)
 {
 	bool symbolic = argc > 1 && !strcmp(argv[1], "-s");
@@ -173,7 +176,7 @@ static int install(int argc, char **argv)
 	argc -= symbolic;
 	argv += symbolic;
 	if (argc != 2 || argv[1][0] == '-')
-		return usage("--install: needs one directory");
+		return wrong_usage(&own_command, "--install: needs one directory");
 	if (install__links(argv[1], symbolic, applet_list, &error)) {
 		message("%s", error.text);
 		return EXIT_FAILURE;
@@ -184,7 +187,7 @@ static int install(int argc, char **argv)
 static int print_completion(int argc, char **argv)
 {
 	if (argc != 2 || completion__print(argv[1], &own_command, applet_list, stdout))
-		return usage("--completion: needs a shell: bash, zsh or fish");
+		return wrong_usage(&own_command, "--completion: needs a shell: bash, zsh or fish");
 	return finish_stdout();
 }
 
@@ -193,7 +196,7 @@ static int help_applet(int argc, char **argv)
 	const struct applet *applet;
 
 	if (argc != 2)
-		return usage("help: needs the name of one applet");
+		return wrong_usage(&own_command, "help: needs the name of one applet");
 	applet = find_applet(argv[1]);
 	if (!applet)
 		return unknown_applet(argv[1]);
@@ -232,13 +235,13 @@ static int run_command(int argc, char **argv)
 			continue;
 		if (argc > 1) {
 			snprintf(what, sizeof(what), "'%.80s': too many arguments", argv[1]);
-			return usage(what);
+			return wrong_usage(&own_command, what);
 		}
 		printers[i].print(stdout);
 		return finish_stdout();
 	}
 	snprintf(what, sizeof(what), "unknown option '%.80s'", argv[0]);
-	return usage(what);
+	return wrong_usage(&own_command, what);
 }
 
 /*

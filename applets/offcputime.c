@@ -76,27 +76,22 @@ static int check(const void *settings, struct error *error)
 
 	if (offcputime->user_threads && offcputime->kernel_threads)
 		return error__set(error, -EINVAL,
-				  "-u and -k exclude each other: leave both out for all threads; "
-				  "see 'offcputime --help'");
+				  "-u and -k exclude each other: leave both out for all threads");
 	if (one_kind && (trace->pids.nr || trace->tids.nr || trace->command))
-		return error__set(error, -EINVAL,
-				  "-%c is for all processes, not for chosen ones; see 'offcputime "
-				  "--help'",
+		return error__set(error, -EINVAL, "-%c is for all processes, not for chosen ones",
 				  offcputime->user_threads ? 'u' : 'k');
 	if (offcputime->kernel_threads && trace->user_stacks_only)
 		return error__set(
 			error, -EINVAL,
 			"-k and -U exclude each other: threads of the kernel have no user "
-			"stacks; see 'offcputime --help'");
+			"stacks");
 	if (offcputime->min > offcputime->max)
 		return error__set(error, -EINVAL,
-				  "-m %" PRIu64 " is more than -M %" PRIu64
-				  ": no wait is both; see "
-				  "'offcputime --help'",
+				  "-m %" PRIu64 " is more than -M %" PRIu64 ": no wait is both",
 				  offcputime->min, offcputime->max);
-	if (trace_options__check(trace, "offcputime", "leave both out", error))
+	if (trace_options__check(trace, "leave both out", error))
 		return -EINVAL;
-	return sink_options__check(&offcputime->sink, trace, "offcputime", error);
+	return sink_options__check(&offcputime->sink, trace, error);
 }
 
 static void print_header(FILE *out, const struct counting *counting)

@@ -78,17 +78,17 @@ static int check(const void *settings, struct error *error)
 	if (profile->frequency && profile->count)
 		return error__set(error, -EINVAL,
 				  "-F and -c exclude each other: a sample is taken by time or by "
-				  "count; see 'profile --help'");
+				  "count");
 	if (profile->count && profile->event == SAMPLER_CPU_CLOCK &&
 	    profile->count < SAMPLER_CLOCK_PERIOD_MIN)
 		return error__set(error, -EINVAL,
 				  "-c %" PRIu64
 				  ": of cpu-clock these are nanoseconds, and the kernel "
-				  "samples every %d at most; see 'profile --help'",
+				  "samples every %d at most",
 				  profile->count, SAMPLER_CLOCK_PERIOD_MIN);
-	if (trace_options__check(&profile->trace, "profile", "leave both out", error))
+	if (trace_options__check(&profile->trace, "leave both out", error))
 		return -EINVAL;
-	return sink_options__check(&profile->sink, &profile->trace, "profile", error);
+	return sink_options__check(&profile->sink, &profile->trace, error);
 }
 
 static struct sampler_settings sampler_settings(const struct profile_settings *settings)

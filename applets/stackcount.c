@@ -61,20 +61,19 @@ static int check(const void *settings, struct error *error)
 	if (stackcount->timestamp && stackcount->trace.folded)
 		return error__set(error, -EINVAL,
 				  "-T and -f exclude each other: folded output holds nothing but "
-				  "stacks; see 'stackcount --help'");
-	if (trace_options__check(&stackcount->trace, "stackcount", "leave both out", error) ||
-	    sink_options__check(&stackcount->sink, &stackcount->trace, "stackcount", error))
+				  "stacks");
+	if (trace_options__check(&stackcount->trace, "leave both out", error) ||
+	    sink_options__check(&stackcount->sink, &stackcount->trace, error))
 		return -EINVAL;
 	if (stackcount->probe.list && stackcount->sink.path)
 		return error__set(error, -EINVAL,
-				  "-l and -o exclude each other: the list goes to stdout; see "
-				  "'stackcount --help'");
+				  "-l and -o exclude each other: the list goes to stdout");
 	if (stackcount->timestamp &&
 	    sink_options__format(&stackcount->sink, &stackcount->trace) != FORMAT_text)
 		return error__set(error, -EINVAL,
 				  "-T and --format exclude each other: only text has a line for "
-				  "the time; see 'stackcount --help'");
-	return probe_options__check(&stackcount->probe, &stackcount->trace, "stackcount", error);
+				  "the time");
+	return probe_options__check(&stackcount->probe, &stackcount->trace, error);
 }
 
 static bool keys_have_process(const struct stackcount_settings *settings)

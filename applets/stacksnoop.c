@@ -73,16 +73,14 @@ static int check(const void *settings, struct error *error)
 
 	if (stacksnoop->json && stacksnoop->trace.folded)
 		return error__set(error, -EINVAL,
-				  "--json and -f exclude each other: a line is of one form; "
-				  "see 'stacksnoop --help'");
+				  "--json and -f exclude each other: a line is of one form");
 	if ((stacksnoop->json && form != STREAM_JSON) ||
 	    (stacksnoop->trace.folded && form != STREAM_FOLDED))
-		return error__set(error, -EINVAL,
-				  "%s and --format %s exclude each other; see 'stacksnoop --help'",
+		return error__set(error, -EINVAL, "%s and --format %s exclude each other",
 				  stacksnoop->json ? "--json" : "-f", form_names[form]);
-	if (trace_options__check(&stacksnoop->trace, "stacksnoop", "write -d", error))
+	if (trace_options__check(&stacksnoop->trace, "write -d", error))
 		return -EINVAL;
-	return probe_options__check(&stacksnoop->probe, &stacksnoop->trace, "stacksnoop", error);
+	return probe_options__check(&stacksnoop->probe, &stacksnoop->trace, error);
 }
 
 static uint64_t whole_pages(uint64_t wanted)

@@ -43,7 +43,7 @@ enum format_number sink_options__format(const struct sink_options *options,
 
 /* ---- the command line ---- */
 
-static int unknown_suffix(const char *path, const char *program, struct error *error)
+static int unknown_suffix(const char *path, struct error *error)
 {
 	char list[256] = "";
 
@@ -51,9 +51,7 @@ static int unknown_suffix(const char *path, const char *program, struct error *e
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
 			 formats[i]->suffix);
 	return error__set(error, -EINVAL,
-			  "-o: the end of '%.200s' says no format (%s); give --format; see '%s "
-			  "--help'",
-			  path, list, program);
+			  "-o: the end of '%.200s' says no format (%s); give --format", path, list);
 }
 
 /* Each '%' begins %n, %t or %%. */
@@ -68,54 +66,48 @@ static bool is_pattern(const char *path, bool *has_number)
 	return true;
 }
 
-static int check_path(const char *path, bool has_intervals, const char *program,
-		      struct error *error)
+static int check_path(const char *path, bool has_intervals, struct error *error)
 {
 	bool has_number;
 
 	if (!is_pattern(path, &has_number))
 		return error__set(error, -EINVAL,
 				  "-o: '%.200s': behind %% only n (number), t (time) and %% have a "
-				  "meaning; see '%s --help'",
-				  path, program);
+				  "meaning",
+				  path);
 	/* Times repeat: the last report can be of the second of the one before. */
 	if (has_intervals && !has_number)
 		return error__set(error, -EINVAL,
 				  "-o: '%.200s': with -i each interval is a file of its own, so "
-				  "the name needs %%n (number); see '%s --help'",
-				  path, program);
+				  "the name needs %%n (number)",
+				  path);
 	return 0;
 }
 
 int sink_options__check(const struct sink_options *options, const struct trace_options *trace,
-			const char *program, struct error *error)
+			struct error *error)
 {
 	size_t format = find_format(options, trace);
 
 	if (trace->folded && format != FORMAT_folded)
-		return error__set(error, -EINVAL,
-				  "-f and --format %s exclude each other; see '%s --help'",
-				  format_names[format], program);
+		return error__set(error, -EINVAL, "-f and --format %s exclude each other",
+				  format_names[format]);
 	if (options->merge && format != FORMAT_speedscope)
-		return error__set(error, -EINVAL,
-				  "--merge is for --format speedscope alone; see '%s --help'",
-				  program);
+		return error__set(error, -EINVAL, "--merge is for --format speedscope alone");
 	if (format == NR_FORMATS)
-		return unknown_suffix(options->path, program, error);
+		return unknown_suffix(options->path, error);
 	if (sink_options__is_stdout(options) && trace->interval && formats[format]->whole)
 		return error__set(error, -EINVAL,
 				  "-i and --format %s: each interval is a file of its own; give -o "
-				  "FILE, with %%n in its name; see '%s --help'",
-				  format_names[format], program);
+				  "FILE, with %%n in its name",
+				  format_names[format]);
 	if (sink_options__is_stdout(options) && formats[format]->binary &&
 	    isatty(trace->command && !options->path ? STDERR_FILENO : STDOUT_FILENO))
 		return error__set(error, -EINVAL,
-				  "--format %s: it is not for a terminal; give -o FILE; see '%s "
-				  "--help'",
-				  format_names[format], program);
-	return sink_options__is_stdout(options) ?
-		       0 :
-		       check_path(options->path, trace->interval, program, error);
+				  "--format %s: it is not for a terminal; give -o FILE",
+				  format_names[format]);
+	return sink_options__is_stdout(options) ? 0 :
+						  check_path(options->path, trace->interval, error);
 }
 
 /* ---- writing ---- */

@@ -54,7 +54,7 @@ struct sink_options {
  * each interval. Returns 0, or -EINVAL with error filled.
  */
 int sink_options__check(const struct sink_options *options, const struct trace_options *trace,
-			const char *program, struct error *error);
+			struct error *error);
 
 /* Of options that have been checked. */
 enum format_number sink_options__format(const struct sink_options *options,

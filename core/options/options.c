@@ -62,11 +62,6 @@ static const char *option_label(const struct option_spec *spec, char label[64])
 	return label;
 }
 
-static int usage_error(const struct command *command, struct error *error, const char *what)
-{
-	return error__set(error, -EINVAL, "%s; see '%s --help'", what, command->name);
-}
-
 /* "cpu-clock, cycles" */
 static void list_choices(const struct option_spec *spec, char *text, size_t size)
 {
@@ -89,42 +84,38 @@ static const char *size_label(uint64_t bytes, char label[24])
 	return label;
 }
 
-static int bad_value(const struct command *command, const struct option_spec *spec,
-		     const char *text, struct error *error)
+static int bad_value(const struct option_spec *spec, const char *text, struct error *error)
 {
-	char label[64], what[384], min[24], max[24];
+	char label[64], choices[256], min[24], max[24];
 
 	option_label(spec, label);
 	switch (spec->type) {
 	case OPTION_NUMBER:
-		snprintf(what, sizeof(what), "%s: '%.200s' is not a whole number from %ju to %ju",
-			 label, text, (uintmax_t)spec->min, (uintmax_t)spec->max);
-		break;
+		return error__set(error, -EINVAL,
+				  "%s: '%.200s' is not a whole number from %ju to %ju", label, text,
+				  (uintmax_t)spec->min, (uintmax_t)spec->max);
 	case OPTION_SIZE:
-		snprintf(what, sizeof(what),
-			 "%s: '%.200s' is not a size from %s to %s, in bytes, or K, M or G", label,
-			 text, size_label(spec->min, min), size_label(spec->max, max));
-		break;
+		return error__set(
+			error, -EINVAL,
+			"%s: '%.200s' is not a size from %s to %s, in bytes, or K, M or G", label,
+			text, size_label(spec->min, min), size_label(spec->max, max));
 	case OPTION_SECONDS:
-		snprintf(what, sizeof(what), "%s: '%.200s' is not a number of seconds above 0",
-			 label, text);
-		break;
+		return error__set(error, -EINVAL, "%s: '%.200s' is not a number of seconds above 0",
+				  label, text);
 	case OPTION_PATH:
-		snprintf(what, sizeof(what), "%s: '' is not a path", label);
-		break;
+		return error__set(error, -EINVAL, "%s: '' is not a path", label);
 	case OPTION_TEXT:
-		snprintf(what, sizeof(what), "%s: has more than %ju bytes", label,
-			 (uintmax_t)spec->max);
-		break;
+		return error__set(error, -EINVAL, "%s: has more than %ju bytes", label,
+				  (uintmax_t)spec->max);
 	case OPTION_CHOICE:
-		snprintf(what, sizeof(what), "%s: '%.200s' is none of: ", label, text);
-		list_choices(spec, what + strlen(what), sizeof(what) - strlen(what));
-		break;
-	default:
-		snprintf(what, sizeof(what), "%s: '%.200s' is not a %.3s or a list like 42,1042",
-			 label, text, spec->value); /* PID or TID */
+		list_choices(spec, choices, sizeof(choices));
+		return error__set(error, -EINVAL, "%s: '%.200s' is none of: %s", label, text,
+				  choices);
+	default: /* PID or TID */
+		return error__set(error, -EINVAL,
+				  "%s: '%.200s' is not a %.3s or a list like 42,1042", label, text,
+				  spec->value);
 	}
-	return usage_error(command, error, what);
 }
 
 static bool pids__has(const pid_t *pids, size_t nr, pid_t pid)
@@ -172,8 +163,8 @@ static int parse_choice(const char *text, const char *const *choices, size_t *ch
 	return -EINVAL;
 }
 
-static int store_value(const struct command *command, const struct option_spec *spec,
-		       const char *text, void *settings, struct error *error)
+static int store_value(const struct option_spec *spec, const char *text, void *settings,
+		       struct error *error)
 {
 	void *field = (char *)settings + spec->offset;
 	int err = 0;
@@ -208,7 +199,7 @@ static int store_value(const struct command *command, const struct option_spec *
 	}
 	if (err == -ENOMEM)
 		return error__set(error, err, "cannot read the command line: out of memory");
-	return err ? bad_value(command, spec, text, error) : 0;
+	return err ? bad_value(spec, text, error) : 0;
 }
 
 /* getopt's view of the rows: a long option's val is its row, a short one's its letter. */
@@ -268,50 +259,41 @@ static size_t find_row(const struct option_rows *all, int value, char **argv)
 }
 
 /* Report getopt's '?'. Its optopt is 0 for long options, and signed for others. */
-static int unknown_option(const struct command *command, char **argv, struct error *error)
+static int unknown_option(char **argv, struct error *error)
 {
-	char what[256];
-
 	if (optopt != 0 && optopt < ROW_BASE)
-		snprintf(what, sizeof(what), "unknown option '-%c'", optopt);
-	else
-		snprintf(what, sizeof(what), "unknown option '--%.200s'", long_word(argv));
-	return usage_error(command, error, what);
+		return error__set(error, -EINVAL, "unknown option '-%c'", optopt);
+	return error__set(error, -EINVAL, "unknown option '--%.200s'", long_word(argv));
 }
 
 /* getopt knows an option, but its value is missing or not allowed: say so. */
-static int wrong_use(const struct command *command, const struct option_rows *all, char **argv,
-		     bool lacks_value, struct error *error)
+static int wrong_use(const struct option_rows *all, char **argv, bool lacks_value,
+		     struct error *error)
 {
 	size_t row = find_row(all, optopt, argv);
-	char label[64], what[128];
+	char label[64];
 
 	if (row == all->nr)
-		return unknown_option(command, argv, error);
+		return unknown_option(argv, error);
 	option_label(all->rows[row], label);
 	if (lacks_value)
-		snprintf(what, sizeof(what), "%s: needs a value, %s", label, all->rows[row]->value);
-	else
-		snprintf(what, sizeof(what), "%s: takes no value", label);
-	return usage_error(command, error, what);
+		return error__set(error, -EINVAL, "%s: needs a value, %s", label,
+				  all->rows[row]->value);
+	return error__set(error, -EINVAL, "%s: takes no value", label);
 }
 
-static int parse_positional(const struct command *command, const struct option_rows *all, int argc,
-			    char **argv, void *settings, struct error *error)
+static int parse_positional(const struct option_rows *all, int argc, char **argv, void *settings,
+			    struct error *error)
 {
-	char what[256];
-
 	if (optind == argc) {
 		if (!all->positional || !all->positional->required)
 			return 0;
-		snprintf(what, sizeof(what), "needs a %s", all->positional->value);
-		return usage_error(command, error, what);
+		return error__set(error, -EINVAL, "needs a %s", all->positional->value);
 	}
 	if (all->positional && optind + 1 == argc)
-		return store_value(command, all->positional, argv[optind], settings, error);
-	snprintf(what, sizeof(what), "'%.200s': too many arguments",
-		 argv[optind + (all->positional ? 1 : 0)]);
-	return usage_error(command, error, what);
+		return store_value(all->positional, argv[optind], settings, error);
+	return error__set(error, -EINVAL, "'%.200s': too many arguments",
+			  argv[optind + (all->positional ? 1 : 0)]);
 }
 
 /*
@@ -328,7 +310,7 @@ static int take_run(const struct command *command, int *argc, char **argv, void 
 	if (!command->run_offset || at >= *argc)
 		return 0;
 	if (at + 1 == *argc)
-		return usage_error(command, error, "--: needs a COMMAND behind it");
+		return error__set(error, -EINVAL, "--: needs a COMMAND behind it");
 	*(char *const **)((char *)settings + command->run_offset) = &argv[at + 1];
 	*argc = at;
 	return 0;
@@ -352,25 +334,24 @@ int options__parse(const struct command *command, int argc, char **argv, void *s
 		size_t row;
 
 		if (value == ':' || (value == '?' && optopt >= ROW_BASE))
-			return wrong_use(command, &all, argv, value == ':', error);
+			return wrong_use(&all, argv, value == ':', error);
 		row = value == '?' ? all.nr : find_row(&all, value, argv);
 		if (row == all.nr)
-			return unknown_option(command, argv, error);
+			return unknown_option(argv, error);
 		if (all.rows[row] == &help_option)
 			return OPTIONS_HELP;
 		if (given[row] && all.rows[row]->value) {
-			char label[64], what[128];
+			char label[64];
 
-			snprintf(what, sizeof(what), "%s: given twice",
-				 option_label(all.rows[row], label));
-			return usage_error(command, error, what);
+			return error__set(error, -EINVAL, "%s: given twice",
+					  option_label(all.rows[row], label));
 		}
 		given[row] = true;
-		err = store_value(command, all.rows[row], optarg, settings, error);
+		err = store_value(all.rows[row], optarg, settings, error);
 		if (err)
 			return err;
 	}
-	return parse_positional(command, &all, argc, argv, settings, error);
+	return parse_positional(&all, argc, argv, settings, error);
 }
 
 void options__release(const struct command *command, void *settings)

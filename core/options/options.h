@@ -54,7 +54,8 @@ struct command {
 /*
  * Parse argv[1..] into settings, which hold the defaults. -h and --help are
  * built in. Returns 0, OPTIONS_HELP, or -EINVAL or -ENOMEM with error filled;
- * options that precede a faulty one have then been stored.
+ * options that precede a faulty one have then been stored. Whoever prints an error of -EINVAL says
+ * where the help is.
  */
 int options__parse(const struct command *command, int argc, char **argv, void *settings,
 		   struct error *error);

@@ -85,7 +85,7 @@ int trace_options__processes(const struct trace_options *options, struct pid_lis
 	return 0;
 }
 
-static int check_comm(const char *comm, const char *program, struct error *error)
+static int check_comm(const char *comm, struct error *error)
 {
 	struct comm_glob glob;
 
@@ -95,53 +95,42 @@ static int check_comm(const char *comm, const char *program, struct error *error
 	case -E2BIG:
 		return error__set(error, -EINVAL,
 				  "--comm '%.100s': names of threads have %d bytes at most, the "
-				  "rest is cut off; end it with *; see '%s --help'",
-				  comm, COMM_LEN - 1, program);
+				  "rest is cut off; end it with *",
+				  comm, COMM_LEN - 1);
 	default:
-		return error__set(error, -EINVAL,
-				  "--comm '%.100s': '[' or a backslash has no end; see '%s --help'",
-				  comm, program);
+		return error__set(error, -EINVAL, "--comm '%.100s': '[' or a backslash has no end",
+				  comm);
 	}
 }
 
-int trace_options__check(const struct trace_options *options, const char *program,
-			 const char *for_all, struct error *error)
+int trace_options__check(const struct trace_options *options, const char *for_all,
+			 struct error *error)
 {
 	if (options->kernel_stacks_only && options->user_stacks_only)
-		return error__set(error, -EINVAL,
-				  "-K and -U exclude each other: %s for all stacks; "
-				  "see '%s --help'",
-				  for_all, program);
+		return error__set(error, -EINVAL, "-K and -U exclude each other: %s for all stacks",
+				  for_all);
 	if (options->pids.nr && options->tids.nr)
 		return error__set(error, -EINVAL,
-				  "-p and -%c exclude each other: a thread belongs to one process; "
-				  "see '%s --help'",
-				  options->tids_letter, program);
+				  "-p and -%c exclude each other: a thread belongs to one process",
+				  options->tids_letter);
 	if (options->command && (options->pids.nr || options->tids.nr))
 		return error__set(
 			error, -EINVAL,
 			"-%c and a COMMAND exclude each other: it is traced with all that "
-			"it starts; see '%s --help'",
-			options->pids.nr ? 'p' : options->tids_letter, program);
+			"it starts",
+			options->pids.nr ? 'p' : options->tids_letter);
 	if (options->as_root && !options->command)
-		return error__set(error, -EINVAL, "--as-root is for a COMMAND; see '%s --help'",
-				  program);
+		return error__set(error, -EINVAL, "--as-root is for a COMMAND");
 	if (options->linger && !options->command && !options->children)
-		return error__set(
-			error, -EINVAL,
-			"--linger is for a COMMAND or --children: it says for whom; see '%s "
-			"--help'",
-			program);
-	if (options->children && !options->pids.nr)
 		return error__set(error, -EINVAL,
-				  "--children is for -p: it says whose; see '%s --help'", program);
+				  "--linger is for a COMMAND or --children: it says for whom");
+	if (options->children && !options->pids.nr)
+		return error__set(error, -EINVAL, "--children is for -p: it says whose");
 	if (options->cgroup && options->container)
 		return error__set(error, -EINVAL,
 				  "--cgroup and --container exclude each other: a container is a "
-				  "cgroup; see '%s --help'",
-				  program);
+				  "cgroup");
 	if (options->container && !options->container[0])
-		return error__set(error, -EINVAL, "--container: the ID is empty; see '%s --help'",
-				  program);
-	return options->comm ? check_comm(options->comm, program, error) : 0;
+		return error__set(error, -EINVAL, "--container: the ID is empty");
+	return options->comm ? check_comm(options->comm, error) : 0;
 }

@@ -206,7 +206,7 @@ int trace_options__processes(const struct trace_options *options, struct pid_lis
  * Check what the table cannot: 0, or -EINVAL with error filled. for_all: how to get kernel and user
  * stacks, "leave both out".
  */
-int trace_options__check(const struct trace_options *options, const char *program,
-			 const char *for_all, struct error *error);
+int trace_options__check(const struct trace_options *options, const char *for_all,
+			 struct error *error);
 
 #endif

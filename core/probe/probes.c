@@ -14,12 +14,12 @@
 #include "sym/util/text.h"
 
 int probe_options__check(const struct probe_options *options, const struct trace_options *trace,
-			 const char *program, struct error *error)
+			 struct error *error)
 {
 	CLEANUP(probespec__release) struct probespec spec = {0};
 
 	if (options->list && trace->command)
-		return error__set(error, -EINVAL, "-l runs no COMMAND; see '%s --help'", program);
+		return error__set(error, -EINVAL, "-l runs no COMMAND");
 	return probespec__parse(&spec, options->pattern, options->regexp, error);
 }
 

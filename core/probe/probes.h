@@ -46,7 +46,7 @@ struct probe_options {
 /* Check the pattern, and that -l runs no command. Returns 0, or -EINVAL or -ENOMEM with error
  * filled. */
 int probe_options__check(const struct probe_options *options, const struct trace_options *trace,
-			 const char *program, struct error *error);
+			 struct error *error);
 
 /* All zero is nothing. */
 struct probes {

@@ -115,7 +115,7 @@ offers_running_processes() {
 }
 
 @test "a shell is needed, and one that there is a script for" {
-	message="tracekit: --completion: needs a shell: bash, zsh or fish; see 'tracekit --help'"
+	message="tracekit: --completion: needs a shell: bash, zsh or fish"
 	usage_error "$message" tracekit --completion
 	usage_error "$message" tracekit --completion tcsh
 	usage_error "$message" tracekit --completion ''

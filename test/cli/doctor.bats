@@ -6,10 +6,10 @@ load helpers
 load ../refute
 
 @test "wrong usage" {
-	usage_error "doctor: 'flamegraph': is not profile, stackcount, stacksnoop or offcputime; see 'doctor --help'" \
+	usage_error "doctor: 'flamegraph': is not profile, stackcount, stacksnoop or offcputime" \
 		tracekit doctor flamegraph
-	usage_error "doctor: '': is not profile, stackcount, stacksnoop or offcputime; see 'doctor --help'" tracekit doctor ''
-	usage_error "doctor: 'true': is not profile, stackcount, stacksnoop or offcputime; see 'doctor --help'" tracekit doctor -- true
+	usage_error "doctor: '': is not profile, stackcount, stacksnoop or offcputime" tracekit doctor ''
+	usage_error "doctor: 'true': is not profile, stackcount, stacksnoop or offcputime" tracekit doctor -- true
 }
 
 @test "it works for anybody, and says of each applet whether it does" {

@@ -12,19 +12,19 @@ stacks() {
 
 @test "wrong usage" {
 	stacks a 'main 1'
-	usage_error "flamegraph: -o: the end of 'a.pdf' is neither .svg nor .html; see 'flamegraph --help'" \
+	usage_error "flamegraph: -o: the end of 'a.pdf' is neither .svg nor .html" \
 		tracekit flamegraph -o a.pdf a
-	usage_error "flamegraph: -t and -o - exclude each other: both are for stdout; see 'flamegraph --help'" \
+	usage_error "flamegraph: -t and -o - exclude each other: both are for stdout" \
 		tracekit flamegraph -o - -t 3 a
-	usage_error "flamegraph: -n is for --diff alone; see 'flamegraph --help'" tracekit flamegraph -n a
-	usage_error "flamegraph: --diff: only one of two runs can come from stdin; see 'flamegraph --help'" \
+	usage_error "flamegraph: -n is for --diff alone" tracekit flamegraph -n a
+	usage_error "flamegraph: --diff: only one of two runs can come from stdin" \
 		tracekit flamegraph --diff - -
-	usage_error "flamegraph: --diff: only one of two runs can come from stdin; see 'flamegraph --help'" \
+	usage_error "flamegraph: --diff: only one of two runs can come from stdin" \
 		tracekit flamegraph --diff -
 	ln -s /dev/stdout stdout.svg
-	usage_error "flamegraph: -t and -o stdout.svg exclude each other: both are for stdout; see 'flamegraph --help'" \
+	usage_error "flamegraph: -t and -o stdout.svg exclude each other: both are for stdout" \
 		tracekit flamegraph -t 1 -o stdout.svg a
-	usage_error "flamegraph: --unit: has more than 1000 bytes; see 'flamegraph --help'" \
+	usage_error "flamegraph: --unit: has more than 1000 bytes" \
 		tracekit flamegraph --unit "$(printf '&%.0s' {1..1001})" a
 	[ ! -e a.pdf ]
 }

@@ -21,9 +21,9 @@ says() {
 	[ "$said" = "$text"$'\n' ] || diff <(printf '%s\n' "$text") "$stream"
 }
 
-# usage_error "message" COMMAND...
+# usage_error "NAME: what is wrong" COMMAND...: so it says, and where the help is.
 usage_error() {
 	local text=$1
 	shift
-	says 2 err "$text" "$@"
+	says 2 err "$text; see '${text%%:*} --help'" "$@"
 }

@@ -17,34 +17,34 @@ load ../refute
 }
 
 @test "what exclude each other" {
-	usage_error "offcputime: -u and -k exclude each other: leave both out for all threads; see 'offcputime --help'" \
+	usage_error "offcputime: -u and -k exclude each other: leave both out for all threads" \
 		tracekit offcputime -uk
-	usage_error "offcputime: -K and -U exclude each other: leave both out for all stacks; see 'offcputime --help'" \
+	usage_error "offcputime: -K and -U exclude each other: leave both out for all stacks" \
 		tracekit offcputime -KU
-	usage_error "offcputime: -k and -U exclude each other: threads of the kernel have no user stacks; see 'offcputime --help'" \
+	usage_error "offcputime: -k and -U exclude each other: threads of the kernel have no user stacks" \
 		tracekit offcputime -kU
-	usage_error "offcputime: -p and -t exclude each other: a thread belongs to one process; see 'offcputime --help'" \
+	usage_error "offcputime: -p and -t exclude each other: a thread belongs to one process" \
 		tracekit offcputime -p 1 -t 1
 	for option in '-u -p 1' '-u -t 1' '-u -- true' '-k -p 1'; do
 		# shellcheck disable=SC2086
-		usage_error "offcputime: ${option:0:2} is for all processes, not for chosen ones; see 'offcputime --help'" \
+		usage_error "offcputime: ${option:0:2} is for all processes, not for chosen ones" \
 			tracekit offcputime $option
 	done
-	usage_error "offcputime: -t and a COMMAND exclude each other: it is traced with all that it starts; see 'offcputime --help'" \
+	usage_error "offcputime: -t and a COMMAND exclude each other: it is traced with all that it starts" \
 		tracekit offcputime -t 1 -- true
 }
 
 @test "lengths of waits, and states" {
 	for bad in 0 -1 1.5 x '' 9223372036854776; do
-		usage_error "offcputime: -m: '$bad' is not a whole number from 1 to 9223372036854775; see 'offcputime --help'" \
+		usage_error "offcputime: -m: '$bad' is not a whole number from 1 to 9223372036854775" \
 			tracekit offcputime -m "$bad"
 	done
-	usage_error "offcputime: -M: '0' is not a whole number from 1 to 9223372036854775; see 'offcputime --help'" \
+	usage_error "offcputime: -M: '0' is not a whole number from 1 to 9223372036854775" \
 		tracekit offcputime -M 0
-	usage_error "offcputime: -m 11 is more than -M 10: no wait is both; see 'offcputime --help'" \
+	usage_error "offcputime: -m 11 is more than -M 10: no wait is both" \
 		tracekit offcputime -m 11 -M 10
 	for bad in -1 x 4294967296; do
-		usage_error "offcputime: --state: '$bad' is not a whole number from 0 to 4294967295; see 'offcputime --help'" \
+		usage_error "offcputime: --state: '$bad' is not a whole number from 0 to 4294967295" \
 			tracekit offcputime --state "$bad"
 	done
 }

@@ -5,7 +5,6 @@
 load helpers
 load ../refute
 
-help="see 'stackcount --help'"
 function_syntax="write FUNCTION or FILE:FUNCTION, as in vfs_read, c:malloc or /usr/bin/app:main"
 tracepoint_syntax="write t:CATEGORY:EVENT, as in t:sched:sched_switch"
 usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__start"
@@ -26,59 +25,59 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 }
 
 @test "unknown options, short and long" {
-	usage_error "stackcount: unknown option '-x'; $help" tracekit stackcount -x
-	usage_error "stackcount: unknown option '-F'; $help" tracekit stackcount -F 9 vfs_read
-	usage_error "stackcount: unknown option '-L'; $help" tracekit stackcount -TL 9 vfs_read
-	usage_error "stackcount: unknown option '--bogus=3'; $help" tracekit stackcount --bogus=3
-	usage_error "stackcount: unknown option '--inter'; $help" tracekit stackcount --inter 9 vfs_read
+	usage_error "stackcount: unknown option '-x'" tracekit stackcount -x
+	usage_error "stackcount: unknown option '-F'" tracekit stackcount -F 9 vfs_read
+	usage_error "stackcount: unknown option '-L'" tracekit stackcount -TL 9 vfs_read
+	usage_error "stackcount: unknown option '--bogus=3'" tracekit stackcount --bogus=3
+	usage_error "stackcount: unknown option '--inter'" tracekit stackcount --inter 9 vfs_read
 }
 
 @test "a flag takes no value" {
-	usage_error "stackcount: --debug: takes no value; $help" tracekit stackcount --debug=1 vfs_read
-	usage_error "stackcount: -r: takes no value; $help" tracekit stackcount --regexp=yes vfs_read
-	usage_error "stackcount: -l: takes no value; $help" tracekit stackcount --list=all vfs_read
+	usage_error "stackcount: --debug: takes no value" tracekit stackcount --debug=1 vfs_read
+	usage_error "stackcount: -r: takes no value" tracekit stackcount --regexp=yes vfs_read
+	usage_error "stackcount: -l: takes no value" tracekit stackcount --list=all vfs_read
 }
 
 @test "an option that lacks its value" {
-	usage_error "stackcount: -c: needs a value, CPU; $help" tracekit stackcount vfs_read -c
-	usage_error "stackcount: -i: needs a value, INTERVAL; $help" tracekit stackcount --interval
-	usage_error "stackcount: -D: needs a value, DURATION; $help" tracekit stackcount -TD
-	usage_error "stackcount: -p: needs a value, PID[,PID...]; $help" tracekit stackcount -p
+	usage_error "stackcount: -c: needs a value, CPU" tracekit stackcount vfs_read -c
+	usage_error "stackcount: -i: needs a value, INTERVAL" tracekit stackcount --interval
+	usage_error "stackcount: -D: needs a value, DURATION" tracekit stackcount -TD
+	usage_error "stackcount: -p: needs a value, PID[,PID...]" tracekit stackcount -p
 }
 
 @test "an option with a value is given once, a flag as often as one likes" {
-	usage_error "stackcount: -i: given twice; $help" tracekit stackcount -i 1 --interval 2 vfs_read
-	usage_error "stackcount: -p: given twice; $help" tracekit stackcount -p 1 -p 2 vfs_read
-	usage_error "stackcount: -c: given twice; $help" tracekit stackcount -c 0 -c 0 vfs_read
-	usage_error "stackcount: 'x': too many arguments; $help" tracekit stackcount -ff -f vfs_read x
+	usage_error "stackcount: -i: given twice" tracekit stackcount -i 1 --interval 2 vfs_read
+	usage_error "stackcount: -p: given twice" tracekit stackcount -p 1 -p 2 vfs_read
+	usage_error "stackcount: -c: given twice" tracekit stackcount -c 0 -c 0 vfs_read
+	usage_error "stackcount: 'x': too many arguments" tracekit stackcount -ff -f vfs_read x
 }
 
 @test "one pattern" {
-	usage_error "stackcount: needs a pattern; $help" tracekit stackcount
-	usage_error "stackcount: needs a pattern; $help" tracekit stackcount -K
-	usage_error "stackcount: needs a pattern; $help" tracekit stackcount -l
-	usage_error "stackcount: 'b': too many arguments; $help" tracekit stackcount a b
+	usage_error "stackcount: needs a pattern" tracekit stackcount
+	usage_error "stackcount: needs a pattern" tracekit stackcount -K
+	usage_error "stackcount: needs a pattern" tracekit stackcount -l
+	usage_error "stackcount: 'b': too many arguments" tracekit stackcount a b
 }
 
 @test "CPUs" {
 	for bad in -1 x 1,2 65536 ''; do
-		usage_error "stackcount: -c: '$bad' is not a whole number from 0 to 65535; $help" \
+		usage_error "stackcount: -c: '$bad' is not a whole number from 0 to 65535" \
 			tracekit stackcount --cpu="$bad" vfs_read
 	done
 }
 
 @test "intervals and durations" {
 	for bad in 0 0.0 -1 abc 1s .5 5. 1e3 '' 99999999999999999999; do
-		usage_error "stackcount: -i: '$bad' is not a number of seconds above 0; $help" \
+		usage_error "stackcount: -i: '$bad' is not a number of seconds above 0" \
 			tracekit stackcount --interval="$bad" vfs_read
-		usage_error "stackcount: -D: '$bad' is not a number of seconds above 0; $help" \
+		usage_error "stackcount: -D: '$bad' is not a number of seconds above 0" \
 			tracekit stackcount -D "$bad" vfs_read
 	done
 }
 
 @test "lists of PIDs" {
 	for bad in 0 -3 x 1,x 1,,2 ,1 1, '' 2147483648; do
-		usage_error "stackcount: -p: '$bad' is not a PID or a list like 42,1042; $help" \
+		usage_error "stackcount: -p: '$bad' is not a PID or a list like 42,1042" \
 			tracekit stackcount --pid="$bad" vfs_read
 	done
 }
@@ -86,18 +85,18 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 @test "sizes of tables" {
 	for bad in 0 -1 x 16777217; do
 		for option in --stack-storage-size --hash-storage-size; do
-			usage_error "stackcount: $option: '$bad' is not a whole number from 1 to 16777216; $help" \
+			usage_error "stackcount: $option: '$bad' is not a whole number from 1 to 16777216" \
 				tracekit stackcount $option "$bad" vfs_read
 		done
 	done
 }
 
 @test "what excludes each other, in any form" {
-	message="stackcount: -K and -U exclude each other: leave both out for all stacks; $help"
+	message="stackcount: -K and -U exclude each other: leave both out for all stacks"
 	usage_error "$message" tracekit stackcount -K -U vfs_read
 	usage_error "$message" tracekit stackcount -UK vfs_read
 	usage_error "$message" tracekit stackcount vfs_read --user-stacks-only --kernel-stacks-only
-	message="stackcount: -T and -f exclude each other: folded output holds nothing but stacks; $help"
+	message="stackcount: -T and -f exclude each other: folded output holds nothing but stacks"
 	usage_error "$message" tracekit stackcount -T -f vfs_read
 	usage_error "$message" tracekit stackcount -fTi 1 vfs_read
 	usage_error "$message" tracekit stackcount --folded vfs_read --timestamp
@@ -141,7 +140,7 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 }
 
 @test "control characters in what was typed do not reach the terminal raw" {
-	usage_error "stackcount: unknown option '--?[2J'; $help" \
+	usage_error "stackcount: unknown option '--?[2J'" \
 		tracekit stackcount "--$(printf '\033')[2J" vfs_read
 	usage_error "stackcount: 't::?[2J': CATEGORY is empty; $tracepoint_syntax" \
 		tracekit stackcount "t::$(printf '\033')[2J"
@@ -149,59 +148,59 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 
 @test "its name is that of its link, whatever the path" {
 	ln -s "$TRACEKIT" stackcount
-	usage_error "stackcount: needs a pattern; $help" ./stackcount
-	usage_error "stackcount: needs a pattern; $help" "$PWD/stackcount"
+	usage_error "stackcount: needs a pattern" ./stackcount
+	usage_error "stackcount: needs a pattern" "$PWD/stackcount"
 }
 
 @test "-o and --format: what says the format" {
-	usage_error "stackcount: -o: the end of 'out.xyz' says no format (.txt, .folded, .svg, .html, .pb.gz, .speedscope.json, .json); give --format; see 'stackcount --help'" \
+	usage_error "stackcount: -o: the end of 'out.xyz' says no format (.txt, .folded, .svg, .html, .pb.gz, .speedscope.json, .json); give --format" \
 		tracekit stackcount vfs_read -o out.xyz
-	usage_error "stackcount: -o: the end of 'folded' says no format (.txt, .folded, .svg, .html, .pb.gz, .speedscope.json, .json); give --format; see 'stackcount --help'" \
+	usage_error "stackcount: -o: the end of 'folded' says no format (.txt, .folded, .svg, .html, .pb.gz, .speedscope.json, .json); give --format" \
 		tracekit stackcount vfs_read -o folded
-	usage_error "stackcount: --format: 'svgz' is none of: text, folded, svg, html, pprof, speedscope, json; see 'stackcount --help'" \
+	usage_error "stackcount: --format: 'svgz' is none of: text, folded, svg, html, pprof, speedscope, json" \
 		tracekit stackcount vfs_read --format svgz
-	usage_error "stackcount: -f and --format text exclude each other; see 'stackcount --help'" \
+	usage_error "stackcount: -f and --format text exclude each other" \
 		tracekit stackcount vfs_read -f --format text -o out.folded
-	usage_error "stackcount: -o: 'a%m.txt': behind % only n (number), t (time) and % have a meaning; see 'stackcount --help'" \
+	usage_error "stackcount: -o: 'a%m.txt': behind % only n (number), t (time) and % have a meaning" \
 		tracekit stackcount vfs_read -o a%m.txt
-	usage_error "stackcount: -o: 'a%': behind % only n (number), t (time) and % have a meaning; see 'stackcount --help'" \
+	usage_error "stackcount: -o: 'a%': behind % only n (number), t (time) and % have a meaning" \
 		tracekit stackcount vfs_read -o a% --format text
 	[ -z "$(ls | grep -v '^out$\|^err$')" ]
 }
 
 @test "-- needs a command, which excludes -p, -L and -l" {
-	usage_error "stackcount: --: needs a COMMAND behind it; see 'stackcount --help'" \
+	usage_error "stackcount: --: needs a COMMAND behind it" \
 		tracekit stackcount vfs_read --
-	usage_error "stackcount: needs a pattern; see 'stackcount --help'" \
+	usage_error "stackcount: needs a pattern" \
 		tracekit stackcount -- vfs_read
-	usage_error "stackcount: -p and a COMMAND exclude each other: it is traced with all that it starts; see 'stackcount --help'" \
+	usage_error "stackcount: -p and a COMMAND exclude each other: it is traced with all that it starts" \
 		tracekit stackcount -p 1 vfs_read -- true
-	usage_error "stackcount: -l runs no COMMAND; see 'stackcount --help'" tracekit stackcount -l vfs_read -- true
-	usage_error "stackcount: --as-root is for a COMMAND; see 'stackcount --help'" \
+	usage_error "stackcount: -l runs no COMMAND" tracekit stackcount -l vfs_read -- true
+	usage_error "stackcount: --as-root is for a COMMAND" \
 		tracekit stackcount --as-root vfs_read
-	usage_error "profile: -L and a COMMAND exclude each other: it is traced with all that it starts; see 'profile --help'" \
+	usage_error "profile: -L and a COMMAND exclude each other: it is traced with all that it starts" \
 		tracekit profile -L 1 -- true
 }
 
 @test "--children says whose, --linger for whom" {
-	usage_error "stackcount: --linger is for a COMMAND or --children: it says for whom; see 'stackcount --help'" \
+	usage_error "stackcount: --linger is for a COMMAND or --children: it says for whom" \
 		tracekit stackcount --linger -p 1 vfs_read
-	usage_error "stackcount: --children is for -p: it says whose; see 'stackcount --help'" \
+	usage_error "stackcount: --children is for -p: it says whose" \
 		tracekit stackcount --children vfs_read
-	usage_error "stackcount: --children is for -p: it says whose; see 'stackcount --help'" \
+	usage_error "stackcount: --children is for -p: it says whose" \
 		tracekit stackcount --children --comm sh vfs_read
 }
 
 @test "-o with -i: each interval has a name, and -T is for text" {
 	# Two reports can be of the same second.
 	for name in out.txt out%%.txt out.%t.txt; do
-		usage_error "stackcount: -o: '$name': with -i each interval is a file of its own, so the name needs %n (number); see 'stackcount --help'" \
+		usage_error "stackcount: -o: '$name': with -i each interval is a file of its own, so the name needs %n (number)" \
 			tracekit stackcount -i 1 -o "$name" vfs_read
 	done
-	usage_error "stackcount: -i and --format svg: each interval is a file of its own; give -o FILE, with %n in its name; see 'stackcount --help'" \
+	usage_error "stackcount: -i and --format svg: each interval is a file of its own; give -o FILE, with %n in its name" \
 		tracekit stackcount -i 1 --format svg vfs_read
-	usage_error "stackcount: -T and --format exclude each other: only text has a line for the time; see 'stackcount --help'" \
+	usage_error "stackcount: -T and --format exclude each other: only text has a line for the time" \
 		tracekit stackcount -Ti 1 -o %n.folded vfs_read
-	usage_error "stackcount: -l and -o exclude each other: the list goes to stdout; see 'stackcount --help'" \
+	usage_error "stackcount: -l and -o exclude each other: the list goes to stdout" \
 		tracekit stackcount -l -o list.txt vfs_read
 }

@@ -5,7 +5,6 @@
 load helpers
 load ../refute
 
-help="see 'stacksnoop --help'"
 function_syntax="write FUNCTION or FILE:FUNCTION, as in vfs_read, c:malloc or /usr/bin/app:main"
 tracepoint_syntax="write t:CATEGORY:EVENT, as in t:sched:sched_switch"
 usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__start"
@@ -26,7 +25,7 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 
 @test "options of tables, which it has not, are unknown" {
 	for option in -P -T -i -c --hash-storage-size --interval; do
-		usage_error "stacksnoop: unknown option '$option'; $help" \
+		usage_error "stacksnoop: unknown option '$option'" \
 			tracekit stacksnoop $option 9 vfs_read
 	done
 	tracekit stacksnoop --help >out
@@ -34,78 +33,78 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 }
 
 @test "unknown options, short and long" {
-	usage_error "stacksnoop: unknown option '-x'; $help" tracekit stacksnoop -x
-	usage_error "stacksnoop: unknown option '-F'; $help" tracekit stacksnoop -vF 9 vfs_read
-	usage_error "stacksnoop: unknown option '--bogus=3'; $help" tracekit stacksnoop --bogus=3
-	usage_error "stacksnoop: unknown option '--buffer'; $help" \
+	usage_error "stacksnoop: unknown option '-x'" tracekit stacksnoop -x
+	usage_error "stacksnoop: unknown option '-F'" tracekit stacksnoop -vF 9 vfs_read
+	usage_error "stacksnoop: unknown option '--bogus=3'" tracekit stacksnoop --bogus=3
+	usage_error "stacksnoop: unknown option '--buffer'" \
 		tracekit stacksnoop --buffer 9 vfs_read
 }
 
 @test "a flag takes no value" {
-	usage_error "stacksnoop: --json: takes no value; $help" tracekit stacksnoop --json=1 vfs_read
-	usage_error "stacksnoop: --debug: takes no value; $help" tracekit stacksnoop --debug=1 vfs_read
-	usage_error "stacksnoop: -r: takes no value; $help" tracekit stacksnoop --regexp=yes vfs_read
-	usage_error "stacksnoop: -l: takes no value; $help" tracekit stacksnoop --list=all vfs_read
-	usage_error "stacksnoop: --stats: takes no value; $help" tracekit stacksnoop --stats= vfs_read
+	usage_error "stacksnoop: --json: takes no value" tracekit stacksnoop --json=1 vfs_read
+	usage_error "stacksnoop: --debug: takes no value" tracekit stacksnoop --debug=1 vfs_read
+	usage_error "stacksnoop: -r: takes no value" tracekit stacksnoop --regexp=yes vfs_read
+	usage_error "stacksnoop: -l: takes no value" tracekit stacksnoop --list=all vfs_read
+	usage_error "stacksnoop: --stats: takes no value" tracekit stacksnoop --stats= vfs_read
 }
 
 @test "an option that lacks its value" {
-	usage_error "stacksnoop: -n: needs a value, N; $help" tracekit stacksnoop vfs_read -n
-	usage_error "stacksnoop: -n: needs a value, N; $help" tracekit stacksnoop --count
-	usage_error "stacksnoop: -D: needs a value, DURATION; $help" tracekit stacksnoop -vD
-	usage_error "stacksnoop: -p: needs a value, PID[,PID...]; $help" tracekit stacksnoop -p
-	usage_error "stacksnoop: --buffer-size: needs a value, SIZE; $help" \
+	usage_error "stacksnoop: -n: needs a value, N" tracekit stacksnoop vfs_read -n
+	usage_error "stacksnoop: -n: needs a value, N" tracekit stacksnoop --count
+	usage_error "stacksnoop: -D: needs a value, DURATION" tracekit stacksnoop -vD
+	usage_error "stacksnoop: -p: needs a value, PID[,PID...]" tracekit stacksnoop -p
+	usage_error "stacksnoop: --buffer-size: needs a value, SIZE" \
 		tracekit stacksnoop vfs_read --buffer-size
 }
 
 @test "an option with a value is given once, a flag as often as one likes" {
-	usage_error "stacksnoop: -n: given twice; $help" tracekit stacksnoop -n 1 --count 2 vfs_read
-	usage_error "stacksnoop: -D: given twice; $help" tracekit stacksnoop -D 1 -D 1 vfs_read
-	usage_error "stacksnoop: -p: given twice; $help" tracekit stacksnoop -p 1 -p 2 vfs_read
-	usage_error "stacksnoop: --buffer-size: given twice; $help" \
+	usage_error "stacksnoop: -n: given twice" tracekit stacksnoop -n 1 --count 2 vfs_read
+	usage_error "stacksnoop: -D: given twice" tracekit stacksnoop -D 1 -D 1 vfs_read
+	usage_error "stacksnoop: -p: given twice" tracekit stacksnoop -p 1 -p 2 vfs_read
+	usage_error "stacksnoop: --buffer-size: given twice" \
 		tracekit stacksnoop --buffer-size 1M --buffer-size=1M vfs_read
-	usage_error "stacksnoop: 'x': too many arguments; $help" \
+	usage_error "stacksnoop: 'x': too many arguments" \
 		tracekit stacksnoop -vv -v --json --json vfs_read x
 }
 
 @test "one pattern" {
-	usage_error "stacksnoop: needs a pattern; $help" tracekit stacksnoop
-	usage_error "stacksnoop: needs a pattern; $help" tracekit stacksnoop -v
-	usage_error "stacksnoop: needs a pattern; $help" tracekit stacksnoop -l
-	usage_error "stacksnoop: 'b': too many arguments; $help" tracekit stacksnoop a b
+	usage_error "stacksnoop: needs a pattern" tracekit stacksnoop
+	usage_error "stacksnoop: needs a pattern" tracekit stacksnoop -v
+	usage_error "stacksnoop: needs a pattern" tracekit stacksnoop -l
+	usage_error "stacksnoop: 'b': too many arguments" tracekit stacksnoop a b
 }
 
 @test "how many events" {
 	for bad in 0 -1 x 1,2 1.5 1K '' 18446744073709551616; do
-		usage_error "stacksnoop: -n: '$bad' is not a whole number from 1 to 18446744073709551615; $help" \
+		usage_error "stacksnoop: -n: '$bad' is not a whole number from 1 to 18446744073709551615" \
 			tracekit stacksnoop --count="$bad" vfs_read
 	done
 }
 
 @test "durations" {
 	for bad in 0 0.0 -1 abc 1s .5 5. 1e3 '' 99999999999999999999; do
-		usage_error "stacksnoop: -D: '$bad' is not a number of seconds above 0; $help" \
+		usage_error "stacksnoop: -D: '$bad' is not a number of seconds above 0" \
 			tracekit stacksnoop --duration="$bad" vfs_read
 	done
 }
 
 @test "sizes of the buffer" {
 	for bad in 0 -1 x M 4k 4KiB 1T '4 M' '' 2G 1025M 18446744073709551616 17179869184G; do
-		usage_error "stacksnoop: --buffer-size: '$bad' is not a size from 1 to 1G, in bytes, or K, M or G; $help" \
+		usage_error "stacksnoop: --buffer-size: '$bad' is not a size from 1 to 1G, in bytes, or K, M or G" \
 			tracekit stacksnoop --buffer-size "$bad" vfs_read
 	done
 }
 
 @test "how many stacks are remembered" {
 	for bad in 0 -1 x 1K 16777217; do
-		usage_error "stacksnoop: --stack-storage-size: '$bad' is not a whole number from 1 to 16777216; $help" \
+		usage_error "stacksnoop: --stack-storage-size: '$bad' is not a whole number from 1 to 16777216" \
 			tracekit stacksnoop --stack-storage-size "$bad" vfs_read
 	done
 }
 
 @test "lists of PIDs" {
 	for bad in 0 -3 x 1,x 1,,2 ,1 1, '' 2147483648; do
-		usage_error "stacksnoop: -p: '$bad' is not a PID or a list like 42,1042; $help" \
+		usage_error "stacksnoop: -p: '$bad' is not a PID or a list like 42,1042" \
 			tracekit stacksnoop --pid="$bad" vfs_read
 	done
 }
@@ -113,23 +112,23 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 @test "-K and -U exclude each other, in any form" {
 	for options in '-K -U' -UK '--user-stacks-only --kernel-stacks-only'; do
 		# shellcheck disable=SC2086
-		usage_error "stacksnoop: -K and -U exclude each other: write -d for all stacks; $help" \
+		usage_error "stacksnoop: -K and -U exclude each other: write -d for all stacks" \
 			tracekit stacksnoop $options vfs_read
 	done
 }
 
 @test "--format, and the options that are shorter" {
-	usage_error "stacksnoop: --format: 'xml' is none of: text, folded, json, perf; $help" \
+	usage_error "stacksnoop: --format: 'xml' is none of: text, folded, json, perf" \
 		tracekit stacksnoop --format xml vfs_read
-	usage_error "stacksnoop: --json and --format perf exclude each other; $help" \
+	usage_error "stacksnoop: --json and --format perf exclude each other" \
 		tracekit stacksnoop --json --format perf vfs_read
-	usage_error "stacksnoop: -f and --format json exclude each other; $help" \
+	usage_error "stacksnoop: -f and --format json exclude each other" \
 		tracekit stacksnoop -f --format=json vfs_read
 	says 0 out "$(tracekit stacksnoop --format folded -l c:malloc)" tracekit stacksnoop -f --format folded -l c:malloc
 }
 
 @test "--json and -f exclude each other, in any form" {
-	message="stacksnoop: --json and -f exclude each other: a line is of one form; $help"
+	message="stacksnoop: --json and -f exclude each other: a line is of one form"
 	usage_error "$message" tracekit stacksnoop --json -f vfs_read
 	usage_error "$message" tracekit stacksnoop -vf --json vfs_read
 	usage_error "$message" tracekit stacksnoop vfs_read --folded --json
@@ -184,14 +183,14 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 }
 
 @test "control characters in what was typed do not reach the terminal raw" {
-	usage_error "stacksnoop: unknown option '--?[2J'; $help" \
+	usage_error "stacksnoop: unknown option '--?[2J'" \
 		tracekit stacksnoop "--$(printf '\033')[2J" vfs_read
-	usage_error "stacksnoop: --buffer-size: '?[2J' is not a size from 1 to 1G, in bytes, or K, M or G; $help" \
+	usage_error "stacksnoop: --buffer-size: '?[2J' is not a size from 1 to 1G, in bytes, or K, M or G" \
 		tracekit stacksnoop --buffer-size "$(printf '\033')[2J" vfs_read
 }
 
 @test "its name is that of its link, whatever the path" {
 	ln -s "$TRACEKIT" stacksnoop
-	usage_error "stacksnoop: needs a pattern; $help" ./stacksnoop
-	usage_error "stacksnoop: needs a pattern; $help" "$PWD/stacksnoop"
+	usage_error "stacksnoop: needs a pattern" ./stacksnoop
+	usage_error "stacksnoop: needs a pattern" "$PWD/stacksnoop"
 }

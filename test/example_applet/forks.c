@@ -31,9 +31,9 @@ static int check(const void *settings, struct error *error)
 {
 	const struct forks_settings *forks = settings;
 
-	if (trace_options__check(&forks->trace, "forks", "leave both out", error))
+	if (trace_options__check(&forks->trace, "leave both out", error))
 		return -EINVAL;
-	return sink_options__check(&forks->sink, &forks->trace, "forks", error);
+	return sink_options__check(&forks->sink, &forks->trace, error);
 }
 
 static void print_header(FILE *out, const struct counting *counting)

@@ -110,7 +110,7 @@ static int parse(const char *line)
 
 /* A usage error, with this text before its hint. */
 #define CHECK_REFUSED(line, message)                                                               \
-	(CHECK_INT(parse(line), -EINVAL), CHECK_STR(error.text, message "; see 'applet --help'"))
+	(CHECK_INT(parse(line), -EINVAL), CHECK_STR(error.text, message))
 
 static void defaults_stay(void)
 {
@@ -257,12 +257,10 @@ static void ends_of_sizes(void)
 	CHECK_INT(parse_as(&as, "--size 1K"), 0);
 	CHECK_INT(settings.buffer, 1024);
 	CHECK_INT(parse_as(&as, "--size 2K"), -EINVAL);
-	CHECK_STR(error.text, "--size: '2K' is not a size from 0 to 1536, in bytes, or K, M or G; "
-			      "see 'odd --help'");
+	CHECK_STR(error.text, "--size: '2K' is not a size from 0 to 1536, in bytes, or K, M or G");
 	CHECK_INT(parse_as(&as, "--large 1M"), -EINVAL);
 	CHECK_STR(error.text,
-		  "--large: '1M' is not a size from 1536K to 4096G, in bytes, or K, M or "
-		  "G; see 'odd --help'");
+		  "--large: '1M' is not a size from 1536K to 4096G, in bytes, or K, M or G");
 }
 
 static void paths(void)
@@ -351,7 +349,7 @@ static void too_many_arguments(void)
 	CHECK_REFUSED("1 -- -f", "'-f': too many arguments");
 	CHECK_INT(parse_as(&plain, ""), 0);
 	CHECK_INT(parse_as(&plain, "1"), -EINVAL);
-	CHECK_STR(error.text, "'1': too many arguments; see 'plain --help'");
+	CHECK_STR(error.text, "'1': too many arguments");
 }
 
 static void unknown_options(void)
@@ -389,6 +387,15 @@ static void options_that_are_no_ascii(void)
 	CHECK_REFUSED("5 -\xc3\xa9", "unknown option '-\xc3'");
 }
 
+/* The error has fewer bytes than that, but its end. */
+static bool error_is(size_t bytes, const char *end)
+{
+	size_t length = strlen(error.text);
+
+	return length < bytes && length > strlen(end) &&
+	       !strcmp(error.text + length - strlen(end), end);
+}
+
 static void long_words_are_cut(void)
 {
 	char line[1001];
@@ -397,19 +404,19 @@ static void long_words_are_cut(void)
 	line[sizeof(line) - 1] = '\0';
 	memcpy(line, "--", 2);
 	CHECK_INT(parse(line), -EINVAL);
-	CHECK(strlen(error.text) < 300 && strstr(error.text, "; see 'applet --help'"));
+	CHECK(error_is(300, "x'"));
 	memcpy(line, "-F", 2);
 	CHECK_INT(parse(line), -EINVAL);
-	CHECK(strlen(error.text) < 300 && strstr(error.text, "; see 'applet --help'"));
+	CHECK(error_is(300, "is not a whole number from 1 to 1000"));
 	memcpy(line, "-e", 2);
 	CHECK_INT(parse(line), -EINVAL);
-	CHECK(strlen(error.text) < 400 && strstr(error.text, "is none of: cpu-clock, cycles; see"));
+	CHECK(error_is(400, "is none of: cpu-clock, cycles"));
 	memcpy(line, "-b", 2);
 	CHECK_INT(parse(line), -EINVAL);
-	CHECK(strlen(error.text) < 400 && strstr(error.text, ", in bytes, or K, M or G; see"));
+	CHECK(error_is(400, ", in bytes, or K, M or G"));
 	memcpy(line, "xx", 2);
 	CHECK_INT(parse(line), -EINVAL);
-	CHECK(strlen(error.text) < 300 && strstr(error.text, "; see 'applet --help'"));
+	CHECK(error_is(300, "is not a number of seconds above 0"));
 }
 
 static void no_words_at_all(void)
@@ -422,12 +429,10 @@ static void no_words_at_all(void)
 static void opposites(void)
 {
 	CHECK_INT(parse("-K"), 0);
-	CHECK_INT(trace_options__check(&settings.trace, "applet", "leave both out", &error), 0);
+	CHECK_INT(trace_options__check(&settings.trace, "leave both out", &error), 0);
 	CHECK_INT(parse("-UK"), 0);
-	CHECK_INT(trace_options__check(&settings.trace, "applet", "leave both out", &error),
-		  -EINVAL);
-	CHECK_STR(error.text, "-K and -U exclude each other: leave both out for all stacks; see "
-			      "'applet --help'");
+	CHECK_INT(trace_options__check(&settings.trace, "leave both out", &error), -EINVAL);
+	CHECK_STR(error.text, "-K and -U exclude each other: leave both out for all stacks");
 }
 
 /* The printed help, to be freed. */
