@@ -201,7 +201,7 @@ struct off_thread {
 	__u64 since;   /* when it left; CLOCK_MONOTONIC; 0: it has come back */
 	__u32 state;   /* as which it left: see enum thread_state; 0: it could have run on */
 	__u32 outcome; /* enum event_counter: what its wait comes to if its length is wanted */
-	struct stack_key key;	  /* where it left, unless it is walked when it comes back */
+	struct stack_key key;	  /* where it left, or has come back: see waits.bpf.h */
 	struct stack_count first; /* the value of this key, if it is new */
 };
 

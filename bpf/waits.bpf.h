@@ -30,12 +30,6 @@ static const struct off_thread never_off;
 
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h, since 3.4 */
 
-/* User space has ended the epoch, and reads what there is. */
-static __always_inline bool is_over(void)
-{
-	return current_epoch() != 0;
-}
-
 /* The state of the thread that leaves; 0 if it could have run on. */
 static __always_inline __u32 leaving_state(const struct bpf_raw_tracepoint_args *ctx)
 {
@@ -68,19 +62,20 @@ static __always_inline struct off_thread *add_thread(__u64 task, enum event_coun
 	return bpf_map_lookup_elem(&off_threads, &task);
 }
 
-/* Walk the running thread. The slot with its key, or NULL; *outcome as of store_stacks(). */
-static __always_inline struct scratch *walk_thread(void *ctx, const struct off_thread *thread,
-						   enum event_counter *outcome)
+/* Walk the running thread: what it waits, or has waited, is counted by. */
+static __always_inline void walk_thread(void *ctx, struct off_thread *thread)
 {
 	struct scratch *scratch = claim_key(0, thread->key.tgid);
 
-	*outcome = EVENTS_LOST_BUSY;
-	if (scratch) {
-		scratch->key.tid = thread->key.tid;
-		*outcome = store_stacks(ctx, USER_WALK_FROM_KERNEL, scratch,
-					unwind_kernel(ctx, scratch));
-	}
-	return scratch;
+	thread->outcome = EVENTS_LOST_BUSY;
+	if (!scratch)
+		return;
+	scratch->key.tid = thread->key.tid;
+	thread->outcome =
+		store_stacks(ctx, USER_WALK_FROM_KERNEL, scratch, unwind_kernel(ctx, scratch));
+	thread->key = scratch->key;
+	thread->first = scratch->first;
+	scratch__release(scratch);
 }
 
 /*
@@ -130,7 +125,6 @@ static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __
 	__u32 tgid, tid, state = 0;
 	enum event_counter outcome = filter_current(&tgid, &tid);
 	struct off_thread *thread;
-	struct scratch *scratch;
 
 	if (outcome == EVENTS_SEEN) {
 		state = leaving_state(ctx);
@@ -159,29 +153,8 @@ static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __
 	thread->key.tgid = tgid;
 	thread->key.tid = tid;
 	thread->since = *now;
-	if (config.waits.walk_at_return)
-		return;
-	scratch = walk_thread(ctx, thread, &outcome);
-	thread->outcome = outcome;
-	if (scratch) {
-		thread->key = scratch->key;
-		thread->first = scratch->first;
-		scratch__release(scratch);
-	}
-}
-
-/* Count the wait of the thread that has just come back, where it is. */
-static __always_inline enum event_counter count_here(void *ctx, const struct off_thread *thread,
-						     __u64 waited)
-{
-	enum event_counter outcome;
-	struct scratch *scratch = walk_thread(ctx, thread, &outcome);
-
-	if (outcome == EVENTS_COUNTED && scratch)
-		outcome = count_key(&scratch->key, &scratch->first, waited);
-	if (scratch)
-		scratch__release(scratch);
-	return outcome;
+	if (!config.waits.walk_at_return)
+		walk_thread(ctx, thread);
 }
 
 static __always_inline void note_return(void *ctx, __u64 task, __u64 *now)
@@ -201,30 +174,28 @@ static __always_inline void note_return(void *ctx, __u64 task, __u64 *now)
 		return;
 	}
 	if (config.waits.walk_at_return)
-		outcome = count_here(ctx, thread, waited);
-	else if (thread->outcome == EVENTS_COUNTED)
+		walk_thread(ctx, thread);
+	outcome = thread->outcome;
+	if (outcome == EVENTS_COUNTED)
 		outcome = count_key(&thread->key, &thread->first, waited);
-	else
-		outcome = thread->outcome;
 	if (outcome != EVENTS_COUNTED)
 		count_lost_weight(0, waited);
 	count_event(0, outcome);
 }
 
-/* At sched_switch: from the leaving thread to the next, both at the same time. */
-static __always_inline void note_switch(struct bpf_raw_tracepoint_args *ctx, __u64 *now)
-{
-	note_return(ctx, ctx->args[2], now);
-	note_leaving(ctx, now);
-}
-
+/*
+ * At sched_switch: from the leaving thread to the next, both at the same time. Epoch 0 has ended
+ * when user space reads what there is.
+ */
 SEC("?raw_tp")
 int waits_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 now = 0;
 
-	if (!is_over())
-		note_switch(ctx, &now);
+	if (current_epoch())
+		return 0;
+	note_return(ctx, ctx->args[2], &now);
+	note_leaving(ctx, &now);
 	return 0;
 }
 
@@ -233,7 +204,7 @@ int waits_leave(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 now = 0;
 
-	if (!is_over())
+	if (!current_epoch())
 		note_leaving(ctx, &now);
 	return 0;
 }
@@ -244,7 +215,7 @@ int waits_return(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 now = 0;
 
-	if ((__u8)ctx->args[0] && !is_of_another() && !is_over())
+	if ((__u8)ctx->args[0] && !is_of_another() && !current_epoch())
 		note_return(ctx, bpf_get_current_task(), &now);
 	return 0;
 }
@@ -259,7 +230,7 @@ int waits_forget(struct bpf_raw_tracepoint_args *ctx)
 	__u64 task = ctx->args[0];
 	const struct off_thread *thread = bpf_map_lookup_elem(&off_threads, &task);
 
-	if (!thread || is_over())
+	if (!thread || current_epoch())
 		return 0;
 	if (thread->since)
 		count_event(0, EVENTS_FILTERED);

@@ -65,11 +65,12 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	if (is_over())
+	if (current_epoch())
 		return 0;
 	runs_no_more(ctx->args[1], now);
 	runs(ctx->args[2], now);
-	note_switch(ctx, &now);
+	note_return(ctx, ctx->args[2], &now);
+	note_leaving(ctx, &now);
 	return 0;
 }
 
@@ -78,7 +79,7 @@ int on_leave(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	if (is_over())
+	if (current_epoch())
 		return 0;
 	runs_no_more(ctx->args[1], now);
 	note_leaving(ctx, &now);
@@ -90,7 +91,7 @@ int on_return(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), task = bpf_get_current_task();
 
-	if (!(__u8)ctx->args[0] || is_over())
+	if (!(__u8)ctx->args[0] || current_epoch())
 		return 0;
 	runs(task, now);
 	note_return(ctx, task, &now);
