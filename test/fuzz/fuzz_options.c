@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	err = options__parse(&command, nr + 1, argv, &settings, &error);
 	REQUIRE(err == 0 || err == OPTIONS_HELP || err == -EINVAL);
 	REQUIRE((err == -EINVAL) == (error.text[0] != '\0'));
-	REQUIRE(err != -EINVAL || strstr(error.text, "; see 'fuzz --help'"));
+	REQUIRE(strlen(error.text) + 1 < sizeof(error.text)); /* nothing was cut off */
 	check_settings(&settings);
 	/* A path is never empty where all is well. */
 	REQUIRE(!settings.cgroup || err || settings.cgroup[0]);
