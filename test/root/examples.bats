@@ -216,10 +216,14 @@ interrupt() {
 	spin_func_ab
 	profile -F 99 -p "$func_ab" 1 >out
 	[ "$(text out)" -le 101 ]
-	profile -c 1000000 -p "$func_ab" 0.3 >out
+	start_profile -c 1000000 -p "$func_ab"
+	spend "$func_ab" 20
+	interrupt "$pid"
 	head -1 out | grep -Fq "Sampling at every 1000000 events of "
 	[ "$(text out)" -gt 50 ]
-	profile -L "$func_ab" 0.5 >out
+	start_profile -L "$func_ab"
+	spend "$func_ab" 30
+	interrupt "$pid"
 	head -1 out | grep -Fq " of TID [$func_ab] by "
 	[ "$(text out)" -gt 5 ]
 	profile -K 0.2 >out
