@@ -57,7 +57,7 @@ static int end_as(int status)
 	return 128 + WTERMSIG(status); /* it was blocked when we were started */
 }
 
-/* What is wrong with the command line of command. */
+/* Say what is wrong with a command line, and where the help is. The exit status. */
 static int wrong_usage(const struct command *command, const char *what)
 {
 	message("%s; see '%s --help'", what, command->name);

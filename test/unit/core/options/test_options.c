@@ -108,7 +108,7 @@ static int parse(const char *line)
 	return parse_as(&command, line);
 }
 
-/* A usage error, with this text before its hint. */
+/* A usage error, with this text. */
 #define CHECK_REFUSED(line, message)                                                               \
 	(CHECK_INT(parse(line), -EINVAL), CHECK_STR(error.text, message))
 
