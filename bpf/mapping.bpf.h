@@ -69,10 +69,16 @@ static __always_inline __u64 mapping__hide(__u64 value)
 	return value;
 }
 
+/* 1 if value is not 0. */
+static __always_inline __u64 mapping__is_set(__u64 value)
+{
+	return (value | mapping__hide(-value)) >> 63;
+}
+
 /* All bits if value is not 0. */
 static __always_inline __u64 mapping__mask(__u64 value)
 {
-	return mapping__hide(-((value | -value) >> 63));
+	return mapping__hide(-mapping__is_set(value));
 }
 
 /* 1 if 0 < pivot < address, which is below 2^63. */
@@ -125,12 +131,13 @@ static __always_inline __u64 mapping__from_maple(struct mapping_search *search, 
 							       (const void *)(entry & ~0xffULL)))
 			return 0;
 		/* The same for all types but one */
-		pivots = MAPLE_PIVOTS - (MAPLE_PIVOTS_LESS & ~mapping__mask(type ^ MAPLE_ARANGE));
+		pivots = MAPLE_PIVOTS - MAPLE_PIVOTS_LESS +
+			 MAPLE_PIVOTS_LESS * mapping__is_set(type ^ MAPLE_ARANGE);
 		index = mapping__hide(mapping__nr_below(search, pivots, address)) & MAPLE_PIVOTS;
 		search->first = mapping__choose(mapping__mask(index), search->words[index] + 1,
 						search->first);
 		pivot = search->words[1 + index];
-		has_pivot = -((index - pivots) >> 63) & mapping__mask(pivot);
+		has_pivot = -(mapping__hide(index - pivots) >> 63) & mapping__mask(pivot);
 		search->last = mapping__choose(has_pivot, pivot, search->last);
 		entry = search->words[mapping__hide(1 + pivots + index) % MAPLE_NODE_WORDS];
 		if (type <= MAPLE_LEAF)

@@ -36,11 +36,19 @@ struct {
 	__type(value, struct stack_count);
 } counts SEC(".maps");
 
-/* Put the part that was made into the table. EVENTS_COUNTED if it is there now. */
-static __always_inline enum event_counter store_part(const struct part_record *record)
+/*
+ * Put the part that was made into the table. EVENTS_COUNTED if it is there now. A global function,
+ * as those of scratch.bpf.h.
+ */
+__noinline int store_part(__u32 number)
 {
+	const struct scratch *scratch = scratch__find(number);
+	const struct part_record *record;
 	int err;
 
+	if (!scratch)
+		return EVENTS_LOST_BUSY;
+	record = &scratch->record;
 	if (bpf_map_lookup_elem(&stacks, &record->id))
 		return EVENTS_COUNTED;
 	err = map_insert(&stacks, FILLABLE_STACKS, &record->id, &record->part);
@@ -67,7 +75,7 @@ __noinline int store_stack(__u32 number)
 		if (i * PART_FRAMES >= READ_ONCE(scratch->stack.nr))
 			continue;
 		make_part(number, i * PART_FRAMES);
-		outcome = store_part(&scratch->record);
+		outcome = store_part(number);
 	}
 	return outcome;
 }
