@@ -54,10 +54,12 @@ all_work() {
 	all_work
 }
 
+# bats test_tags=same
 @test "the program, /proc and /sys: all applets work" {
 	all_work SYS
 }
 
+# bats test_tags=same
 @test "a library's function of a process outside is counted, with the process's whole stacks" {
 	make_bare
 	start_busy bash -c 'while :; do x=$x; done'
@@ -75,6 +77,7 @@ all_work() {
 	grep -q 'vfs_read' out
 }
 
+# bats test_tags=same
 @test "a process in a mount namespace of its own has its names" {
 	make_bare
 	mkdir inner
@@ -85,6 +88,7 @@ all_work() {
 	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
 }
 
+# bats test_tags=same
 @test "nothing is mounted when a trace was killed" {
 	make_bare
 	mounts=$(sort /proc/self/mountinfo)

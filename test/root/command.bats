@@ -52,6 +52,7 @@ load ../refute
 	nothing_left
 }
 
+# bats test_tags=same
 @test "the command has its own stdin and stdout; the report goes to stderr, or to -o" {
 	echo text | profile -F 999 -- cat >out 2>err
 	[ "$(<out)" = text ]
@@ -70,6 +71,7 @@ load ../refute
 	[ "$(grep -c '^{' err)" -eq 15 ]
 }
 
+# bats test_tags=same
 @test "signals, their mask and the limits are those that we were started with" {
 	show='grep -h "^Sig[BIC]\|open files" /proc/self/status /proc/self/limits; umask; ulimit -Hn'
 	for change in 'trap "" PIPE CHLD' 'trap "" USR1 INT' 'ulimit -Sn 100' 'exec 0<&-'; do
@@ -79,6 +81,7 @@ load ../refute
 	done
 }
 
+# bats test_tags=same
 @test "a duration ends the trace, and we wait for the command" {
 	profile -o out.folded 0.2 -- sh -c '[ -e out.folded ] && exit 1; until [ -e out.folded ]; do sleep 0.02; done' || status=$?
 	[ "${status:-0}" -eq 0 ]
@@ -101,6 +104,7 @@ load ../refute
 	echo >go
 }
 
+# bats test_tags=same
 @test "a signal to us alone goes to the command, the second one ends the trace" {
 	out=report start_tracer stackcount -f "$CALLS:counted" -- "$CALLS" names 10
 	wait_for eval '[ -n "$(pgrep -P "$tracer" calls)" ]'
@@ -117,9 +121,9 @@ load ../refute
 	grep -q '^sh;' err
 }
 
+# bats test_tags=same
 @test "Ctrl-C is the command's, and ends us with it" {
 	command -v script >/dev/null || skip "script is not installed"
-	! in_guest || skip "it is the same under all kernels"
 	# exec: the shell that script starts, $SHELL, gets Ctrl-C as well, and dash then dies of it.
 	cat >traps <<-'END'
 		trap 'echo caught' INT
@@ -152,6 +156,7 @@ as_user_by_sudo() {
 		env SUDO_UID=65534 SUDO_GID=65534 HOME=/root USER=root LOGNAME=root "$@"; exit $?' - "$@"
 }
 
+# bats test_tags=same
 @test "under sudo the command is the user's, with all groups" {
 	chmod 777 .
 	try as_user_by_sudo "$TRACEKIT" profile -o out.folded -- sh -c 'id -u; id -G; echo "$USER $LOGNAME $HOME"; grep CapEff /proc/self/status' >out
@@ -166,6 +171,7 @@ as_user_by_sudo() {
 	[ "$(<out)" = 0 ]
 }
 
+# bats test_tags=same
 @test "a program that cannot be run: found out before anything is loaded" {
 	try setpriv --reuid 65534 --clear-groups "$TRACEKIT" profile -- nowhere/at/all 2>err
 	[ "$status" -eq 127 ]
@@ -184,6 +190,7 @@ as_user_by_sudo() {
 	[ "$status" -eq 6 ]
 }
 
+# bats test_tags=same
 @test "a signal before the command begins: it does not run, and the status says so" {
 	for delay in 0.000 0.005 0.010 0.020; do
 		status=0
@@ -197,6 +204,7 @@ as_user_by_sudo() {
 	nothing_left
 }
 
+# bats test_tags=same
 @test "a trace that cannot begin runs nothing" {
 	try stackcount "$CALLS:nothing" -- touch ran 2>err
 	[ "$status" -eq 1 ]

@@ -29,6 +29,7 @@ frozen() {
 	frozen "$WALKED" deep
 }
 
+# bats test_tags=same
 @test "frames that are aligned anew" {
 	frozen "$WALKED" realigned
 }
@@ -46,23 +47,25 @@ frozen() {
 	frozen "$WALKED" vfork
 }
 
+# bats test_tags=same
 @test "stubs of procedure linkage tables" {
 	frozen "$WALKED" stubs
 }
 
+# bats test_tags=same
 @test "C++ exceptions" {
 	[ -x "$BUILD/test/root/throws" ] || skip "g++ is not installed"
 	frozen "$BUILD/test/root/throws"
 }
 
+# bats test_tags=same
 @test "perl" {
-	! in_guest || skip "it is the same under all kernels"
 	frozen perl -e 'sub calls { my $n = shift; $n < 2 ? 1 : calls($n - 1) + calls($n - 2) }
 		for (;;) { calls(12); my %h = map { $_ => "x" x $_ } 1 .. 300; sort { $h{$b} cmp $h{$a} } keys %h }'
 }
 
+# bats test_tags=same
 @test "bash" {
-	! in_guest || skip "it is the same under all kernels"
 	frozen bash -c 'calls() { if (($1 > 0)); then calls $(($1 - 1)); else x=${x//a/bb}; x=aaaa$RANDOM; fi; }
 		for (( ; ; )); do calls 10; for i in {1..200}; do y[i]=${i}x; done; done'
 }
@@ -84,6 +87,7 @@ without_end() {
 	done
 }
 
+# bats test_tags=same
 @test "a compiler: cc1plus" {
 	! in_guest || skip "reading its tables takes an emulator longer than it may"
 	cc1plus=$(g++ -print-prog-name=cc1plus) || skip "g++ is not installed"
@@ -91,6 +95,7 @@ without_end() {
 	frozen "$cc1plus" -quiet -imultiarch "$(g++ -print-multiarch)" -O2 -std=c++17 p.cc -o /dev/null
 }
 
+# bats test_tags=same
 @test "a compiler: clang" {
 	! in_guest || skip "reading its tables takes an emulator longer than it may"
 	without_end >p.cc

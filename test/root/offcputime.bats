@@ -207,6 +207,7 @@ sleeps() {
 	nothing_left
 }
 
+# bats test_tags=same
 @test "--count: how often" {
 	offcputime --count -U -o waits.txt -- "$WAITER" sleep 10 10 >said 2>err
 	refute grep -Ex '        [0-9]+' waits.txt
@@ -216,6 +217,7 @@ sleeps() {
 	[ "$(sum sleeps)" -ge 10 ] && [ "$(sum sleeps)" -le 15 ]
 }
 
+# bats test_tags=same
 @test "text: the header, the stacks, the thread, the longest last" {
 	offcputime -d -o waits.txt -- "$WAITER" sleep 10 10 >said 2>err
 	[ "$(head -1 waits.txt)" = "Tracing off-CPU time (us) of $WAITER and what it starts by user + kernel stack... Hit Ctrl-C to end." ]
@@ -232,6 +234,7 @@ sleeps() {
 	[ "$(head -1 out)" = 'Tracing off-CPU time (us) of all threads by user stack for 0.01 secs.' ]
 }
 
+# bats test_tags=same
 @test "folded lines: threads with the same stack are one" {
 	offcputime -U -o waits.folded -- "$WAITER" threads 20 50 >said 2>err
 	grep ';waits_in_sleep;' waits.folded >sleeps

@@ -35,6 +35,7 @@ load ../refute
 	[ "$counted" -ge $((expected * 75 / 100)) ]
 }
 
+# bats test_tags=same
 @test "text: leaf first, then process and count, least count first" {
 	spin names
 	profile -p "$pid" 1 >out
@@ -58,6 +59,7 @@ load ../refute
 	grep -Eq ';main;syscalls;-;.*do_syscall_64' out
 }
 
+# bats test_tags=same
 @test "-K shows no user frames, -U no kernel frames" {
 	spin syscalls
 	profile -f -K -p "$pid" -F 499 0.2 >out

@@ -207,6 +207,7 @@ load ../refute
 
 # ---- options ----
 
+# bats test_tags=same
 @test "-U and -K" {
 	calls getppids 15
 	start_stackcount -f --stats -U -p "$pid" t:syscalls:sys_enter_getppid

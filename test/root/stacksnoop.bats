@@ -26,6 +26,7 @@ load ../refute
 	done
 }
 
+# bats test_tags=same
 @test "-U: the stack of the program" {
 	calls names 10
 	start_stacksnoop -U --stats -p "$pid" "$CALLS:counted"

@@ -76,6 +76,7 @@ mostly() {
 	refute grep -E '^walked;[^[].*;spend [0-9]+$' out
 }
 
+# bats test_tags=same
 @test "at the entry of a function without call-frame information its caller is known" {
 	local method
 	walked bare
@@ -94,6 +95,7 @@ ends_at_zero() {
 	refute grep -E "^walked;$1;overwritten" out
 }
 
+# bats test_tags=same
 @test "a return address of 0 ends a stack only if the frame pointer is 0 as well" {
 	walked ended
 	ends_at_zero call_ended "no code there"
@@ -112,6 +114,7 @@ ends_at_zero() {
 	refute grep ';deep' out
 }
 
+# bats test_tags=same
 @test "--unwind=fp: a frame pointer of 0 ends the stack" {
 	walked pointerless
 	stackcount -f -U --unwind=fp -p "$pid" -D 0.5 "$WALKED:spend" >out
@@ -337,6 +340,7 @@ overwrite() {
 		dd of="$1" bs=1 seek=$((0x$offset)) conv=notrunc status=none
 }
 
+# bats test_tags=same
 @test "a program whose call-frame information is damaged: its stacks say so, others are complete" {
 	local byte other bytes=(000 001 177 377)
 	! in_guest || bytes=(177)
