@@ -29,6 +29,7 @@ load doctor.bash
 	[ "$status" -eq 0 ]
 	[ "$(grep -c '^{"applet":' report)" -eq 1 ]
 	refute grep -q '"kprobe-multi"' report
+	nothing_left
 }
 
 @test "an ordinary user: nothing works, and it says what is missing" {
