@@ -43,14 +43,19 @@ run_program() {
 	wait_for is_called "$pid" program
 }
 
-# sample [OPTION...]: folded stacks of the program, in out; of 0.2 s of its CPU time, however busy
-# the machine is.
+# sample [OPTION...]: folded stacks of a new ./program, in out.
 sample() {
 	run_program
+	sample_running "$@"
+	kill -KILL "$pid"
+}
+
+# sample_running [OPTION...]: the same of the program that runs, for 0.2 s of its CPU time, however
+# busy the machine is.
+sample_running() {
 	start_tracer profile -f -U -p "$pid" -F 499 "$@"
 	spend "$pid" 20
 	stop_tracer
-	kill -KILL "$pid"
 	cut -c1-200 out
 	cat err
 }
@@ -86,7 +91,9 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 @test "as text" {
 	make_program
 	run_program
-	profile -U -p "$pid" -F 499 --inline --lines 0.2 >out
+	start_tracer profile -U -p "$pid" -F 499 --inline --lines
+	spend "$pid" 20
+	stop_tracer
 	kill -KILL "$pid"
 	awk -v RS= 'END { print }' out | head -4 | sed 's/spin.h:[34]/spin.h:N/' | diff - <(
 		printf '    %s\n' 'spin (inlined) at spin.h:N' 'turn (inlined) at program.c:6' \
@@ -213,10 +220,10 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	run_program
 	rm program
 	cp "$SPIN" program
-	profile -f -U -p "$pid" -F 499 --inline --lines 0.2 >out
+	sample_running --inline --lines
 	mostly "$whole"
 	rm program
-	profile -f -U -p "$pid" -F 499 --inline --lines 0.2 >out
+	sample_running --inline --lines
 	mostly "$whole"
 }
 
@@ -232,7 +239,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 		[ "$(readlink "/proc/$pid/exe")" = "/memfd:hidden (deleted)" ]
 	}
 	wait_for is_in_memory
-	profile -f -U -p "$pid" -F 499 --inline --lines 0.2 >out
+	sample_running --inline --lines
 	mostly "$whole"
 }
 
@@ -249,7 +256,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 			cp program program.debug hidden && rm program program.debug && exec hidden/program'
 		wait_for is_called "$pid" program
 		[ ! -e hidden/program ]
-		profile -f -U -p "$pid" -F 499 --inline --lines 0.5 >out
+		sample_running --inline --lines
 		mostly "$whole"
 	done
 }
