@@ -34,7 +34,7 @@ struct run {
 	int status;	  /* as of waitpid(2) */
 	bool given_up;	  /* it took too long, and was ended */
 	bool any;	  /* it has shown an event */
-	bool named;	  /* each event in it has the name of a kernel function */
+	bool named;	  /* an event in it has a stack, and names for all of it */
 	char reason[256]; /* the last that it said */
 };
 
@@ -87,7 +87,10 @@ static char *find_count(char *line)
 	return digits && (space[1 + digits] == '\n' || !space[1 + digits]) ? space : NULL;
 }
 
-/* A line of the output: "function;function 3", with the name of the process in front or not. */
+/*
+ * A line of the output: "function;function 3", with the name of the process in front or not. BPF
+ * programs of other tracers have no names once these have ended, so not all lines have to be named.
+ */
 static void read_line(struct run *run, char *line)
 {
 	char *count = find_count(line);
@@ -95,7 +98,7 @@ static void read_line(struct run *run, char *line)
 	if (!count)
 		return;
 	*count = '\0';
-	run->named &= !strstr(line, "[unknown]") && !strstr(line, ";0x");
+	run->named |= strchr(line, ';') && !strstr(line, "[unknown]") && !strstr(line, ";0x");
 	run->any = true;
 }
 
@@ -122,10 +125,8 @@ static void read_output(struct run *run, int out, int err)
 		return;
 	rewind(output);
 	rewind(errors);
-	run->named = true;
 	while (getline(&line, &size, output) >= 0)
 		read_line(run, line);
-	run->named &= run->any;
 	while (getline(&line, &size, errors) >= 0)
 		read_reason(run, line);
 }

@@ -32,6 +32,20 @@ load doctor.bash
 	nothing_left
 }
 
+# bats test_tags=same
+@test "kernel functions have names, though BPF programs of other tracers come and go" {
+	local loops=()
+	for _ in 1 2 3; do
+		start bash -c 'while "$TRACEKIT" stackcount -K -D 0.05 t:raw_syscalls:sys_enter; do :; done' >others
+		loops+=("$pid")
+	done
+	wait_for grep -q do_syscall_64 others
+	examine profile
+	answers kernel-names yes
+	kill -KILL "${loops[@]}"
+	nothing_left
+}
+
 @test "an ordinary user: nothing works, and it says what is missing" {
 	as_nobody
 	examine
