@@ -76,7 +76,7 @@ end_started() {
 show_files() {
 	local file
 	[ -z "$BATS_TEST_COMPLETED$BATS_TEST_SKIPPED" ] || return 0
-	for file in out err; do
+	for file in out err report; do
 		[ ! -s $file ] || { echo "the end of $file:"; tail -n 20 $file | cut -c 1-500; }
 	done
 }
@@ -104,8 +104,9 @@ no_programs_left() {
 		read_session "$holder"
 		[ -z "$session" ] || [ "$session" = "$ours" ] || held+="$id "
 	done < <(grep -Hs '^prog_id:' /proc/[0-9]*/fdinfo/*)
+	# To look at thousands of processes takes a moment, in which another test's trace may end.
 	for id in "${loaded[@]}"; do
-		[[ $held == *" $id "* ]] || return
+		[[ $held == *" $id "* ]] || refute bpftool prog show id "$id" >/dev/null 2>&1 || return
 	done
 }
 
