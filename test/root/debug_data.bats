@@ -47,7 +47,9 @@ run_program() {
 sample() {
 	run_program
 	sample_running "$@"
+	# No file of a running program can be written to.
 	kill -KILL "$pid"
+	try wait "$pid"
 }
 
 # sample_running [OPTION...]: the same of the program that runs, for 0.2 s of its CPU time, however
