@@ -80,13 +80,14 @@ is_walked() {
 }
 
 @test "a program that is written over in place is another one" {
-	local lines
+	local lines said
 	needs_registers
 	cp "$SPIN" program
 	start_stackcount -f -U -i 0.2 --stats t:syscalls:sys_enter_getppid
 	wait_for is_walked
 	reports
 	lines=$(wc -l <out)
+	said=$(wc -l <err)
 	cat "$LIVES" >program
 	for _ in {1..10}; do
 		./program once
@@ -95,8 +96,10 @@ is_walked() {
 	reports
 	stop_tracer
 	sed -i "1,${lines}d" out
+	sed -i "1,${said}d" err
 	grep '^program;' out
-	[ "$(grep '^program;' out | sum /dev/stdin)" -eq 10 ]
+	# Linux 7 preempts a thread that changes a map, and withholds events from others meanwhile.
+	made 10 "$(grep '^program;' out | sum /dev/stdin)"
 	# Its file was not known yet, which is said; or its stack is right.
 	grep -Eq '^program;_start;.*;main;once;asks(;counted)?;[^;]+ [0-9]+$' out
 	refute grep -Ev '^program;(_start;.*;main;once;asks(;counted)?;[^;]+|\[unwind stopped: .*) [0-9]+$' \
