@@ -136,8 +136,10 @@ enter() {
 	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user stack on CPU#$cpu for 0.3 secs."
 	grep -q "spin ($there)" out
 	refute grep -q "spin ($pid)" out
-	profile -U -C 0 -F 499 0.2 >out
-	head -1 out | grep -Fq " on CPU#0 "
+	start_tracer profile -U -C 0 -F 499
+	spend "$pid" 10
+	stop_tracer
+	head -1 out | grep -Fq " on CPU#0"
 	grep -q "spin ($pid)" out
 	refute grep -q "spin ($there)" out
 }
