@@ -46,16 +46,16 @@ run_program() {
 # sample [OPTION...]: folded stacks of a new ./program, in out.
 sample() {
 	run_program
-	sample_running "$@"
+	sample_running -f "$@"
 	# No file of a running program can be written to.
 	kill -KILL "$pid"
 	try wait "$pid"
 }
 
-# sample_running [OPTION...]: the same of the program that runs, for 0.2 s of its CPU time, however
-# busy the machine is.
+# sample_running [OPTION...]: stacks of the program that runs, in out; of 0.2 s of its CPU time,
+# however busy the machine is.
 sample_running() {
-	start_tracer profile -f -U -p "$pid" -F 499 "$@"
+	start_tracer profile -U -p "$pid" -F 499 "$@"
 	spend "$pid" 20
 	stop_tracer
 	cut -c1-200 out
@@ -93,9 +93,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 @test "as text" {
 	make_program
 	run_program
-	start_tracer profile -U -p "$pid" -F 499 --inline --lines
-	spend "$pid" 20
-	stop_tracer
+	sample_running --inline --lines
 	kill -KILL "$pid"
 	awk -v RS= 'END { print }' out | head -4 | sed 's/spin.h:[34]/spin.h:N/' | diff - <(
 		printf '    %s\n' 'spin (inlined) at spin.h:N' 'turn (inlined) at program.c:6' \
@@ -222,10 +220,10 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	run_program
 	rm program
 	cp "$SPIN" program
-	sample_running --inline --lines
+	sample_running -f --inline --lines
 	mostly "$whole"
 	rm program
-	sample_running --inline --lines
+	sample_running -f --inline --lines
 	mostly "$whole"
 }
 
@@ -241,7 +239,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 		[ "$(readlink "/proc/$pid/exe")" = "/memfd:hidden (deleted)" ]
 	}
 	wait_for is_in_memory
-	sample_running --inline --lines
+	sample_running -f --inline --lines
 	mostly "$whole"
 }
 
@@ -258,7 +256,7 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 			cp program program.debug hidden && rm program program.debug && exec hidden/program'
 		wait_for is_called "$pid" program
 		[ ! -e hidden/program ]
-		sample_running --inline --lines
+		sample_running -f --inline --lines
 		mostly "$whole"
 	done
 }

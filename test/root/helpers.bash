@@ -106,7 +106,7 @@ no_programs_left() {
 	done < <(grep -Hs '^prog_id:' /proc/[0-9]*/fdinfo/*)
 	# To look at thousands of processes takes a moment, in which another test's trace may end.
 	for id in "${loaded[@]}"; do
-		[[ $held == *" $id "* ]] || refute bpftool prog show id "$id" >/dev/null 2>&1 || return
+		[[ $held == *" $id "* ]] || ! bpftool prog show id "$id" >/dev/null 2>&1 || return
 	done
 }
 
