@@ -10,6 +10,7 @@
 
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
+#include "sym/util/kernel_fs.h"
 #include "sym/util/text.h"
 
 /* libbpf's print function has no context argument: one text for the process. */
@@ -40,19 +41,21 @@ static const char *warning_line(void)
 	return line;
 }
 
-static bool first_line_has(const char *path, const char *text)
+static bool first_line_has(FILE *file, const char *text)
 {
-	CLEANUP_FCLOSE FILE *file = fopen(path, "re");
 	char line[4096] = "";
 
 	return file && fgets(line, sizeof(line), file) && strstr(line, text);
 }
 
-/* The second file is for where there is no securityfs. */
+/* The second file is for who may not mount securityfs, where it is not. */
 bool bpf_error__is_locked_down(void)
 {
-	return first_line_has("/sys/kernel/security/lockdown", "[confidentiality]") ||
-	       first_line_has("/proc/cmdline", "lockdown=confidentiality");
+	CLEANUP_FCLOSE FILE *lockdown = kernel_fs__open_file(KERNEL_FS_SECURITY, "lockdown");
+	CLEANUP_FCLOSE FILE *cmdline = fopen("/proc/cmdline", "re");
+
+	return first_line_has(lockdown, "[confidentiality]") ||
+	       first_line_has(cmdline, "lockdown=confidentiality");
 }
 
 int bpf_error__load(struct error *error, int code)

@@ -126,7 +126,7 @@ static int find_mappings(struct unwinding *unwinding, struct trace_config *confi
 	return err;
 }
 
-/* Then only frame pointers help. */
+/* Falls back to frame pointers, and says why. */
 static void do_without_mappings(struct unwinding *unwinding, int err)
 {
 	const char *reason = "the kernel does not tell where it keeps mappings (BTF)";

@@ -185,9 +185,8 @@ static bool is_probeable(void *context, const char *name)
 }
 
 /* If the list cannot be read, probing finds out what is in it. */
-static void read_blacklist(struct kernel_function_list *list, const char *path)
+static void read_blacklist(struct kernel_function_list *list, FILE *file)
 {
-	CLEANUP_FCLOSE FILE *file = path ? fopen(path, "re") : NULL;
 	char name[512];
 
 	while (file && fscanf(file, "0x%*x-0x%*x %511s\n", name) == 1)
@@ -249,10 +248,11 @@ int kernel_functions__find(struct kernel_function_list *list, kernel_function_wa
 			   void *context)
 {
 	CLEANUP_CLOSE int tracefs = kernel_fs__open(KERNEL_FS_TRACE);
+	CLEANUP_FCLOSE FILE *blacklist = kernel_fs__open_file(KERNEL_FS_DEBUG, "kprobes/blacklist");
 	const struct kernel_function_sources sources = {
 		.tracefs = tracefs,
 		.symbols = "/proc/kallsyms",
-		.blacklist = "/sys/kernel/debug/kprobes/blacklist",
+		.blacklist = blacklist,
 	};
 
 	return kernel_functions__find_in(list, &sources, wanted, context);

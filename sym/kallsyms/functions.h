@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "sym/util/arena.h"
 
@@ -37,9 +38,9 @@ void kernel_function_list__release(struct kernel_function_list *list);
 
 /* The same of other files, for tests; NULL: not there. */
 struct kernel_function_sources {
-	int tracefs;	       /* a folder that looks like it, or negative: none; the caller's */
-	const char *symbols;   /* as /proc/kallsyms */
-	const char *blacklist; /* "0xffffffff81001234-0xffffffff81001250\tname" */
+	int tracefs;	     /* a folder that looks like it, or negative: none; the caller's */
+	const char *symbols; /* as /proc/kallsyms */
+	FILE *blacklist;     /* "0xffffffff81001234-0xffffffff81001250\tname"; the caller's */
 };
 int kernel_functions__find_in(struct kernel_function_list *list,
 			      const struct kernel_function_sources *sources,

@@ -20,22 +20,29 @@ static const struct {
 	[KERNEL_FS_TRACE] = {"tracefs",
 			     TRACEFS_MAGIC,
 			     {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}},
+	[KERNEL_FS_DEBUG] = {"debugfs", DEBUGFS_MAGIC, {"/sys/kernel/debug"}},
+	[KERNEL_FS_SECURITY] = {"securityfs", SECURITYFS_MAGIC, {"/sys/kernel/security"}},
 };
 
-/* Returns a descriptor, or a negative errno: -ENOENT if something else, or nothing, is there. */
+/*
+ * Returns a descriptor, or a negative errno: -ENOENT if something else, or nothing, is there. Only
+ * O_PATH does not have the kernel mount tracefs in debugfs, where it would stay.
+ */
 static int open_mounted(const char *place, long magic)
 {
-	CLEANUP_CLOSE int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP_CLOSE int folder = open(place, O_PATH | O_CLOEXEC);
 	struct statfs found;
+	int fd;
 
-	if (fd < 0)
-		return errno == ENOTDIR ? -ENOENT : -errno;
-	if (fstatfs(fd, &found) || found.f_type != magic)
+	if (folder < 0)
+		return -errno;
+	if (fstatfs(folder, &found) || found.f_type != magic)
 		return -ENOENT;
-	return TAKE_FD(fd);
+	fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
-/* Who may not mount, or has a kernel without fsopen(), has only what is mounted. */
+/* EPERM, and ENOSYS before Linux 5.2: there is only what is mounted. */
 static int why_not_mounted(void)
 {
 	return errno == EPERM || errno == ENOSYS ? -ENOENT : -errno;

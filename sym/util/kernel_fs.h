@@ -13,8 +13,10 @@
 #include <stdio.h>
 
 enum kernel_fs {
-	KERNEL_FS_SYS,	 /* sysfs, as at /sys */
-	KERNEL_FS_TRACE, /* tracefs, as at /sys/kernel/tracing */
+	KERNEL_FS_SYS,	    /* sysfs, as at /sys */
+	KERNEL_FS_TRACE,    /* tracefs, as at /sys/kernel/tracing */
+	KERNEL_FS_DEBUG,    /* debugfs, as at /sys/kernel/debug */
+	KERNEL_FS_SECURITY, /* securityfs, as at /sys/kernel/security */
 	NR_KERNEL_FS,
 };
 

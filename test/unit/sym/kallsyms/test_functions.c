@@ -38,10 +38,11 @@ static bool is_prefix(void *context, const char *name)
 
 static int find(struct kernel_function_list *list, const char *prefix)
 {
+	CLEANUP_FCLOSE FILE *blacklist = fopen(paths[BLACKLIST], "re");
 	const struct kernel_function_sources sources = {
 		.tracefs = tracefs,
 		.symbols = paths[SYMBOLS],
-		.blacklist = paths[BLACKLIST],
+		.blacklist = blacklist,
 	};
 	int err = kernel_functions__find_in(list, &sources, is_prefix, (void *)prefix);
 

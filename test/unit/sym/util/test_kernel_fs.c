@@ -114,6 +114,26 @@ static void mounted(void)
 	run_apart(steps_mounted);
 }
 
+/* Nor does the kernel mount tracefs there, as it does for who opens that folder of debugfs. */
+static int steps_debugfs(void)
+{
+	CLEANUP_FCLOSE FILE *id = NULL;
+	CLEANUP_CLOSE int debugfs = -1;
+
+	EXPECT(mount("nodev", folders[1], "debugfs", 0, NULL) == 0);
+	debugfs = kernel_fs__open(KERNEL_FS_DEBUG);
+	EXPECT(debugfs >= 0 && !is_our_own(debugfs));
+	id = kernel_fs__open_file(KERNEL_FS_TRACE, "events/sched/sched_switch/id");
+	EXPECT(id && is_our_own(fileno(id)));
+	EXPECT(!is_listed("tracefs"));
+	return 0;
+}
+
+static void in_debugfs(void)
+{
+	run_apart(steps_debugfs);
+}
+
 /* A folder of another file system that looks like it is not asked. */
 static int steps_imitated(void)
 {
@@ -162,6 +182,7 @@ static void unreadable(void)
 static const struct tap_test tests[] = {
 	{"what nobody has mounted is there all the same, and in no list of mounts", not_mounted},
 	{"what is mounted is used, at both places", mounted},
+	{"tracefs is not mounted in debugfs by looking for it", in_debugfs},
 	{"what only looks like it is not", imitated},
 	{"who may not mount is told that it is not there", not_permitted},
 	{"who may not read what is mounted is told so", unreadable},
