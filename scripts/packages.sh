@@ -9,13 +9,13 @@ BUILD_PACKAGES=(
 )
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
-	bats binutils chromium chromium-driver clang-format dwz fish g++ golang-go jq
+	bats binutils busybox-static chromium chromium-driver clang-format dwz fish g++ golang-go jq
 	libclang-rt-14-dev libxml2-utils llvm mandoc mount perl procps protobuf-compiler python3
 	shellcheck util-linux xz-utils zsh
 )
 # shellcheck disable=SC2034
 VM_PACKAGES=(
-	busybox-static cpio debian-archive-keyring kmod qemu-system-x86 util-linux xz-utils zstd
+	cpio debian-archive-keyring kmod qemu-system-x86 util-linux xz-utils zstd
 )
 
 say() {
