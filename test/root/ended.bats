@@ -17,12 +17,15 @@ no_caller_lost() {
 	refute grep -E '^[^;]+;_start;.*;asks(_more)?;syscall [0-9]+$' out
 }
 
-# another: a program with other names at the same addresses.
+# another FILE: a program with other names at the same addresses.
 another() {
-	objcopy --redefine-sym asks=asks_more "$LIVES" "${1:-./another}"
+	objcopy --redefine-sym asks=asks_more "$LIVES" "$1"
 }
 
-getppid=t:syscalls:sys_enter_getppid
+# start_counting OPTION...: the calls of getppid() by programs of these tests.
+start_counting() {
+	start_stackcount -U -f --comm "$lives*" "$@" t:syscalls:sys_enter_getppid
+}
 
 @test "profile: programs that live for some hundredths of a second" {
 	local all named
@@ -41,17 +44,17 @@ getppid=t:syscalls:sys_enter_getppid
 		"$LIVES" burn
 	done
 	stop_tracer
-	named=$(counted '^lives;.*main;burn;works [0-9]+$')
+	named=$(counted "^$lives;.*main;burn;works [0-9]+\$")
 	# Stacks with another name are of its start, which takes long where CPUID is emulated, or
 	# its end.
-	all=$(counted '^lives(.*;(works|[[]unknown]))? [0-9]+$')
+	all=$(counted "^$lives(.*;(works|[[]unknown]))? [0-9]+\$")
 	echo "$named of $all"
 	[ "$named" -ge 50 ]
 	[ $((named * 100)) -ge $((all * 90)) ]
 }
 
 @test "stackcount: programs, and children, that live for a moment" {
-	start_stackcount -U -f $getppid
+	start_counting
 	for _ in {1..30}; do
 		"$LIVES" once
 	done
@@ -63,7 +66,7 @@ getppid=t:syscalls:sys_enter_getppid
 }
 
 @test "stackcount at intervals: each names those that have ended in it" {
-	start_stackcount -U -f -i 0.3 $getppid
+	start_counting -i 0.3
 	for _ in {1..20}; do
 		"$LIVES" once
 		pause 0.05
@@ -75,10 +78,10 @@ getppid=t:syscalls:sys_enter_getppid
 
 @test "a process that becomes another program of the same name, with other functions at the same addresses" {
 	mkdir other
-	another other/lives
-	start_stackcount -U -f $getppid
+	another "other/$lives"
+	start_counting
 	for _ in {1..10}; do
-		"$LIVES" exec other/lives exec "$LIVES" once
+		"$LIVES" exec "other/$lives" exec "$LIVES" once
 	done
 	stop_stackcount
 	[ "$(counted ';asks(;counted)?;syscall [0-9]+$')" -eq 20 ]
@@ -88,16 +91,16 @@ getppid=t:syscalls:sys_enter_getppid
 
 @test "a PID that becomes another process, with other functions at the same addresses" {
 	local unused=31000
-	another
+	another "./${lives}2"
 	while [ -e "/proc/$unused" ]; do
 		unused=$((unused + 1))
 	done
 	try "$LIVES" as "$unused" "$LIVES" once
 	[ "$status" -ne 77 ] || skip "no process can be given its PID here"
-	start_stackcount -U -f $getppid
+	start_counting
 	for _ in {1..10}; do
 		"$LIVES" as "$unused" "$LIVES" once
-		"$LIVES" as "$unused" ./another once
+		"$LIVES" as "$unused" "./${lives}2" once
 	done
 	stop_stackcount
 	[ "$(counted ';asks(;counted)?;syscall [0-9]+$')" -eq 10 ]
@@ -116,14 +119,14 @@ getppid=t:syscalls:sys_enter_getppid
 }
 
 @test "a process that was there before, and becomes another program, which still runs" {
-	another
+	another "./${lives}2"
 	mkfifo line
 	exec 7<>line
-	start bash -c 'exec "$0" waits ./another waits /bin/true <line' "$LIVES"
-	wait_for is_called "$pid" lives
-	start_stackcount -U -f $getppid
+	start bash -c 'exec "$0" waits "$1" waits /bin/true <line' "$LIVES" "./${lives}2"
+	wait_for is_called "$pid" "$lives"
+	start_counting
 	echo >&7
-	wait_for is_called "$pid" another
+	wait_for is_called "$pid" "${lives}2"
 	echo >&7
 	try wait "$pid"
 	stop_stackcount
@@ -176,7 +179,7 @@ getppid=t:syscalls:sys_enter_getppid
 	spend "$pid" 50
 	stop_tracer
 	rm "/tmp/perf-$pid.map"
-	[ "$(counted '^lives;.*;generated [0-9]+$')" -gt 20 ]
+	[ "$(counted "^$lives;.*;generated [0-9]+\$")" -gt 20 ]
 }
 
 @test "a process that has generated code, and has ended: by the map that it had" {
@@ -197,12 +200,12 @@ getppid=t:syscalls:sys_enter_getppid
 }
 
 @test "-p: the program that a process was, and the one that it became, which has ended" {
-	another
+	another "./${lives}2"
 	mkfifo line
 	exec 7<>line
-	start bash -c 'exec "$0" waits ./another once <line' "$LIVES"
-	wait_for is_called "$pid" lives
-	start_stackcount -U -f -p "$pid" $getppid
+	start bash -c 'exec "$0" waits "$1" once <line' "$LIVES" "./${lives}2"
+	wait_for is_called "$pid" "$lives"
+	start_counting -p "$pid"
 	echo >&7
 	ends_well
 	exec 7>&-

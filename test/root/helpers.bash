@@ -7,18 +7,23 @@ load ../slowness
 setup_file() {
 	[ -n "$TRACEKIT_SLOWNESS" ] || measure_slowness
 	[ "$EUID" != 0 ] || mount_tracefs
-	copy_calls
+	copy_programs
 }
 
 teardown_file() {
 	[ -z "$tracefs_holder" ] || kill "$tracefs_holder" 2>/dev/null || true
 }
 
-# Each file of tests has a program of its own to count calls of: what counts the calls of all
-# processes does not count those of other tests.
-copy_calls() {
+# Each file of tests has programs of its own to count calls of: what counts the calls of all
+# processes does not count those of other tests. Of those of lives the system calls are counted: it
+# has a name of its own, too, in $lives, for --comm.
+copy_programs() {
 	cp "$CALLS" "${CALLS%/*}/libcounted.so" "$BATS_FILE_TMPDIR"
 	export CALLS=$BATS_FILE_TMPDIR/${CALLS##*/}
+	lives=${BATS_TEST_FILENAME##*/}
+	export lives=lives_${lives:0:8}
+	cp "$LIVES" "$BATS_FILE_TMPDIR/$lives"
+	export LIVES=$BATS_FILE_TMPDIR/$lives
 }
 
 # tracefs is mounted for one process only, through which tests look at it: the programs that they
@@ -29,9 +34,13 @@ mount_tracefs() {
 		2>/dev/null 3>&- &
 	export tracefs_holder=$! tracefs=/proc/$!/root/sys/kernel/tracing
 	for tries in $(seq 500); do
-		[ ! -e "$tracefs/events" ] && kill -0 $! 2>/dev/null || break
+		[ ! -e "$tracefs/events" ] && kill -0 "$tracefs_holder" 2>/dev/null || break
 		pause
 	done
+	[ -e "$tracefs/events" ] || ! grep -qw tracefs /proc/filesystems || {
+		echo "cannot mount tracefs, where what is left behind is seen"
+		return 1
+	}
 	read_traced
 	export traced_before=$traced
 }
@@ -161,6 +170,18 @@ wait_for() {
 	done
 	echo "waited in vain for: $*"
 	return 1
+}
+
+# within SECONDS COMMAND...: it is ended, and fails, after that; later on a slow machine.
+within() {
+	timeout $(($1 * TRACEKIT_SLOWNESS)) "${@:2}"
+}
+
+# timed COMMAND...: how long it took, in hundredths of a second, is in $took.
+timed() {
+	local begin=${EPOCHREALTIME/[.,]/}
+	"$@"
+	took=$(((${EPOCHREALTIME/[.,]/} - begin) / 10000 + 1))
 }
 
 # is_called PID COMM
@@ -341,6 +362,22 @@ start_tracer() {
 		pause
 	done
 	kill -0 "$tracer" || { cat err; return 1; }
+}
+
+# No signal waits for process $1 to see it.
+has_no_signals() {
+	local name value
+	while read -r name value; do
+		[[ $name != @(SigPnd|ShdPnd): || $value =~ ^0+$ ]] || return
+	done <"/proc/$1/status"
+}
+
+# interrupt_twice PID: the second time when it has seen the first, and no longer takes both for one.
+interrupt_twice() {
+	kill -INT "$1"
+	wait_for has_no_signals "$1"
+	pause 0.2
+	kill -INT "$1"
 }
 
 start_stackcount() {

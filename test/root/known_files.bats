@@ -6,7 +6,6 @@
 load helpers
 load ../refute
 
-
 teardown() {
 	end_started
 	# Lazily: a reader that was given up may still have a file there.
@@ -54,17 +53,17 @@ known_in() {
 	stop_tracer
 }
 
-@test "programs that were there before are known from their start" {
+@test "programs that were there before are known from their start: in this folder" {
 	known_in .
 }
 
-@test "so they are on a file system in memory" {
+@test "programs that were there before are known from their start: on tmpfs" {
 	mkdir m
 	mount -t tmpfs none m || skip "no tmpfs"
 	known_in m
 }
 
-@test "and in layers, as containers have them" {
+@test "programs that were there before are known from their start: on overlayfs" {
 	mkdir m up
 	mount -t tmpfs none up || skip "no tmpfs"
 	mkdir up/{lower,upper,work}
@@ -75,33 +74,33 @@ known_in() {
 
 # Its tables come while it runs, or for the next run.
 is_walked() {
-	timeout 0.3 ./program syscalls || true
-	grep -q '^program;_start;.*main;syscalls ' out
+	timeout 0.3 ./known syscalls || true
+	grep -q '^known;_start;.*main;syscalls ' out
 }
 
 @test "a program that is written over in place is another one" {
 	local lines said
 	needs_registers
-	cp "$SPIN" program
-	start_stackcount -f -U -i 0.2 --stats t:syscalls:sys_enter_getppid
+	cp "$SPIN" known
+	start_stackcount -f -U -i 0.2 --stats --comm known t:syscalls:sys_enter_getppid
 	wait_for is_walked
 	reports
 	lines=$(wc -l <out)
 	said=$(wc -l <err)
-	cat "$LIVES" >program
+	cat "$LIVES" >known
 	for _ in {1..10}; do
-		./program once
+		./known once
 		pause 0.05
 	done
 	reports
 	stop_tracer
 	sed -i "1,${lines}d" out
 	sed -i "1,${said}d" err
-	grep '^program;' out
+	grep '^known;' out
 	# Linux 7 preempts a thread that changes a map, and withholds events from others meanwhile.
-	made 10 "$(grep '^program;' out | sum /dev/stdin)"
+	made 10 "$(grep '^known;' out | sum /dev/stdin)"
 	# Its file was not known yet, which is said; or its stack is right.
-	grep -Eq '^program;_start;.*;main;once;asks(;counted)?;[^;]+ [0-9]+$' out
-	refute grep -Ev '^program;(_start;.*;main;once;asks(;counted)?;[^;]+|\[unwind stopped: .*) [0-9]+$' \
-		<(grep '^program;' out)
+	grep -Eq '^known;_start;.*;main;once;asks(;counted)?;[^;]+ [0-9]+$' out
+	refute grep -Ev '^known;(_start;.*;main;once;asks(;counted)?;[^;]+|\[unwind stopped: .*) [0-9]+$' \
+		<(grep '^known;' out)
 }
