@@ -12,7 +12,7 @@ modules=$BUILD/test/root/consumers
 install_modules() {
 	mkdir -p "$modules"
 	cp "$SOURCE"/test/root/package*.json "$modules"
-	timeout $((100 * TRACEKIT_SLOWNESS)) npm --prefix "$modules" ci --no-audit --no-fund >"$modules/log" 2>&1 3>&- ||
+	within 100 npm --prefix "$modules" ci --no-audit --no-fund >"$modules/log" 2>&1 3>&- ||
 		rm -rf "$modules/node_modules"
 	touch "$BATS_FILE_TMPDIR/tried"
 }
@@ -42,7 +42,7 @@ in_speedscope() {
 dump_speedscope() {
 	local page=$modules/node_modules/speedscope/dist/release/index.html
 	printf 'speedscope.loadFileFromBase64("%s", "%s")\n' "$1" "$(base64 -w 0 "$1")" >"$1.js"
-	nice -n 19 timeout $((60 * TRACEKIT_SLOWNESS)) chromium --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
+	within 60 nice -n 19 chromium --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
 		--user-data-dir="$PWD/browser" --virtual-time-budget=20000 --dump-dom \
 		"file://$page#localProfilePath=$PWD/$1.js&view=sandwich" 2>browser.err 3>&- >"$1.dom"
 }
@@ -71,7 +71,7 @@ dump_speedscope() {
 # ---- Firefox Profiler ----
 
 firefox() {
-	HOME=$PWD timeout $((60 * TRACEKIT_SLOWNESS)) "$modules/node_modules/.bin/profiler-cli" "$@" 3>&-
+	HOME=$PWD within 60 "$modules/node_modules/.bin/profiler-cli" "$@" 3>&-
 }
 
 # Load the file out. It gives its daemon half a second to begin, and leaves it there.

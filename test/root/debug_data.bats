@@ -281,7 +281,7 @@ section() {
 			dd if="$what" of=program bs=1 seek="$offset" count="$size" conv=notrunc status=none
 			begin=$SECONDS
 			sample --inline --lines
-			[ $((SECONDS - begin)) -le 12 ]
+			[ $((SECONDS - begin)) -le $((12 * TRACEKIT_SLOWNESS)) ]
 			mostly ';main[^;]*;work.* [0-9]+$'
 		done
 	done

@@ -5,6 +5,13 @@
 load helpers
 load ../refute
 
+# The machine is as it was, also when a case was ended.
+teardown() {
+	[ -z "$restrict" ] || echo "$restrict" >/proc/sys/kernel/kptr_restrict
+	[ -z "$offline" ] || echo 1 >"$offline"
+	end_started
+}
+
 # isolated SCRIPT: in a mount namespace of its own.
 isolated() {
 	unshare --mount true || skip "cannot make a mount namespace"
@@ -61,11 +68,10 @@ one_line() {
 
 @test "where the kernel hides its addresses kernel functions are named all the same, or it is said" {
 	spin syscalls
-	restrict=$(cat /proc/sys/kernel/kptr_restrict)
+	before=$(</proc/sys/kernel/kptr_restrict)
 	echo 2 2>/dev/null >/proc/sys/kernel/kptr_restrict || skip "cannot set kernel.kptr_restrict"
-	try profile -f -K -p "$pid" -F 499 0.2 >out 2>err
-	echo "$restrict" >/proc/sys/kernel/kptr_restrict
-	[ "$status" -eq 0 ]
+	restrict=$before
+	profile -f -K -p "$pid" -F 499 0.2 >out 2>err
 	[ -s out ]
 	if [ -s err ]; then
 		grep -Eq '^profile: kernel functions have no names: the kernel hides its addresses; set kernel.kptr_restrict to 0, or run with CAP_SYSLOG$' err
@@ -110,6 +116,7 @@ one_line() {
 	[ -w "$online" ] || skip "no CPU can be taken offline"
 	start_tracer profile -f -F 99
 	echo 0 >"$online" || skip "this CPU cannot be taken offline"
+	offline=$online
 	echo 1 >"$online"
 	spin names
 	taskset -pc 1 "$pid" >/dev/null

@@ -14,7 +14,7 @@ frozen() {
 		pause
 	done
 	# Until it does its endless work. In a guest all takes longer.
-	pause "$(in_guest && echo 2 || echo 0.3)"
+	wait_for has_used "$pid" "$(in_guest && echo 100 || echo 30)"
 	try "$FROZEN" "$pid" "$(in_guest && echo 50 || echo 200)"
 	[ "$status" -ne 77 ] || skip "no samples here"
 	[ "$status" -eq 0 ]

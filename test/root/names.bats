@@ -164,7 +164,7 @@ ends_so() {
 		device) mknod "$jit_map" c 1 5 ;;
 		link) ln -s /dev/zero "$jit_map" ;;
 		esac
-		try timeout 20 "$TRACEKIT" profile -f -U -p "$pid" -F 199 0.2 >out 2>err
+		try within 20 "$TRACEKIT" profile -f -U -p "$pid" -F 199 0.2 >out 2>err
 		rm -d "$jit_map"
 		echo "$kind: status $status"
 		[ "$status" -eq 0 ]
@@ -177,9 +177,9 @@ ends_so() {
 	spin_in_jit
 	truncate -s 1T "$jit_map" 2>/dev/null || truncate -s 40G "$jit_map" || skip "no sparse files here"
 	begin=$(date +%s)
-	try timeout 60 "$TRACEKIT" profile -f -U -p "$pid" -F 199 0.2 >out 2>err
+	try within 60 "$TRACEKIT" profile -f -U -p "$pid" -F 199 0.2 >out 2>err
 	[ "$status" -eq 0 ]
-	[ $(($(date +%s) - begin)) -le 20 ]
+	[ $(($(date +%s) - begin)) -le $((20 * TRACEKIT_SLOWNESS)) ]
 	grep -Eq ';\[unknown\] [0-9]+$' out
 	grep -Eq '^profile: .* too large or too slow to read, .*$' err
 }
@@ -224,7 +224,7 @@ base36() {
 	start_busy ./bomb names
 	begin=$(date +%s)
 	profile -f -U -p "$pid" -F 499 0.2 >out
-	[ $(($(date +%s) - begin)) -le 10 ]
+	[ $(($(date +%s) - begin)) -le $((10 * TRACEKIT_SLOWNESS)) ]
 	grep -Eq ";main;outer;middle;$symbol [0-9]+$" out
 }
 
@@ -250,7 +250,7 @@ base36() {
 	begin=$SECONDS
 	until [ "$runs" -ge 5 ] && [ $((SECONDS - begin)) -ge 5 ]; do
 		runs=$((runs + 1))
-		try timeout 20 "$TRACEKIT" profile -f -U -p "$target" 0.1 >out 2>err
+		try within 20 "$TRACEKIT" profile -f -U -p "$target" 0.1 >out 2>err
 		cat err
 		[ "$status" -eq 0 ]
 		refute grep -Evx "profile: (call-frame information of 1 files did not answer, or could not be read|[0-9]+ files? that programs had mapped could not be opened in time, .*|$incomplete)" err

@@ -9,7 +9,7 @@ load ../refute
 fails() {
 	local message=$1
 	shift
-	try timeout 20 "$TRACEKIT" stackcount "$@" 2>err >out
+	try within 20 "$TRACEKIT" stackcount "$@" 2>err >out
 	cat err
 	[ "$status" -eq 1 ]
 	[ ! -s out ]
@@ -327,10 +327,10 @@ fails() {
 }
 
 @test "a closed stdout, or a reader that goes, ends the trace without a message" {
-	try timeout 20 "$TRACEKIT" stackcount "$CALLS:counted" 2>err >&-
+	try within 20 "$TRACEKIT" stackcount "$CALLS:counted" 2>err >&-
 	[ "$status" -eq 1 ]
 	[ ! -s err ]
-	try timeout 20 bash -c 'set -o pipefail; "$1" stackcount "$2:counted" 2>err | head -1 >/dev/null' - \
+	try within 20 bash -c 'set -o pipefail; "$1" stackcount "$2:counted" 2>err | head -1 >/dev/null' - \
 		"$TRACEKIT" "$CALLS"
 	[ "$status" -eq 1 ]
 	[ ! -s err ]
@@ -450,12 +450,12 @@ fails() {
 	size=$(stat -c %s "$CALLS")
 	for kept in 4 16 63 64 100 1000 5000 $((size / 2)) $((size - 100)); do
 		head -c "$kept" "$CALLS" >cut
-		try timeout 20 "$TRACEKIT" stackcount -D 0.01 ./cut:counted 2>err >out
+		try within 20 "$TRACEKIT" stackcount -D 0.01 ./cut:counted 2>err >out
 		[ "$status" -eq 1 ]
 		[ "$(grep -c '^stackcount: ' err)" -eq 1 ]
 		[ "$(wc -l <err)" -eq 1 ]
 		{ head -c "$kept" "$CALLS"; head -c 20000 /dev/zero | tr '\0' '\377'; } >changed
-		try timeout 20 "$TRACEKIT" stackcount -D 0.01 './changed:*' 2>err >out
+		try within 20 "$TRACEKIT" stackcount -D 0.01 './changed:*' 2>err >out
 		[ "$status" -le 1 ]
 		[ "$(wc -l <err)" -le 1 ] || grep -q IFUNC err
 	done

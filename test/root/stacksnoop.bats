@@ -58,7 +58,7 @@ load ../refute
 	exact 3 d
 	paths out | diff - <(printf -- '-;counted;%s;names;main\n' one two two)
 	# No user stack: a kernel thread.
-	timeout 60 "$TRACEKIT" stacksnoop -dv -n 2 t:workqueue:workqueue_execute_start >out
+	within 60 "$TRACEKIT" stacksnoop -dv -n 2 t:workqueue:workqueue_execute_start >out
 	[ "$(stacksnoop_text out dv)" = "2 0" ]
 	grep -Eq '^[0-9.]+ +kworker/.* ip: [0-9a-f]+ process_one_work$' out
 	tail -1 out | grep -Eq '^[0-9.]+ +kworker/.* --$'
@@ -167,7 +167,7 @@ load ../refute
 
 # bats test_tags=between
 @test "a tracepoint: its first frame is the function that it is in" {
-	timeout 60 "$TRACEKIT" stacksnoop -v -n 50 t:sched:sched_switch >out
+	within 60 "$TRACEKIT" stacksnoop -v -n 50 t:sched:sched_switch >out
 	counts=$(stacksnoop_text out vl)
 	# __schedule(), by whatever it was called.
 	[ "$(grep -c ' ip: [0-9a-f]* __schedule$' out)" -eq "${counts% *}" ]

@@ -92,7 +92,7 @@ has_rows() {
 
 @test "stacksnoop -v second_overflow: once a second, also while a CPU is idle" {
 	needs_kprobes
-	timeout 60 "$TRACEKIT" stacksnoop -v -n 3 second_overflow >out
+	within 60 "$TRACEKIT" stacksnoop -v -n 3 second_overflow >out
 	[ "$(stacksnoop_text out v)" = "3 0" ]
 	[ "$(grep -c ' ip: [0-9a-f]* second_overflow$' out)" -eq 3 ]
 	grep -Eq '^[0-9.]+ +swapper/0 {4}0      0   - {12}ip: [0-9a-f]+ second_overflow$' out
@@ -103,7 +103,7 @@ has_rows() {
 
 @test "stacksnoop -v t:timer:tick_stop: the idle task has no PID" {
 	before=$(idle_time)
-	try timeout 20 "$TRACEKIT" stacksnoop -v -n 5 t:timer:tick_stop >out
+	try within 20 "$TRACEKIT" stacksnoop -v -n 5 t:timer:tick_stop >out
 	[ "$status" -ne 124 ] || needs_idle_since "$before"
 	[ "$status" -eq 0 ]
 	[ "$(stacksnoop_text out v)" = "5 0" ]
@@ -113,7 +113,7 @@ has_rows() {
 
 @test "stacksnoop -vd -n 2 t:syscalls:sys_enter_execve" {
 	start bash -c 'while :; do env true; done'
-	timeout 60 "$TRACEKIT" stacksnoop -vd -n 2 t:syscalls:sys_enter_execve >out
+	within 60 "$TRACEKIT" stacksnoop -vd -n 2 t:syscalls:sys_enter_execve >out
 	[ "$(stacksnoop_text out dv)" = "2 0" ]
 	[ "$(grep -c ' --$' out)" -eq 2 ]
 	grep -Eq ' r[0-9]+: [0-9a-f]+ entry_SYSCALL_64_after_hwframe$' out
