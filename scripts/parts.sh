@@ -73,9 +73,10 @@ set_limit() {
 	say "Each test program may take $limit seconds"
 }
 
-# root_tester COMMAND...: as root, whom sudo does not tell how slow the machine is.
+# root_tester COMMAND...: as root, whom sudo does not tell how slow the machine is; and whose
+# commands are not given to the user who called sudo.
 root_tester() {
-	as_root env TRACEKIT_SLOWNESS="$TRACEKIT_SLOWNESS" "$@"
+	as_root env -u SUDO_UID -u SUDO_GID TRACEKIT_SLOWNESS="$TRACEKIT_SLOWNESS" "$@"
 }
 
 # collect: take down the lines of TAP in standard input, and print what is not ok.
@@ -89,8 +90,8 @@ has_no_end() {
 }
 
 # retries PLACE COMMAND...: shell commands that run its failed cases once more, a line for each
-# program, root tests by COMMAND. Of programs that did not come to their end, of those in C, and
-# where bats would not find a name, all cases.
+# program, by COMMAND if it is not fuzzing. Of programs that did not come to their end, of those in
+# C, and where bats would not find a name, all cases.
 retries() {
 	local build=build program cases filter by
 	[ ! -e "$1/CMakeCache.txt" ] || build=$1
@@ -99,8 +100,8 @@ retries() {
 		filter=
 		grep -Fxq "$comes_to_its_end" <<<"$cases" || [[ $cases == *[\"\'\$\`\\]* ]] ||
 			filter="^($(sed 's/[][\.*^$+?(){}|/]/\\&/g' <<<"$cases" | paste -sd '|'))\$"
-		by="env"
-		[[ $program != root/* ]] || by=${*:2}
+		by=${*:2}
+		[[ $program != fuzz/* ]] || by="env"
 		printf '%s TEST_CASES=%q ctest --test-dir %q -V --timeout %d -R %q\n' \
 			"$by" "$filter" "$build" "$((limit * 4))" "^$program\$"
 	done
