@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The root tests share this. Processes are ended by the PIDs that were started. The shell does
-# what it can by itself: guests (test/vm) take some 50 ms to start a program, even grep.
+# what it can by itself: guests (test/vm) take 20 ms to start a program, even grep.
 
 load ../slowness
 
