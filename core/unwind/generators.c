@@ -5,9 +5,12 @@
 
 #include "sym/util/clock.h"
 
-/* Until the next look for a map: twice as long after each failure, up to the second. */
-#define LOOK_FIRST NANOSECONDS
-#define LOOKS_GROW 3 /* 8 seconds */
+/*
+ * From look to look for a map: twice as long after each failure, up to the second. Walks ask once a
+ * second (ASK_FOR_MAP_AGAIN): a little less, or the next time they would ask too early.
+ */
+#define LOOK_FIRST (NANOSECONDS / 10 * 9)
+#define LOOKS_GROW 3 /* 7.2 seconds */
 #define LOOK_AGAIN (LOOK_FIRST << LOOKS_GROW)
 
 static bool is_of(const struct known_generator *known, const struct unwind_generator *generator)
@@ -54,10 +57,10 @@ static void note_result(struct generators *generators, int err)
 	known->generator.inode = generators->looking.inode;
 	if (!err) {
 		known->failures = 0;
-		known->next = monotonic_now() + LOOK_AGAIN;
+		known->next = generators->since + LOOK_AGAIN;
 		return;
 	}
-	known->next = monotonic_now() + (LOOK_FIRST << known->failures);
+	known->next = generators->since + (LOOK_FIRST << known->failures);
 	if (known->failures < LOOKS_GROW)
 		known->failures++;
 }
@@ -70,6 +73,7 @@ static void look_for_next(struct generators *generators, const struct unwind_kee
 		if (!generators->items[i].wanted)
 			continue;
 		generators->looking = generators->items[i].generator;
+		generators->since = monotonic_now();
 		err = unwind_reader__start_map(&generators->child, &generators->looking, keeper);
 		generators->is_looking = !err;
 		if (err)

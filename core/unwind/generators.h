@@ -32,6 +32,7 @@ struct generators {
 	struct known_generator items[GENERATORS_MAX];
 	struct reader_child child; /* that looks for the map of one */
 	struct unwind_generator looking;
+	uint64_t since; /* when it began, by monotonic_now() */
 	bool is_looking;
 };
 

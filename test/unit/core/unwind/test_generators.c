@@ -113,6 +113,19 @@ static void map_that_is_not_there(void)
 	CHECK_INT(seconds_until_look(20), 8);
 }
 
+/* Walks ask once a second: the next time is not too early, however long a look takes. */
+static void look_that_takes_long(void)
+{
+	begin();
+	CHECK_INT(seconds_until_look(0), 0);
+	now += NANOSECONDS / 10;
+	look_result = 1;
+	result = -ENOENT;
+	CHECK(!generators__go(&generators, &keeper));
+	now += NANOSECONDS / 10 * 9;
+	CHECK_INT(seconds_until_look(0), 0);
+}
+
 static void map_that_does_not_answer(void)
 {
 	begin();
@@ -158,6 +171,7 @@ static void many_programs(void)
 static const struct tap_test tests[] = {
 	{"maps are looked for one after the other", one_after_the_other},
 	{"one that is not there is looked for less and less often", map_that_is_not_there},
+	{"a look that takes long is not the reason for another second", look_that_takes_long},
 	{"one that does not answer is left alone for a while", map_that_does_not_answer},
 	{"only so many programs are known", many_programs},
 };
