@@ -33,7 +33,7 @@ make_bare() {
 	ln -s tracekit bare/stacksnoop
 }
 
-# all_work [SYS]: each applet, with each kind of thing that it traces.
+# all_work [SYS]: each applet, of a process outside or of the whole machine.
 all_work() {
 	make_bare
 	spin names
@@ -47,25 +47,10 @@ all_work() {
 	start "$WAITER" sleep 10000 10
 	in_bare "$@" /tracekit offcputime -f -p "$pid" 0.2 >out
 	grep -Eq '^waiter;.*;waits_in_sleep;.* [1-9][0-9]*$' out
-	start_busy bash -c 'while :; do x=$x; done'
-	in_bare "$@" /stackcount -f -U -D 0.5 -p "$pid" c:malloc >out
-	grep -Eq ';_start;.*;main;.*malloc [0-9]+$' out
-	kill -KILL "${started[@]}"
-	spin_in_namespace
-	in_bare "$@" /profile -f -U -p "$pid" -F 499 0.2 >out
-	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
 	in_bare "$@" /tracekit doctor >out || [ $? -eq 1 ]
 	grep -qx 'profile *works' out
 	grep -q '^  yes *tracepoints$' out
 	grep -q '^  yes *a command that is run' out
-}
-
-# Of a program that only its own mount namespace has.
-spin_in_namespace() {
-	mkdir inner
-	start unshare --mount bash -c 'mount -t tmpfs none inner && cp "$SPIN" inner/spin && exec inner/spin names'
-	wait_for is_called "$pid" spin
-	spend "$pid" 10
 }
 
 @test "the program and /proc: all applets work" {
@@ -75,6 +60,29 @@ spin_in_namespace() {
 # bats test_tags=same
 @test "the program, /proc and /sys: all applets work" {
 	all_work SYS
+}
+
+# bats test_tags=same
+@test "a library's function of a process outside is counted, with its whole stacks, with /sys and without" {
+	make_bare
+	start_busy bash -c 'while :; do x=$x; done'
+	for sys in '' SYS; do
+		in_bare $sys /stackcount -f -U -D 0.5 -p "$pid" c:malloc >out
+		grep -Eq ';_start;.*;main;.*malloc [0-9]+$' out
+	done
+}
+
+# bats test_tags=same
+@test "a process in a mount namespace of its own has its names, with /sys and without" {
+	make_bare
+	mkdir inner
+	start unshare --mount bash -c 'mount -t tmpfs none inner && cp "$SPIN" inner/spin && exec inner/spin names'
+	wait_for is_called "$pid" spin
+	spend "$pid" 10
+	for sys in '' SYS; do
+		in_bare $sys /profile -f -U -p "$pid" -F 499 0.2 >out
+		grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
+	done
 }
 
 @test "kernel functions are counted and shown, with /sys and without" {
