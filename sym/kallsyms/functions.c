@@ -185,8 +185,9 @@ static bool is_probeable(void *context, const char *name)
 }
 
 /* If the list cannot be read, probing finds out what is in it. */
-static void read_blacklist(struct kernel_function_list *list, FILE *file)
+static void read_blacklist(struct kernel_function_list *list, FILE *(*open_blacklist)(void))
 {
+	CLEANUP_FCLOSE FILE *file = open_blacklist ? open_blacklist() : NULL;
 	char name[512];
 
 	while (file && fscanf(file, "0x%*x-0x%*x %511s\n", name) == 1)
@@ -202,7 +203,7 @@ static int find_among_symbols(struct kernel_function_list *list,
 	CLEANUP(kernel_function_list__release) struct kernel_function_list blacklist = {0};
 	struct probeable probeable = {&blacklist, wanted, context};
 
-	read_blacklist(&blacklist, sources->blacklist);
+	read_blacklist(&blacklist, sources->open_blacklist);
 	return read_symbols(list, sources->symbols, is_probeable, &probeable);
 }
 
@@ -244,15 +245,19 @@ int kernel_functions__find_in(struct kernel_function_list *list,
 	return 0;
 }
 
+static FILE *open_blacklist(void)
+{
+	return kernel_fs__open_file(KERNEL_FS_DEBUG, "kprobes/blacklist");
+}
+
 int kernel_functions__find(struct kernel_function_list *list, kernel_function_wanted wanted,
 			   void *context)
 {
 	CLEANUP_CLOSE int tracefs = kernel_fs__open(KERNEL_FS_TRACE);
-	CLEANUP_FCLOSE FILE *blacklist = kernel_fs__open_file(KERNEL_FS_DEBUG, "kprobes/blacklist");
 	const struct kernel_function_sources sources = {
 		.tracefs = tracefs,
 		.symbols = "/proc/kallsyms",
-		.blacklist = blacklist,
+		.open_blacklist = open_blacklist,
 	};
 
 	return kernel_functions__find_in(list, &sources, wanted, context);

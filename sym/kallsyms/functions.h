@@ -40,7 +40,8 @@ void kernel_function_list__release(struct kernel_function_list *list);
 struct kernel_function_sources {
 	int tracefs;	     /* a folder that looks like it, or negative: none; the caller's */
 	const char *symbols; /* as /proc/kallsyms */
-	FILE *blacklist;     /* "0xffffffff81001234-0xffffffff81001250\tname"; the caller's */
+	/* Opens "0xffffffff81001234-0xffffffff81001250\tname", or returns NULL; only if needed. */
+	FILE *(*open_blacklist)(void);
 };
 int kernel_functions__find_in(struct kernel_function_list *list,
 			      const struct kernel_function_sources *sources,

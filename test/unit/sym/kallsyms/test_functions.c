@@ -36,13 +36,17 @@ static bool is_prefix(void *context, const char *name)
 	return !strncmp(name, context, strlen(context));
 }
 
+static FILE *open_blacklist(void)
+{
+	return fopen(paths[BLACKLIST], "re");
+}
+
 static int find(struct kernel_function_list *list, const char *prefix)
 {
-	CLEANUP_FCLOSE FILE *blacklist = fopen(paths[BLACKLIST], "re");
 	const struct kernel_function_sources sources = {
 		.tracefs = tracefs,
 		.symbols = paths[SYMBOLS],
-		.blacklist = blacklist,
+		.open_blacklist = open_blacklist,
 	};
 	int err = kernel_functions__find_in(list, &sources, is_prefix, (void *)prefix);
 
