@@ -84,7 +84,7 @@ collect() {
 	tee -a "$results" | { grep -v '^ok ' || true; }
 }
 
-# has_no_end PLACE PROGRAM: take down that PROGRAM, of the tests themselves, failed.
+# has_no_end PLACE PROGRAM: take down that PROGRAM, which builds or runs tests, failed.
 has_no_end() {
 	echo "not ok - $1 $2: $comes_to_its_end" | collect
 }

@@ -177,7 +177,7 @@ within() {
 	timeout $(($1 * TRACEKIT_SLOWNESS)) "${@:2}"
 }
 
-# timed COMMAND...: how long it took, in hundredths of a second, is in $took.
+# timed COMMAND...: how long it took, in hundredths of a second rounded up, is in $took.
 timed() {
 	local begin=${EPOCHREALTIME/[.,]/}
 	"$@"
