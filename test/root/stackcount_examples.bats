@@ -25,20 +25,23 @@ write_blocks() {
 	dd if=/dev/zero of="$device" bs=4k count="$1" oflag=direct status=none
 }
 
-# A TCP server on this machine, which reads all that it is sent.
+# A TCP server on this machine, which sends back what it is sent.
 serve() {
 	command -v busybox >/dev/null || skip "busybox is not installed"
 	ip link set lo up 2>/dev/null || true
-	start busybox nc -l -p 4711 </dev/null >/dev/null
+	start busybox nc -l -p 4711 -e cat
 	wait_for grep -hEq ':1267 0+:0000 0A' /proc/net/tcp /proc/net/tcp6
 }
 
-# Send so many messages from this shell: 4711 is 0x1267.
+# Send so many messages from this shell: 4711 is 0x1267. Each is a segment of its own: TCP joins what
+# is written while a short segment is not acknowledged yet, and an answer acknowledges it.
 send() {
-	local i
+	local i answer
 	exec 5<>/dev/tcp/127.0.0.1/4711
 	for i in $(seq "$1"); do
 		printf 'message %s\n' "$i" >&5
+		read -r answer <&5
+		[ "$answer" = "message $i" ]
 	done
 	exec 5>&-
 }
