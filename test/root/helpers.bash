@@ -263,6 +263,21 @@ spend() {
 	wait_for has_used "$1" $(($(cpu_time "$1") + $2))
 }
 
+# likely SAMPLES HERTZ SECONDS: such a trace has taken so many of one thread, which meanwhile, and
+# before and after it, used $used of $took hundredths of a second. Each sample meets a thread that
+# shares its CPU by chance: by a binomial distribution, of which this allows five standard deviations.
+likely() {
+	awk -v samples="$1" -v hertz="$2" -v taken=$(($2 * $3)) -v used="$used" -v took="$took" '
+	BEGIN {
+		share = used < took ? used / took : 1
+		chance = 5 * sqrt(taken * share * (1 - share))
+		least = taken * share * 0.8 - 2 - chance
+		most = hertz * (used + 1) / 100 + 2 + chance
+		printf "%d samples, of %d to %d; %d of %d ticks\n", samples, least, most, used, took
+		exit !(samples >= least && samples <= most)
+	}'
+}
+
 # sum FILE: of the counts at the ends of folded lines.
 sum() {
 	awk '{ n += $NF } END { print n + 0 }' "$1"

@@ -64,22 +64,26 @@ enter() {
 	spin threads
 	mapfile -t tids < <(ls "/proc/$pid/task" | grep -vx "$pid")
 	[ "${#tids[@]}" -eq 2 ]
+	start_tracer profile -f -U -L "${tids[0]}" -F 499 --stats
 	before=$(cpu_time "$pid/task/${tids[0]}")
-	profile -f -U -L "${tids[0]}" -F 499 --stats 0.2 >out 2>err
+	spend "$pid/task/${tids[0]}" 30
 	used_one=$(($(cpu_time "$pid/task/${tids[0]}") - before))
+	stop_tracer
 	grep -Eq ';thread;spin_leaf [0-9]+$' out
 	one=$(sum out)
+	[ "$(stat_of filtered err)" -gt 0 ]
+	[ "$(stat_of counted err)" -eq "$one" ]
+	start_tracer profile -f -U -L "${tids[0]},${tids[1]}" -F 499
 	before=$(cpu_time "$pid")
-	profile -f -U -L "${tids[0]},${tids[1]}" -F 499 0.2 >out
+	spend "$pid" 60
 	used_both=$(($(cpu_time "$pid") - before))
+	stop_tracer
 	both=$(sum out)
 	profile -L "${tids[1]},${tids[0]}" 0.2 >out
 	head -1 out | grep -Fq "Sampling at 49 Hertz of TID [${tids[1]}, ${tids[0]}] by user + kernel"
 	echo "one thread $one samples in $used_one ticks, both $both in $used_both"
 	# As many for each tick: with a CPU for each, twice as many.
 	[ $((both * used_one * 20)) -gt $((one * used_both * 13)) ]
-	[ "$(stat_of filtered err)" -gt 0 ]
-	[ "$(stat_of counted err)" -eq "$one" ]
 }
 
 @test "-L of a first thread does not show the other threads of the process" {
@@ -113,15 +117,10 @@ enter() {
 @test "-c: a sample every COUNT nanoseconds of a CPU" {
 	spin names
 	before=$(cpu_time "$pid")
-	profile -c 5000000 -p "$pid" 1 >out
+	timed profile -c 5000000 -p "$pid" 1 >out
 	used=$(($(cpu_time "$pid") - before))
 	head -1 out | grep -Fxq "Sampling at every 5000000 events of PID [$pid] by user + kernel stack for 1 secs."
-	counted=$(awk '/^        [0-9]+$/ { n += $1 } END { print n + 0 }' out)
-	echo "$counted samples in $used ticks"
-	# $used also has the time before and after the trace.
-	[ "$counted" -le $(((used + 1) * 2 + 2)) ]
-	[ "$counted" -ge $((used * 2 * 60 / 100 - 10)) ]
-	[ "$counted" -gt 75 ] || [ "$used" -lt 75 ]
+	likely "$(awk '/^        [0-9]+$/ { n += $1 } END { print n + 0 }' out)" 200 1
 }
 
 @test "-C shows what runs on that CPU only" {
