@@ -127,9 +127,7 @@ interrupt() {
 
 @test "profile -p 2: for two seconds, and counts add up" {
 	spin_func_ab
-	before=$(cpu_time "$func_ab")
-	timed profile -p "$func_ab" 2 >out
-	used=$(($(cpu_time "$func_ab") - before))
+	sample_one "$func_ab" 2
 	head -1 out | grep -Fxq "Sampling at 49 Hertz of PID [$func_ab] by user + kernel stack for 2 secs."
 	likely "$(text out)" 49 2
 	# func_b does twice as much as func_a.

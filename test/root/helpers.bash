@@ -263,9 +263,17 @@ spend() {
 	wait_for has_used "$1" $(($(cpu_time "$1") + $2))
 }
 
-# likely SAMPLES HERTZ SECONDS: such a trace has taken so many of one thread, which meanwhile, and
-# before and after it, used $used of $took hundredths of a second. Each sample meets a thread that
-# shares its CPU by chance: by a binomial distribution, of which this allows five standard deviations.
+# sample_one PID ARGUMENTS...: profile it, into out. Until that has ended, PID used $used hundredths of a
+# second of CPU time; $took passed.
+sample_one() {
+	used=-$(cpu_time "$1")
+	timed profile -p "$@" >out
+	used=$((used + $(cpu_time "$1")))
+}
+
+# likely SAMPLES HERTZ SECONDS: sample_one() may have taken so many, so often for so long, of one thread.
+# Each meets a thread that shares its CPU by chance: by a binomial distribution, of which this allows
+# five standard deviations.
 likely() {
 	awk -v samples="$1" -v hertz="$2" -v taken=$(($2 * $3)) -v used="$used" -v took="$took" '
 	BEGIN {

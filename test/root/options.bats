@@ -116,9 +116,7 @@ enter() {
 
 @test "-c: a sample every COUNT nanoseconds of a CPU" {
 	spin names
-	before=$(cpu_time "$pid")
-	timed profile -c 5000000 -p "$pid" 1 >out
-	used=$(($(cpu_time "$pid") - before))
+	sample_one "$pid" -c 5000000 1
 	head -1 out | grep -Fxq "Sampling at every 5000000 events of PID [$pid] by user + kernel stack for 1 secs."
 	likely "$(awk '/^        [0-9]+$/ { n += $1 } END { print n + 0 }' out)" 200 1
 }

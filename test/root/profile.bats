@@ -22,9 +22,7 @@ load ../refute
 
 @test "the count is what frequency and CPU time allow" {
 	spin names
-	before=$(cpu_time "$pid")
-	timed profile -f -U -p "$pid" -F 199 1 >out
-	used=$(($(cpu_time "$pid") - before))
+	sample_one "$pid" -f -U -F 199 1
 	likely "$(sum out)" 199 1
 }
 
