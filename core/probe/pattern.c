@@ -172,7 +172,9 @@ static void regex__free(struct regex *regex)
 
 /*
  * libc starts again at each byte of a name, which would make this quadratic, unless the expression
- * is anchored. So let the expression itself look for the beginning.
+ * is anchored. So let the expression itself look for the beginning. Then a '^' also matches behind
+ * a newline: glibc's automaton takes that for the beginning of a line, also without REG_NEWLINE. No
+ * compiler puts a newline into a name.
  */
 static int make_regex(struct pattern *pattern)
 {

@@ -39,6 +39,12 @@ static void check_glob(const struct pattern *pattern, const char *text, const ch
 		REQUIRE(matches == (fnmatch(text, name, FNM_NOESCAPE) == 0));
 }
 
+/* Not for a '^' and a newline: see make_regex(). */
+static bool means_the_same(const char *regex, const char *name)
+{
+	return !strchr(regex, '^') || !strchr(name, '\n');
+}
+
 /* As libc has it, without the text that we put around the expression. */
 static void check_regex(const struct pattern *pattern, const char *text, const char *name)
 {
@@ -46,7 +52,8 @@ static void check_regex(const struct pattern *pattern, const char *text, const c
 	regex_t compiled;
 
 	REQUIRE(regcomp(&compiled, text, REG_EXTENDED | REG_NOSUB) == 0);
-	REQUIRE(matches == (regexec(&compiled, name, 0, NULL, 0) == 0));
+	if (means_the_same(text, name))
+		REQUIRE(matches == (regexec(&compiled, name, 0, NULL, 0) == 0));
 	REQUIRE(matches == pattern__matches(pattern, name));
 	regfree(&compiled);
 }
