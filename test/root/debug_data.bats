@@ -43,8 +43,8 @@ run_program() {
 	wait_for is_called "$pid" program
 }
 
-# sample [OPTION...]: folded stacks of a new ./program, in out.
-sample() {
+# sample_new [OPTION...]: folded stacks of a new ./program, in out.
+sample_new() {
 	run_program
 	sample_running -f "$@"
 	# No file of a running program can be written to.
@@ -52,12 +52,9 @@ sample() {
 	try wait "$pid"
 }
 
-# sample_running [OPTION...]: stacks of the program that runs, in out; of 0.2 s of its CPU time,
-# however busy the machine is.
+# sample_running [OPTION...]: stacks of the program that runs, in out.
 sample_running() {
-	start_tracer profile -U -p "$pid" -F 499 "$@"
-	spend "$pid" 20
-	stop_tracer
+	sample 20 -U -p "$pid" -F 499 "$@"
 	cut -c1-200 out
 	cat err
 }
@@ -76,17 +73,17 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 
 @test "inlined calls and lines, each by itself and together" {
 	make_program
-	sample
+	sample_new
 	mostly ';main;work [0-9]+$'
-	sample --inline
+	sample_new --inline
 	mostly ';main;work;turn;spin [0-9]+$'
-	sample --inline -a -s
+	sample_new --inline -a -s
 	mostly ';main\+0x[0-9a-f]+;work\+0x[0-9a-f]+;turn_\[i\];spin_\[i\] [0-9]+$'
-	sample --lines
+	sample_new --lines
 	mostly ';main:program.c:16;work:program.c:10 [0-9]+$'
-	sample --inline --lines
+	sample_new --inline --lines
 	mostly "$whole"
-	sample --inline --lines -v
+	sample_new --inline --lines -v
 	mostly ";turn:[^;]*/program.c:6;spin:[^;]*/spin.h:[34] [0-9]+$"
 }
 
@@ -151,20 +148,20 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	for options in -gdwarf-2 -gdwarf-3 -gdwarf-4 -gdwarf-5 -gz -gsplit-dwarf; do
 		echo "$options"
 		make_program "$options"
-		sample --inline --lines
+		sample_new --inline --lines
 		mostly "$whole"
 	done
 	[ ! -s err ]
 	# Without the .dwo no line is shown that could be of an inlined call, and that is said.
 	mv program-program.dwo moved.dwo 2>/dev/null || mv program.dwo moved.dwo
-	sample --inline --lines
+	sample_new --inline --lines
 	mostly ';main;work [0-9]+$'
 	grep -q 'some debug data is in further files' err
-	sample --lines
+	sample_new --lines
 	mostly ';main;work [0-9]+$'
 	make_program
 	if objcopy --compress-debug-sections=zstd program; then
-		sample --inline --lines
+		sample_new --inline --lines
 		mostly "$whole"
 	fi
 }
@@ -174,11 +171,11 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	make_program -gdwarf-4
 	cp program second
 	dwz -m common program second || skip "dwz has found nothing to share"
-	sample --inline --lines
+	sample_new --inline --lines
 	mostly "$whole"
 	[ ! -s err ]
 	rm common
-	sample --inline --lines
+	sample_new --inline --lines
 	grep -q 'some debug data is in further files' err
 }
 
@@ -187,19 +184,19 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	make_program -Wl,--build-id
 	objcopy --only-keep-debug program program.debug
 	strip program
-	sample --inline --lines
+	sample_new --inline --lines
 	mostly ';\[unknown\] [0-9]+$'
 	mkdir -p "root$PWD" .debug
 	cp program.debug "root$PWD/program"
-	sample --inline --lines --symfs root
+	sample_new --inline --lines --symfs root
 	mostly "$whole"
 	mv program.debug .debug
 	objcopy --add-gnu-debuglink=.debug/program.debug program
-	sample --inline --lines
+	sample_new --inline --lines
 	mostly "$whole"
 	# The debug file is another program's.
 	objcopy --only-keep-debug "$SPIN" .debug/program.debug
-	sample --inline --lines
+	sample_new --inline --lines
 	mostly ';\[unknown\] [0-9]+$'
 }
 
@@ -209,9 +206,9 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	# Symbols without a size name what is behind them, too.
 	objcopy -N main -N work -N frame_dummy -N register_tm_clones -N __do_global_dtors_aux -N _start \
 		-N deregister_tm_clones program
-	sample -s
+	sample_new -s
 	mostly ';\[unknown\] [0-9]+$'
-	sample -s --lines
+	sample_new -s --lines
 	mostly ';main\+0x[0-9a-f]:program.c:16;work\+0x[0-9a-f]+:program.c:10 [0-9]+$'
 }
 
@@ -280,7 +277,7 @@ section() {
 			read -r offset size < <(section "$section" program)
 			dd if="$what" of=program bs=1 seek="$offset" count="$size" conv=notrunc status=none
 			begin=$SECONDS
-			sample --inline --lines
+			sample_new --inline --lines
 			[ $((SECONDS - begin)) -le $((12 * TRACEKIT_SLOWNESS)) ]
 			mostly ';main[^;]*;work.* [0-9]+$'
 		done

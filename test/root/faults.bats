@@ -71,7 +71,7 @@ one_line() {
 	before=$(</proc/sys/kernel/kptr_restrict)
 	echo 2 2>/dev/null >/proc/sys/kernel/kptr_restrict || skip "cannot set kernel.kptr_restrict"
 	restrict=$before
-	profile -f -K -p "$pid" -F 499 0.2 >out 2>err
+	sample 10 -f -K -p "$pid" -F 499
 	[ -s out ]
 	if [ -s err ]; then
 		grep -Eq '^profile: kernel functions have no names: the kernel hides its addresses; set kernel.kptr_restrict to 0, or run with CAP_SYSLOG$' err

@@ -263,6 +263,17 @@ spend() {
 	wait_for has_used "$1" $(($(cpu_time "$1") + $2))
 }
 
+# sample HUNDREDTHS ARGUMENTS...: profile, into out and err, until each process in $busy, or $pid, has
+# used so much more CPU time.
+sample() {
+	local process
+	start_tracer profile "${@:2}"
+	for process in ${busy:-$pid}; do
+		spend "$process" "$1"
+	done
+	stop_tracer
+}
+
 # sample_one PID ARGUMENTS...: profile it, into out. Until that has ended, PID used $used hundredths of a
 # second of CPU time; $took passed.
 sample_one() {

@@ -30,7 +30,7 @@ end_silent_fs() {
 	other=$pid
 	spin_on_silent_fs
 	begin=$(date +%s)
-	try within 30 "$TRACEKIT" profile -f -F 199 0.3 >out 2>err
+	try within 30 "$TRACEKIT" profile -f -F 999 0.3 >out 2>err
 	took=$(($(date +%s) - begin))
 	end_silent_fs
 	cat err; echo "status $status"
@@ -43,7 +43,7 @@ end_silent_fs() {
 
 @test "a file system that does not answer, with -p" {
 	spin_on_silent_fs
-	try within 30 "$TRACEKIT" profile -f -p "$pid" -F 199 0.3 >out 2>err
+	try within 30 "$TRACEKIT" profile -f -p "$pid" -F 999 0.3 >out 2>err
 	end_silent_fs
 	cat err; echo "status $status"
 	[ "$status" -eq 0 ]
@@ -56,7 +56,7 @@ end_silent_fs() {
 	spin_on_silent_fs
 	silent=$pid
 	spin names
-	try within 30 "$TRACEKIT" profile -f -U -p "$silent,$pid" -F 199 0.3 >out 2>err
+	try within 30 "$TRACEKIT" profile -f -U -p "$silent,$pid" -F 999 0.3 >out 2>err
 	end_silent_fs
 	cat err; echo "status $status"
 	[ "$status" -eq 0 ]
@@ -67,7 +67,7 @@ end_silent_fs() {
 
 @test "a child that cannot be killed holds nothing of the trace" {
 	spin_on_silent_fs
-	try within 30 "$TRACEKIT" profile -f -p "$pid" -F 199 0.3 >out 2>err
+	try within 30 "$TRACEKIT" profile -f -p "$pid" -F 999 0.3 >out 2>err
 	WAIT=5 try wait_for no_programs_left
 	end_silent_fs
 	[ "$status" -eq 0 ]
@@ -107,7 +107,7 @@ end_silent_fs() {
 		[ "$(wc -l <"/proc/$pid/maps")" -gt 20000 ]
 	}
 	wait_for has_mapped
-	try within 60 "$TRACEKIT" profile -f -U -p "$pid" -F 199 0.3 >out 2>err
+	try within 60 "$TRACEKIT" profile -f -U -p "$pid" -F 999 0.3 >out 2>err
 	[ "$status" -eq 0 ]
 	grep -Eq ';main;mappings;spin_leaf [0-9]+$' out
 }

@@ -25,10 +25,10 @@ spin_in_jit() {
 @test "the vDSO" {
 	grep -q vdso /proc/self/maps || skip "the kernel maps no vDSO"
 	spin vdso
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Eq ';main;vdso;(__)?clock_gettime.*;__(vdso|kernel)_clock_gettime [0-9]+$' out
 	# Its direct caller has no frame pointer.
-	profile -f -U -p "$pid" -F 499 --unwind=fp 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499 --unwind=fp
 	grep -Eq ';main;(__)?clock_gettime.*;__(vdso|kernel)_clock_gettime [0-9]+$' out
 }
 
@@ -37,7 +37,7 @@ spin_in_jit() {
 	[ -x "$BUILD/test/root/spin_32bit" ] || skip "x86-64 only"
 	"$BUILD/test/root/spin_32bit" end || skip "the kernel runs no 32-bit programs"
 	start_busy "$BUILD/test/root/spin_32bit"
-	profile -f -U -p "$pid" -F 499 0.5 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -q ';func_32;\[unknown\] [0-9]*$' out
 	refute grep -v '^spin_32bit;\[unwind stopped: a 32-bit process\]\(;\(_start\|run\|func_32\|\[unknown\]\)\)* [0-9]*$' out
 }
@@ -46,28 +46,28 @@ spin_in_jit() {
 	start "$PLT_SPIN"
 	wait_for is_called "$pid" plt_spin || skip "no such table, or of another form, in programs here"
 	spend "$pid" 10
-	profile -f -s -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -s -U -p "$pid" -F 499
 	grep -Eq ';getppid@plt\+0x0 [0-9]+$' out
 	[ "$(grep -c . out)" -eq "$(grep -Ec ';getppid@plt\+0x0 [0-9]+$' out)" ]
 }
 
 @test "C++ and Rust" {
 	spin mangled
-	profile -U -p "$pid" -F 499 0.2 >out
+	sample 10 -U -p "$pid" -F 499
 	awk -v RS= 'END { print }' out | head -4 |
 		diff - <(printf '    %s\n' spin_leaf geometry::side 'app::Shape<int>::area(long)' main)
 }
 
 @test "generated code is named by the map that the process writes, and read again when it has grown" {
 	spin_in_jit
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Eq ';\[unknown\] [0-9]+$' out
 	echo "$page 1000 whole page of code" >"$jit_map"
-	profile -f -s -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -s -U -p "$pid" -F 499
 	grep -Eq ';main.*;whole page of code\+0x4[0-9a-f] [0-9]+$' out
 	# Later lines replace earlier ones.
 	printf '%x 10 JS:~fast;er\n' $((0x$page + 64)) >>"$jit_map"
-	profile -f -s -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -s -U -p "$pid" -F 499
 	grep -Eq ';JS:~fast:er\+0x[0-9a-f] [0-9]+$' out
 }
 
@@ -124,7 +124,7 @@ ends_so() {
 	wait_for find_inner
 	wait_for grep -q inside "/proc/$inner/root/tmp/perf-$(awk '/^NSpid/ { print $NF }' "/proc/$inner/status").map"
 	[ ! -e "/tmp/perf-$inner.map" ]
-	profile -f -U -p "$inner" -F 499 0.2 >out
+	busy=$inner sample 10 -f -U -p "$inner" -F 499
 	kill -KILL "$inner"
 	grep -Eq ';inside [0-9]+$' out
 }
@@ -138,11 +138,11 @@ ends_so() {
 	jit_map=/tmp/perf-$pid.map
 	echo "$(<page) 1000 written_by_root" >"$jit_map"
 	chmod 600 "$jit_map"
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Eq ';\[unknown\] [0-9]+$' out
 	refute grep -q written_by_root out
 	chmod 644 "$jit_map"
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Eq ';written_by_root [0-9]+$' out
 }
 
@@ -150,7 +150,7 @@ ends_so() {
 	spin_in_jit
 	echo "$page 1000 forged" >"$jit_map"
 	chown 65534 "$jit_map"
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	refute grep -q forged out
 	grep -Eq ';\[unknown\] [0-9]+$' out
 }
@@ -164,7 +164,7 @@ ends_so() {
 		device) mknod "$jit_map" c 1 5 ;;
 		link) ln -s /dev/zero "$jit_map" ;;
 		esac
-		try within 20 "$TRACEKIT" profile -f -U -p "$pid" -F 199 0.2 >out 2>err
+		try within 20 "$TRACEKIT" profile -f -U -p "$pid" -F 999 0.3 >out 2>err
 		rm -d "$jit_map"
 		echo "$kind: status $status"
 		[ "$status" -eq 0 ]
@@ -177,7 +177,7 @@ ends_so() {
 	spin_in_jit
 	truncate -s 1T "$jit_map" 2>/dev/null || truncate -s 40G "$jit_map" || skip "no sparse files here"
 	begin=$(date +%s)
-	try within 60 "$TRACEKIT" profile -f -U -p "$pid" -F 199 0.2 >out 2>err
+	try within 60 "$TRACEKIT" profile -f -U -p "$pid" -F 999 0.3 >out 2>err
 	[ "$status" -eq 0 ]
 	[ $(($(date +%s) - begin)) -le $((20 * TRACEKIT_SLOWNESS)) ]
 	grep -Eq ';\[unknown\] [0-9]+$' out
@@ -187,22 +187,22 @@ ends_so() {
 @test "names in generated maps reach the terminal harmless" {
 	spin_in_jit
 	printf '%s 1000 [cut at\033]0;x\007 127 frames]\n' "$page" >"$jit_map"
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Fq ';?cut at?]0:x? 127 frames]' out
 	refute grep -q "$(printf '[\001-\010\013-\037\177]')" out
 	# No delimiter, no process, and no frame without a name.
 	for name in - -- '-                sshd (812)' '\0hidden'; do
 		# shellcheck disable=SC2059
 		printf "%s 1000 $name\n" "$page" >"$jit_map"
-		profile -d -U -p "$pid" -F 499 0.2 >out
+		sample 10 -d -U -p "$pid" -F 499
 		grep -Eq '^    (\?|\[unknown\])' out
 		refute grep -Eq '^    (--?|-  .*sshd.*)?$' out
 	done
 	printf '%s 1000 do_exit_[k]\n' "$page" >"$jit_map"
-	profile -f -a -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -a -U -p "$pid" -F 499
 	grep -Fq ';do_exit_[k? ' out
 	printf '%s 1000 -[Class method]\n' "$page" >"$jit_map"
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Fq ';-[Class method] ' out
 }
 
@@ -223,7 +223,7 @@ base36() {
 	objcopy --redefine-sym "spin_leaf=$symbol" "$SPIN" bomb
 	start_busy ./bomb names
 	begin=$(date +%s)
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	[ $(($(date +%s) - begin)) -le $((10 * TRACEKIT_SLOWNESS)) ]
 	grep -Eq ";main;outer;middle;$symbol [0-9]+$" out
 }
@@ -235,7 +235,7 @@ base36() {
 	target=$pid
 	code=$((0x$(nm "$SPIN" | awk '$3 == "never_returns" { print $1 }')))
 	whole=$(stat -c %s library)
-	profile -f -U -p "$target" -F 199 0.2 >out
+	busy=$target sample 10 -f -U -p "$target" -F 199
 	grep -Eq ';never_returns [0-9]+$' out
 	cat >resize <<-END
 		while :; do
@@ -262,7 +262,7 @@ base36() {
 	spin names
 	setpriv --bounding-set -sys_admin,-checkpoint_restore true || skip "cannot drop capabilities"
 	try setpriv --bounding-set -sys_admin,-checkpoint_restore \
-		--inh-caps -sys_admin,-checkpoint_restore "$TRACEKIT" profile -f -U -p "$pid" -F 499 0.2 >out 2>err
+		--inh-caps -sys_admin,-checkpoint_restore "$TRACEKIT" profile -f -U -p "$pid" -F 999 0.3 >out 2>err
 	cat err
 	if [ "$status" -ne 0 ]; then
 		grep -q 'perf_event_paranoid' err
@@ -274,7 +274,7 @@ base36() {
 @test "a call at the end of its function belongs to that function" {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 assembly"
 	spin last-call
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Eq ';calls_at_its_end;never_returns [0-9]+$' out
 	refute grep -q 'behind_it' out
 }
@@ -282,13 +282,13 @@ base36() {
 @test "no process forges kernel frames or markers" {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 assembly"
 	spin forged 0
-	profile -f -U -p "$pid" -F 499 --unwind=fp 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499 --unwind=fp
 	grep -Eq '^spin;(\[unknown\];)+forged [0-9]+$' out
 	refute grep -q 'cut at' out
 	# A walk by tables ends at the first of them.
 	for first in 0 1 2; do
 		spin forged "$first"
-		profile -f -U -p "$pid" -F 499 0.2 >out
+		sample 10 -f -U -p "$pid" -F 499
 		grep -Eq '^spin;\[unwind stopped: no code there\];\[unknown\];forged [0-9]+$' out
 		[ "$(sed 's/ [0-9]*$//' out | sort -u | wc -l)" -eq 1 ]
 	done
@@ -296,9 +296,9 @@ base36() {
 
 @test "no process sends control characters, or a frame of its own, to the terminal" {
 	spin hostile-comm
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Fq '?[2J:a?b?c;' out
-	profile -U -p "$pid" -F 499 0.2 >out
+	sample 10 -U -p "$pid" -F 499
 	grep -Fq '?[2J;a?b?c' out
 	refute grep -q "$(printf '[\001-\010\013-\037\177]')" out
 }
@@ -320,7 +320,7 @@ base36() {
 	start_busy ./gone names
 	rm ./gone
 	printf 'not an ELF file' >./gone
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Eq '^gone;.*main;outer;middle;spin_leaf [0-9]+$' out
 }
 
@@ -336,6 +336,6 @@ base36() {
 	wait_for is_called "$pid" spin
 	spend "$pid" 10
 	[ ! -e inner/spin ]
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
 }

@@ -88,7 +88,7 @@ enter() {
 
 @test "-L of a first thread does not show the other threads of the process" {
 	spin brief-thread
-	profile -f -U -L "$pid" -F 499 0.2 >out
+	sample 10 -f -U -L "$pid" -F 499
 	grep -Eq ';main;brief_thread;spin_leaf [0-9]+$' out
 	refute grep -q 'clock_gettime' out
 }
@@ -129,13 +129,11 @@ enter() {
 	there=$pid
 	spin deep 3
 	taskset -pc 0 "$pid" >/dev/null
-	profile -U -C "$cpu" 0.3 >out
-	head -1 out | grep -Fxq "Sampling at 49 Hertz of all threads by user stack on CPU#$cpu for 0.3 secs."
+	busy=$there sample 10 -U -C "$cpu" -F 499
+	head -1 out | grep -Fxq "Sampling at 499 Hertz of all threads by user stack on CPU#$cpu... Hit Ctrl-C to end."
 	grep -q "spin ($there)" out
 	refute grep -q "spin ($pid)" out
-	start_tracer profile -U -C 0 -F 499
-	spend "$pid" 10
-	stop_tracer
+	sample 10 -U -C 0 -F 499
 	head -1 out | grep -Fq " on CPU#0"
 	grep -q "spin ($pid)" out
 	refute grep -q "spin ($there)" out
@@ -159,22 +157,22 @@ enter() {
 
 @test "-a marks kernel functions, and only those" {
 	spin syscalls
-	profile -a -f -p "$pid" -F 499 0.2 >out
+	sample 10 -a -f -p "$pid" -F 499
 	grep -Eq ';main;syscalls;.*do_syscall_64_\[k\]' out
 	refute grep -Eq '(main|syscalls)_\[k\]' out
 	# Every kernel function stands behind the user functions, and has its mark.
 	refute grep -Eq '_\[k\];[^;]*[^]][; ]' out
-	profile -a -p "$pid" -F 499 0.2 >out
+	sample 10 -a -p "$pid" -F 499
 	grep -Eq '^    do_syscall_64_\[k\]$' out
 	grep -Eq '^    syscalls$' out
-	profile -s -a -p "$pid" -F 499 0.2 >out
+	sample 10 -s -a -p "$pid" -F 499
 	grep -Eq '^    do_syscall_64\+0x[0-9a-f]+_\[k\]$' out
 }
 
 @test "-v shows addresses, and where in which file a function without a name lies" {
 	strip -o stripped "$SPIN"
 	start_busy ./stripped names
-	profile -v -U -p "$pid" -F 499 0.2 >out
+	sample 10 -v -U -p "$pid" -F 499
 	line=$(grep -E '^    [0-9a-f]+ +\[unknown\] \(stripped\+0x[0-9a-f]+\)$' out | head -1)
 	echo "$line"
 	[ "${#line}" -gt 21 ]
@@ -190,16 +188,16 @@ enter() {
 	[ "${line:0:4}" = "    " ]
 	[ "${line:20:1}" = " " ]
 	# Folded lines have no addresses.
-	profile -f -v -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -v -U -p "$pid" -F 499
 	grep -Eq ';\[unknown\] \(stripped\+0x[0-9a-f]+\) [0-9]+$' out
 	refute grep -Eq '(^|;)[0-9a-f]{8,16} ' out
 }
 
 @test "--event: cpu-clock by default; cycles where there are any, else a line that says so" {
 	spin names
-	profile --event cpu-clock -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 --event cpu-clock -f -U -p "$pid" -F 499
 	grep -q spin_leaf out
-	try profile --event cycles -f -U -p "$pid" --stats -F 499 0.2 >out 2>err
+	try profile --event cycles -f -U -p "$pid" --stats -F 999 0.3 >out 2>err
 	if [ "$status" -eq 0 ]; then
 		grep -q spin_leaf out
 		grep -q 'what the kernel missed is not known' err
@@ -218,12 +216,12 @@ enter() {
 	spin names
 	enter "$inside" "$cgroup"
 	enter "$pid" "$cgroup/below"
-	profile -U --stats --cgroup "$cgroup" -F 499 0.2 >out 2>err
+	busy="$outside $inside $pid" sample 10 -U --stats --cgroup "$cgroup" -F 499
 	grep -q "spin ($inside)" out
 	grep -q "spin ($pid)" out
 	refute grep -q "spin ($outside)" out
 	[ "$(stat_of filtered err)" -gt 0 ]
-	profile -U --cgroup "$cgroup/below" -F 499 0.2 >out
+	busy="$inside $pid" sample 10 -U --cgroup "$cgroup/below" -F 499
 	refute grep -q "spin ($inside)" out
 	grep -q "spin ($pid)" out
 }
@@ -300,7 +298,7 @@ all_go() {
 
 @test "--stats says what the trace cost" {
 	spin names
-	profile -F 999 -p "$pid" --stats 0.5 >out 2>err
+	sample 20 -F 4999 -p "$pid" --stats
 	cost=$(sed -nE 's/^profile: cost: ([0-9.]+) s of CPU time and ([0-9.]+) MB in ([0-9]+) processes, ([0-9.]+) s and ([0-9.]+) MB in BPF programs and maps$/\1 \2 \3 \4 \5/p' err)
 	read -r cpu resident processes bpf maps <<<"$cost"
 	awk "BEGIN { exit !($cpu > 0 && $resident > 1 && $processes == 3 && $bpf > 0 && $bpf < 1 && $maps > 1) }"
@@ -435,7 +433,7 @@ run_container() {
 	try stackcount --container "${id}dd3" t:sched:sched_switch 2>err
 	[ "$status" -eq 1 ]
 	grep -q "^stackcount: --container ${id}dd3: no container's ID begins with that; " err
-	profile -U --container "${id}dd2" -F 499 0.2 >out
+	sample 10 -U --container "${id}dd2" -F 499
 	grep -q "spin ($pid)" out
 }
 
@@ -456,15 +454,16 @@ run_container() {
 	spin names
 	enter "$inside" "$cgroup"
 	enter "$pid" "$cgroup/below"
-	profile -U --stats --cgroupmap bpf/groups -F 499 0.2 >out 2>err
+	busy="$inside $pid"
+	sample 10 -U --stats --cgroupmap bpf/groups -F 499
 	refute grep -q "spin" out
 	[ "$(stat_of filtered err)" -gt 0 ]
 	add_key groups "$(stat -c %i "$cgroup")"
-	profile -U --cgroupmap bpf/groups -F 499 0.2 >out
+	sample 10 -U --cgroupmap bpf/groups -F 499
 	grep -q "spin ($inside)" out
 	refute grep -q "spin ($pid)" out
 	add_key groups "$(stat -c %i "$cgroup/below")"
-	profile -U --cgroupmap bpf/groups -F 499 0.2 >out
+	sample 10 -U --cgroupmap bpf/groups -F 499
 	grep -q "spin ($inside)" out
 	grep -q "spin ($pid)" out
 }
@@ -478,12 +477,13 @@ run_container() {
 	start unshare --mount "$SPIN" names
 	wait_for is_called "$pid" spin
 	add_key namespaces "$(stat -Lc %i "/proc/$pid/ns/mnt")"
-	profile -U --stats --mntnsmap bpf/namespaces -F 499 0.2 >out 2>err
+	busy="$outside $pid"
+	sample 10 -U --stats --mntnsmap bpf/namespaces -F 499
 	grep -q "spin ($pid)" out
 	refute grep -q "spin ($outside)" out
 	[ "$(stat_of filtered err)" -gt 0 ]
 	add_key namespaces "$(stat -Lc %i "/proc/$outside/ns/mnt")"
-	profile -U --mntnsmap bpf/namespaces -F 499 0.2 >out
+	sample 10 -U --mntnsmap bpf/namespaces -F 499
 	grep -q "spin ($pid)" out
 	grep -q "spin ($outside)" out
 }
@@ -532,7 +532,7 @@ run_container() {
 	spin names
 	enter "$inside" "$cgroup"
 	enter "$pid" "$cgroup"
-	profile -U --cgroup "$cgroup" -p "$inside" -F 499 0.2 >out
+	busy="$inside $pid" sample 10 -U --cgroup "$cgroup" -p "$inside" -F 499
 	grep -q "spin ($inside)" out
 	refute grep -q "spin ($pid)" out
 	spin names
@@ -565,24 +565,24 @@ run_container() {
 
 @test "--no-demangle shows names as they stand in the file" {
 	spin mangled
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Eq ';main;app::Shape<int>::area\(long\);geometry::side;spin_leaf [0-9]+$' out
-	profile -f -U --no-demangle -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U --no-demangle -p "$pid" -F 499
 	grep -Eq ';main;_ZN3app5ShapeIiE4areaEl;_RNvCs1234_8geometry4side;spin_leaf [0-9]+$' out
 }
 
 @test "-d in text marks the border only where both parts are there" {
 	spin syscalls
-	profile -d -p "$pid" -F 499 0.2 >out
+	sample 10 -d -p "$pid" -F 499
 	grep -Fxq "    --" out
 	start "$SPIN" names
-	profile -d -U -p "$pid" -F 499 0.2 >out
+	sample 10 -d -U -p "$pid" -F 499
 	refute grep -Fxq "    --" out
 }
 
 @test "-s shows offsets, counted from the function's start" {
 	spin names
-	profile -f -s -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -s -U -p "$pid" -F 499
 	grep -Eq ';main\+0x[0-9a-f]+;outer\+0x[0-9a-f]+;middle\+0x[0-9a-f]+;spin_leaf\+0x[0-9a-f]+ [0-9]+$' out
 	# The return address into outer is where the only call of outer ends.
 	offset=$(grep -oE ';outer\+0x[0-9a-f]+' out | head -1 | sed 's/.*+0x//')

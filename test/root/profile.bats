@@ -9,13 +9,13 @@ load ../refute
 # bats test_tags=between
 @test "a known stack, root to leaf, with every frame named" {
 	spin names
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Eq '^spin;.*main;outer;middle;spin_leaf [0-9]+$' out
 }
 
 @test "all samples of a process that does one thing are in its one place" {
 	spin names
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	inside=$(grep -E ';main;outer;middle;spin_leaf ' out | awk '{ n += $NF } END { print n }')
 	[ "$inside" -eq "$(sum out)" ]
 }
@@ -44,19 +44,19 @@ load ../refute
 # bats test_tags=between
 @test "a kernel stack lies under its user stack" {
 	spin syscalls
-	profile -f -p "$pid" -F 499 0.2 >out
+	sample 10 -f -p "$pid" -F 499
 	grep -Eq ';main;syscalls;.*do_syscall_64' out
-	profile -df -p "$pid" -F 499 0.2 >out
+	sample 10 -df -p "$pid" -F 499
 	grep -Eq ';main;syscalls;-;.*do_syscall_64' out
 }
 
 # bats test_tags=same
 @test "-K shows no user frames, -U no kernel frames" {
 	spin syscalls
-	profile -f -K -p "$pid" -F 499 0.2 >out
+	sample 10 -f -K -p "$pid" -F 499
 	refute grep -q 'main' out
 	grep -q 'do_syscall_64' out
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	refute grep -q 'do_syscall_64' out
 	grep -q 'main' out
 }
@@ -65,10 +65,10 @@ load ../refute
 	spin names
 	other=$pid
 	spin deep 3
-	profile -p "$pid" -F 199 0.2 >out
+	sample 10 -p "$pid" -F 199
 	grep -q "spin ($pid)" out
 	refute grep -q "($other)" out
-	profile -p "$pid,$other" -F 499 0.2 >out
+	busy="$pid $other" sample 10 -p "$pid,$other" -F 499
 	head -1 out | grep -Fq "of PID [$pid, $other] by"
 	grep -q "spin ($pid)" out
 	grep -q "spin ($other)" out
@@ -77,13 +77,13 @@ load ../refute
 
 @test "-p follows the threads of a process, also when its first thread has ended" {
 	spin threads
-	profile -f -U -p "$pid" -F 499 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499
 	grep -Eq ';thread;spin_leaf [0-9]+$' out
 }
 
 @test "a system-wide profile shows the process that spins, and no idle task" {
 	spin names
-	profile -f -F 499 0.2 >out
+	sample 10 -f -F 499
 	grep -Eq '^spin;.*spin_leaf [0-9]+$' out
 	refute grep -q '^swapper' out
 }
@@ -92,7 +92,7 @@ load ../refute
 cut_at() {
 	local number=$1
 	shift
-	profile -f -U -p "$pid" -F 499 "$@" 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499 "$@"
 	grep -Eq "^spin;\[cut at $number frames\];deep;.*deep;spin_leaf [0-9]+$" out
 	# the frames and the marker, behind the comm
 	[ "$(tail -1 out | sed 's/ [0-9]*$//' | tr ';' '\n' | wc -l)" -eq $((number + 2)) ]
@@ -113,14 +113,14 @@ cut_at() {
 
 @test "a stack of fewer frames is whole" {
 	spin deep 500
-	profile -f -U -p "$pid" -F 499 0.2 >out 2>err
+	sample 10 -f -U -p "$pid" -F 499
 	says_nothing
 	# A sample in a kernel that does not tell the registers is walked by frame pointers.
 	tells_registers || sed -i '/;\[cut at 127 frames\];/d' out
 	refute grep -Eq 'cut at|unwind stopped: [^r]' out
 	grep -Eq '^spin;(_start;[^;]*;([^;]*;)?)?main(;deep){501};spin_leaf [0-9]+$' out
 	spin deep 100
-	profile -f -U -p "$pid" -F 499 --unwind=fp 0.2 >out
+	sample 10 -f -U -p "$pid" -F 499 --unwind=fp
 	refute grep -q 'cut at' out
 	grep -q ';main;deep;' out
 }

@@ -12,14 +12,9 @@ walked() {
 	wait_for is_called "$pid" walked
 }
 
-# sample [OPTION...]: the stacks of $pid, in out. Each process, or each in $busy, runs for 0.2 seconds.
-sample() {
-	local process
-	start_tracer profile -f -U -p "$pid" -F 499 "$@"
-	for process in ${busy:-${pid//,/ }}; do
-		spend "$process" 20
-	done
-	stop_tracer
+# sample_walks [OPTION...]: the stacks of $pid, in out. Each process, or each in $busy, runs for 0.2 s.
+sample_walks() {
+	busy=${busy:-${pid//,/ }} sample 20 -f -U -p "$pid" -F 499 "$@"
 	cut -c1-200 out
 }
 
@@ -39,15 +34,15 @@ mostly() {
 @test "--unwind: by call-frame information, by frame pointers, or not at all" {
 	walked deep
 	for method in auto dwarf; do
-		sample --unwind="$method"
+		sample_walks --unwind="$method"
 		mostly 90 walked
 		grep -Eq '^walked;_start;.*;main;.*(;recurse){301};spend [0-9]+$' out
 		says_nothing
 	done
-	sample --unwind=fp
+	sample_walks --unwind=fp
 	mostly 0 walked
 	refute grep -Eq '(;recurse){301}' out
-	sample --unwind=off
+	sample_walks --unwind=off
 	refute grep -Evq '^walked;\[cut at 1 frames\];[^;]+ [0-9]+$' out
 	[ ! -s err ]
 }
@@ -71,7 +66,7 @@ mostly() {
 
 @test "callers whose frames cannot be read: the stack is never taken for a complete one" {
 	walked absent
-	sample
+	sample_walks
 	grep -Eq '^walked;\[unwind stopped: stack not in memory\];absent;take_away;spend [0-9]+$' out
 	refute grep -E '^walked;[^[].*;spend [0-9]+$' out
 }
@@ -89,7 +84,7 @@ mostly() {
 
 # ends_at_zero CALLER REASON: where its return address is 0, one stack is complete, one is not.
 ends_at_zero() {
-	sample
+	sample_walks
 	grep -Eq "^walked;$1;whole;spend [0-9]+\$" out
 	grep -Eq "^walked;\[unwind stopped: $2\];$1;overwritten;spend [0-9]+\$" out
 	refute grep -E "^walked;$1;overwritten" out
@@ -253,7 +248,7 @@ are_replaced_whole() {
 	start bash -c 'exec clang -cc1 -fsyntax-only -x c - <source'
 	# Then it has its libraries.
 	wait_for grep -qs pipe_ "/proc/$pid/wchan" "/proc/$pid/stack"
-	pid=${started[0]},$pid busy=${started[0]} sample --unwind-memory 1M
+	pid=${started[0]},$pid busy=${started[0]} sample_walks --unwind-memory 1M
 	exec 7>&-
 	grep -Eq '^profile: call-frame information of [0-9]+ files had no room; give more by --unwind-memory$' err
 	mostly 90 walked
@@ -313,7 +308,7 @@ are_replaced_whole() {
 		inner=$(pgrep -x walked -P "$1")
 	}
 	wait_for inner "$pid"
-	pid=$inner sample
+	pid=$inner sample_walks
 	mostly 90 walked
 }
 
@@ -351,7 +346,7 @@ overwrite() {
 		overwrite "./damaged$byte" .eh_frame "$byte"
 		start "./damaged$byte" callback
 		wait_for is_called "$pid" "damaged$byte"
-		pid=$pid,$other sample
+		pid=$pid,$other sample_walks
 		mostly 90 walked
 		[ "$(grep "^damaged$byte;" out | sum /dev/stdin)" -ge 10 ]
 		grep -q "^damaged$byte;\[unwind stopped: " out
@@ -386,11 +381,11 @@ overwrite() {
 # bats test_tags=between
 @test "--stats says how user stacks are walked" {
 	walked callback
-	sample --stats
+	sample_walks --stats
 	grep -Eq '^profile: [0-9]+ user stacks, by call-frame information = ' err
-	sample --stats --unwind=fp
+	sample_walks --stats --unwind=fp
 	grep -q '^profile: user stacks are walked by frame pointers, ' err
-	sample --stats --unwind=off
+	sample_walks --stats --unwind=off
 	grep -q '^profile: user stacks are not walked$' err
 	profile -K --stats -p "$pid" 0.1 >out 2>err
 	grep -q '^profile: [0-9]* seen = ' err
