@@ -45,7 +45,7 @@ all_work() {
 	in_bare "$@" /stacksnoop -n 1 t:sched:sched_switch >out
 	grep -q 'ip: ' out
 	start "$WAITER" sleep 10000 10
-	in_bare "$@" /tracekit offcputime -f -p "$pid" 0.2 >out
+	in_bare "$@" /tracekit offcputime -f -p "$pid" 1 >out
 	grep -Eq '^waiter;.*;waits_in_sleep;.* [1-9][0-9]*$' out
 	in_bare "$@" /tracekit doctor >out || [ $? -eq 1 ]
 	grep -qx 'profile *works' out

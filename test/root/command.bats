@@ -83,7 +83,7 @@ load ../refute
 
 # bats test_tags=same
 @test "a duration ends the trace, and we wait for the command" {
-	profile -o out.folded 0.2 -- sh -c '[ -e out.folded ] && exit 1; until [ -e out.folded ]; do sleep 0.02; done' || status=$?
+	profile -o out.folded 1 -- sh -c '[ -e out.folded ] && exit 1; until [ -e out.folded ]; do sleep 0.02; done' || status=$?
 	[ "${status:-0}" -eq 0 ]
 }
 
@@ -111,7 +111,7 @@ load ../refute
 	kill -TERM "$tracer"
 	try wait "$tracer"
 	[ "$status" -eq 143 ]
-	out=report start_tracer profile -f -- sh -c 'trap "echo got it >said; exit 5" TERM; echo $$ >ready; while :; do :; done'
+	out=report start_tracer profile -f -F 499 -- sh -c 'trap "echo got it >said; exit 5" TERM; echo $$ >ready; while :; do :; done'
 	wait_for [ -s ready ]
 	spend "$(<ready)" 10
 	kill -TERM "$tracer"

@@ -37,10 +37,11 @@ make_program() {
 	gcc -O2 -g -fno-omit-frame-pointer -fno-shrink-wrap "$@" -o program program.c
 }
 
-# The program is itself when this returns.
+# The program is itself, with all that it needs loaded, when this returns.
 run_program() {
 	start ./program
 	wait_for is_called "$pid" program
+	wait_for has_used "$pid" 2
 }
 
 # sample_new [OPTION...]: folded stacks of a new ./program, in out.

@@ -148,13 +148,16 @@ start_counting() {
 
 @test "programs that are deleted as soon as they have run" {
 	start_tracer profile -f -U -F 199
-	for i in {1..10}; do
+	# What is gone some milliseconds later is not found.
+	for i in {1..4}; do
 		cp "$LIVES" "./gone$i"
-		"./gone$i" burn
+		for _ in {1..6}; do
+			"./gone$i" burn
+		done
 		rm "./gone$i"
 	done
 	stop_tracer
-	for i in {1..10}; do
+	for i in {1..4}; do
 		[ "$(counted "^gone$i;.*main;burn;works [0-9]+$")" -gt 0 ]
 	done
 }
@@ -164,7 +167,7 @@ start_counting() {
 	mkdir inner
 	start_tracer profile -f -U -F 199
 	unshare --mount bash -c 'mount -t tmpfs none inner && cp "$1" inner/inside &&
-		for i in 1 2 3 4 5; do inner/inside burn; done' bash "$LIVES"
+		for i in {1..10}; do inner/inside burn; done' bash "$LIVES"
 	[ ! -e inner/inside ]
 	stop_tracer
 	[ "$(counted '^inside;.*main;burn;works [0-9]+$')" -gt 10 ]

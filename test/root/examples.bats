@@ -216,7 +216,7 @@ interrupt() {
 	interrupt "$pid"
 	head -1 out | grep -Fq "Sampling at every 1000000 events of "
 	[ "$(text out)" -gt 50 ]
-	start_profile -L "$func_ab"
+	start_profile -L "$func_ab" -F 499
 	spend "$func_ab" 30
 	interrupt "$pid"
 	head -1 out | grep -Fq " of TID [$func_ab] by "
@@ -240,20 +240,6 @@ slow_dd() {
 	start dd if=slow of=/dev/null bs=1 status=none
 	dd=$pid
 	start bash -c 'exec 9<>never; until read -t 0.01 -u 9; do echo; done' >slow
-}
-
-# How often the process PID has waited.
-waits_of() {
-	sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$1/status"
-}
-
-has_waited() {
-	[ "$(waits_of "$1")" -ge "$2" ]
-}
-
-# Wait until the process PID has waited so often again.
-wait_often() {
-	wait_for has_waited "$1" $(($(waits_of "$1") + $2))
 }
 
 # Trace until the dd has waited twenty times, each for a hundredth of a second.

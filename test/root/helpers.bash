@@ -263,6 +263,20 @@ spend() {
 	wait_for has_used "$1" $(($(cpu_time "$1") + $2))
 }
 
+# How often the process PID has waited.
+times_waited() {
+	sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$1/status"
+}
+
+has_waited() {
+	[ "$(times_waited "$1")" -ge "$2" ]
+}
+
+# wait_often PID TIMES: until it has waited so often again.
+wait_often() {
+	wait_for has_waited "$1" $(($(times_waited "$1") + $2))
+}
+
 # sample HUNDREDTHS ARGUMENTS...: profile, into out and err, until each process in $busy, or $pid, has
 # used so much more CPU time.
 sample() {
@@ -410,7 +424,7 @@ has_no_signals() {
 interrupt_twice() {
 	kill -INT "$1"
 	wait_for has_no_signals "$1"
-	pause 0.2
+	pause 0.5
 	kill -INT "$1"
 }
 

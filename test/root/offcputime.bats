@@ -95,11 +95,11 @@ still_waited() {
 }
 
 @test "a thread that ends while it waits, or at the end of the trace, is not said to wait" {
-	traced ends 10 10
+	traced ends 10 50
 	as_said
 	balanced
 	# The one that ends last may wait for a CPU, but not as long as the one that slept for ever.
-	[ "$(still_waited)" -lt 50 ]
+	[ "$(still_waited)" -lt 250 ]
 }
 
 # bats test_tags=between
@@ -165,8 +165,8 @@ sleeps() {
 	refute grep -q '"name":"do_nanosleep"' waits.json
 	balanced
 	# It can be preempted there.
-	traced sleep 10 20 --state 0
-	[ "$(sum_of nanoseconds '"name":"do_nanosleep"')" -lt 100000000 ]
+	traced sleep 10 100 --state 0
+	[ "$(sum_of nanoseconds '"name":"do_nanosleep"')" -lt 800000000 ]
 	balanced
 	traced stopped 3 20 --state 4
 	[ "$(sum_of count '"name":"do_signal_stop"')" -eq 3 ]
@@ -183,9 +183,11 @@ sleeps() {
 }
 
 @test "-u, -k: threads of programs, and of the kernel" {
-	start "$WAITER" sleep 1000 5
+	start "$WAITER" sleep 100000 5
 	[ -r /sys/kernel/btf/vmlinux ] || skip "the kernel has no BTF"
-	offcputime -f -u 0.5 >out 2>err
+	start_tracer offcputime -f -u
+	wait_often "$pid" 10
+	stop_tracer
 	grep -q '^waiter;' out
 	refute grep -Eq '^(ksoftirqd|kworker|rcu_|migration)' out
 	offcputime -f -k 0.5 >out 2>err
@@ -194,12 +196,15 @@ sleeps() {
 
 @test "a thread that does not come back: said, and shown apart with --pending" {
 	start "$WAITER" pipe 1000 20
-	offcputime --stats -o waits.json -p "$pid" 0.5 2>err
-	cat err
+	start_tracer offcputime --stats -o waits.json -p "$pid"
+	wait_often "$pid" 5
+	stop_tracer
 	# One of both waits for the other.
 	grep -Eq '^offcputime: [12] threads? still waited when the trace ended, for [0-9]+\.[0-9]{3} s' err
 	balanced
-	offcputime --stats --pending -o waits.json -p "$pid" 0.5 2>err
+	start_tracer offcputime --stats --pending -o waits.json -p "$pid"
+	wait_often "$pid" 5
+	stop_tracer
 	refute grep -q 'still waited' err
 	grep -q '"name":"\[still waiting\]"' waits.json ||
 		grep -q '\[still waiting\]' waits.json

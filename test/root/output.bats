@@ -248,7 +248,7 @@ places_in() {
 
 @test "a process without a name: its ID is said all the same" {
 	command -v jq >/dev/null || skip "jq is not installed"
-	start perl -e '$0 = ""; 1 while 1'
+	start_busy perl -e '$0 = ""; 1 while 1'
 	profile -p "$pid" -F 499 -o none.json 0.3
 	jq -e --argjson pid "$pid" '.comm == "" and .pid == $pid' none.json >said
 	[ "$(sort -u said)" = true ]

@@ -165,16 +165,22 @@ cut_at() {
 		for pid in \$one \$two; do
 			until [ "\$(</proc/\$pid/comm)" = spin ]; do sleep 0.02; done
 		done
-		"$TRACEKIT" profile -f -U -F 199 -p \$one,\$two 1.5 >out & profile=\$!
+		"$TRACEKIT" profile -f -U -F 199 -p \$one,\$two >out & profile=\$!
 		$(declare -f wait_for pause cpu_time read_cpu_time has_used spend)
+		has_pidfds() {
+			[ "\$(ls -l /proc/\$profile/fd | grep -c pidfd)" -eq \$1 ]
+		}
+		wait_for has_pidfds 2
 		spend \$one 20
 		kill -KILL \$one
 		wait \$one
 		# It has heard of that: until then, for a moment, the PID is what was asked for.
-		wait_for eval '[ "\$(ls -l /proc/\$profile/fd | grep -c pidfd)" -eq 1 ]'
+		wait_for has_pidfds 1
 		echo \$((one - 1)) >/proc/sys/kernel/ns_last_pid
 		"$SPIN" deep 5 & again=\$!
 		echo "\$one \$again" >pids
+		spend \$again 20
+		kill -TERM \$profile
 		wait \$profile
 		kill -KILL \$again \$two
 	END

@@ -31,7 +31,7 @@ load ../refute
 @test "a signal at any moment of the start ends it well, and nothing stays behind" {
 	spin names
 	target=$pid
-	for delay in 0.000 0.002 0.004 0.006 0.008 0.010 0.012 0.015 0.020 0.025 0.030 0.040; do
+	for delay in 0.000 0.002 0.004 0.006 0.008 0.010 0.012 0.015 0.020 0.025 0.030 0.040 0.5; do
 		stop_after "$delay" profile -p "$target"
 		[ ! -s err ]
 	done

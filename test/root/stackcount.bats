@@ -415,6 +415,7 @@ trace_all_calls() {
 		grep -q '^State:.S' "/proc/$pid/status"
 	}
 	calls names 10
+	wait_for sleeps
 	start_stackcount -f --stats -p "$pid" t:sched:sched_switch
 	wait_for sleeps
 	before=$(switches)

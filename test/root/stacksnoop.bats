@@ -203,7 +203,7 @@ load ../refute
 @test "processes that end right after their events have their names" {
 	local number=4000
 	! in_guest || number=400
-	start_stacksnoop -Uf --stats "$CALLS:counted"
+	start_stacksnoop -Uf --stats --buffer-size 16M "$CALLS:counted"
 	for _ in 1 2; do
 		calls exit "$number"
 		go "$pid"

@@ -373,6 +373,8 @@ cpus_in_columns() {
 	go "$pid"
 	peak=$(awk '/^VmHWM/ { print $2 }' "/proc/$tracer/status")
 	start cat fifo 5>&- >out
+	# Until it is cat, the shell that becomes it has a copy of our descriptor.
+	wait_for is_called "$pid" cat
 	wait_for eval 'ls -l "/proc/$pid/fd" | grep -q /fifo'
 	exec 5>&-
 	stop_tracer
@@ -569,7 +571,7 @@ named() {
 	cp "$(dirname "$CALLS")/libcounted.so" ./libloaded.so
 	# Tenths of a second each time: code that is gone sooner may not be found any more.
 	calls loaded 40000 ./libloaded.so
-	start_stacksnoop -U -n 80000 ./libloaded.so:library_function
+	start_stacksnoop -U -n 80000 --buffer-size 16M ./libloaded.so:library_function
 	go "$pid"
 	go "$pid"
 	ends_well
