@@ -12,7 +12,6 @@ set -eu
 program=$1 seconds=$2 random=$3 corpus=$4 work=$5
 shift 5
 name=$(basename "$program")
-exactly=
 
 rm -rf "$work/corpus"
 mkdir -p "$work/corpus" "$work/findings"
@@ -23,6 +22,7 @@ for generator; do
 	"$generator" "$work/corpus"
 done
 # Addresses lead it as well.
+exactly=
 if [ "$random" != 0 ] && setarch -R true 2>/dev/null; then
 	exactly="setarch -R"
 fi

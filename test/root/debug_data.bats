@@ -37,11 +37,10 @@ make_program() {
 	gcc -O2 -g -fno-omit-frame-pointer -fno-shrink-wrap "$@" -o program program.c
 }
 
-# The program is itself, with all that it needs loaded, when this returns.
+# The program has begun when this returns.
 run_program() {
 	start ./program
-	wait_for is_called "$pid" program
-	wait_for has_used "$pid" 2
+	wait_for has_begun "$pid" program
 }
 
 # sample_new [OPTION...]: folded stacks of a new ./program, in out.

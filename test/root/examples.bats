@@ -21,9 +21,7 @@ spin_func_ab() {
 
 # profile_busy PID OPTIONS...: until it has used 0.3 s of CPU time, however busy the machine is.
 profile_busy() {
-	start_tracer profile "${@:2}" -p "$1"
-	spend "$1" 30
-	stop_tracer
+	busy=$1 sample 30 "${@:2}" -p "$1"
 }
 
 # text FILE: a header, an empty line, and blocks of frames, process, count and an
@@ -131,9 +129,7 @@ interrupt() {
 	head -1 out | grep -Fxq "Sampling at 49 Hertz of PID [$func_ab] by user + kernel stack for 2 secs."
 	likely "$(text out)" 49 2
 	# func_b does twice as much as func_a.
-	start_tracer profile -f -U -p "$func_ab" -F 999
-	spend "$func_ab" 100
-	stop_tracer
+	busy=$func_ab sample 100 -f -U -p "$func_ab" -F 999
 	a=$(grep -E ';func_a [0-9]+$' out | awk '{ n += $NF } END { print n + 0 }')
 	b=$(grep -E ';func_b [0-9]+$' out | awk '{ n += $NF } END { print n + 0 }')
 	echo "func_a $a, func_b $b"

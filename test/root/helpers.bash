@@ -189,6 +189,11 @@ is_called() {
 	[ "$(<"/proc/$1/comm")" = "$2" ]
 }
 
+# has_begun PID COMM: it has become that program, and has loaded what it needs.
+has_begun() {
+	is_called "$1" "$2" && has_used "$1" 2
+}
+
 # A copy of spin outside of /tmp, which a test can cover, in $copy; removed in the end.
 copy_spin() {
 	copy=$(mktemp -d -p /var/tmp)/spin

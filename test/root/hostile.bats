@@ -84,8 +84,7 @@ end_silent_fs() {
 	wait_for [ -x silent/program ] || skip "cannot mount a FUSE file system"
 	for i in $(seq 10); do
 		start unshare --mount bash -c "mount --bind silent /tmp; exec '$copy' jit"
-		wait_for is_called "$pid" spin
-		wait_for has_used "$pid" 2
+		wait_for has_begun "$pid" spin
 	done
 	kill -USR1 "$server"
 	begin=$(date +%s)

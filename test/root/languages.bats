@@ -74,9 +74,7 @@ has_run() {
 
 profile_started() {
 	wait_for has_run "$pid" 20
-	start_tracer profile -f -U -p "$pid" -F 499
-	spend "$pid" 30
-	stop_tracer
+	sample 30 -f -U -p "$pid" -F 499
 	kill -KILL "$pid"
 }
 

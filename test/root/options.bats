@@ -597,4 +597,5 @@ run_container() {
 	head -1 out | grep -q '^Sampling at 7 Hertz '
 	sample_one "$pid" -f -U -F 7 1
 	likely "$(sum out)" 7 1
+	[ "$(sum out)" -le $((7 * took / 100 + 1)) ]
 }
