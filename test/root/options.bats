@@ -159,7 +159,7 @@ enter() {
 	spin syscalls
 	sample 10 -a -f -p "$pid" -F 499
 	grep -Eq ';main;syscalls;.*do_syscall_64_\[k\]' out
-	refute grep -Eq '(main|syscalls)_\[k\]' out
+	refute grep -Eq ';(main|syscalls)_\[k\]' out
 	# Every kernel function stands behind the user functions, and has its mark.
 	refute grep -Eq '_\[k\];[^;]*[^]][; ]' out
 	sample 10 -a -p "$pid" -F 499

@@ -54,11 +54,11 @@ load ../refute
 @test "-K shows no user frames, -U no kernel frames" {
 	spin syscalls
 	sample 10 -f -K -p "$pid" -F 499
-	refute grep -q 'main' out
+	refute grep -q ';main[; ]' out
 	grep -q 'do_syscall_64' out
 	sample 10 -f -U -p "$pid" -F 499
 	refute grep -q 'do_syscall_64' out
-	grep -q 'main' out
+	grep -q ';main;' out
 }
 
 @test "-p shows that process and no other" {
