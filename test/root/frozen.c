@@ -4,7 +4,7 @@
  * libdwfl finds? A sample stops the process, whose thread is then where it was sampled; libdwfl
  * walks its stack from outside, by other code from the same files; and the process goes on.
  *
- * Differences are printed with both stacks. The last line is
+ * Differences, and the first that were elsewhere, are printed with both stacks. The last line is
  *
  *   200 stacks: 198 identical, 1 not complete (1 no call-frame information), 1 skipped, 0 different
  *
@@ -64,6 +64,9 @@
 
 /* Samples that did not stop the process. */
 #define REFUSED_MAX 100
+
+/* Stacks of threads that went on which are printed. */
+#define SHOWN 3
 
 #define REFERENCE_MAX (STACK_SLOTS + 64)
 
@@ -311,7 +314,8 @@ static void compare(struct frozen *frozen, struct frozen_sample *sample,
 	} else if (!sample->walked) {
 		frozen->by_kernel++;
 	} else if (reference->nr && sample->frames[0] != reference->frames[0]) {
-		frozen->went_on++;
+		if (frozen->went_on++ < SHOWN)
+			print_both("went on", end, sample, reference);
 	} else if (reference->error && reference->nr < nr &&
 		   is_identical(sample, reference, reference->nr, end)) {
 		frozen->ended_early++;

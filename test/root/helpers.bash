@@ -73,18 +73,31 @@ teardown() {
 
 end_started() {
 	local pid
+	! has_failed || show_processes
 	for pid in "${started[@]}"; do
 		kill -KILL "$pid" 2>/dev/null || true
 	done
 	wait
 	remove_copy
-	show_files
+	! has_failed || show_files
 }
 
-# Show the output of the programs, if the case failed.
+has_failed() {
+	[ -z "$BATS_TEST_COMPLETED$BATS_TEST_SKIPPED" ]
+}
+
+# What those that were started do, and the children of the tracer.
+show_processes() {
+	local pid
+	for pid in "${started[@]}" $(pgrep -P "${tracer:-0}"); do
+		[ ! -e "/proc/$pid/syscall" ] ||
+			echo "$(ps -o pid=,stat=,time=,args= -p "$pid" | cut -c 1-150): system call $(<"/proc/$pid/syscall")"
+	done
+}
+
+# The output of the programs.
 show_files() {
 	local file
-	[ -z "$BATS_TEST_COMPLETED$BATS_TEST_SKIPPED" ] || return 0
 	for file in out err report; do
 		[ ! -s $file ] || { echo "the end of $file:"; tail -n 20 $file | cut -c 1-500; }
 	done
