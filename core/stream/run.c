@@ -121,10 +121,13 @@ static uint64_t earlier(uint64_t a, uint64_t b)
  */
 static uint64_t time_to_wait(const struct stream_run *run, const struct round *round, uint64_t left)
 {
-	uint64_t wait = round->names_wait;
+	uint64_t wait = round->names_wait, due = stream__wait(run->stream, monotonic_now());
 
+	/* All has been printed: there is room now for what is left in the ring buffer. */
+	if (!round->emptied && due == UINT64_MAX)
+		return 1;
 	if (!round->waiting)
-		wait = earlier(wait, stream__wait(run->stream, monotonic_now()));
+		wait = earlier(wait, due);
 	else if (wait == UINT64_MAX)
 		wait = 1;
 	if (left)

@@ -361,6 +361,38 @@ cpus_in_columns() {
 	exact 3000
 }
 
+# has_written BYTES: the tracer has, since it began.
+has_written() {
+	read_written
+	[ "$written" -ge "$1" ]
+}
+
+read_written() {
+	local name
+	while read -r name written; do
+		[ "$name" != wchar: ] || break
+	done <"/proc/$tracer/io"
+}
+
+@test "a tracer that is held up again and again in a flood of events goes on" {
+	local i
+	out=/dev/null start_stacksnoop -v -U "$SPIN:turn"
+	spin paths
+	# It may rest with its queue full, and long enough to print all of it when it wakes.
+	for i in {1..10}; do
+		for rest in 0.1 0.03; do
+			kill -STOP "$tracer"
+			pause $rest
+			kill -CONT "$tracer"
+			pause
+		done
+	done
+	read_written
+	# More than the queue holds.
+	wait_for has_written $((written + 300000000))
+	stop_tracer
+}
+
 @test "a reader that stalls costs events, which are counted, not memory" {
 	calls fast 1
 	mkfifo fifo
