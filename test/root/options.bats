@@ -411,14 +411,20 @@ run_container() {
 	rmdir "$cgroup/docker-$id.scope/below" "$cgroup/docker-$id.scope"
 	stop_tracer
 	grep -q "^    spin \[$pid\] container abababababab$" out
-	start_tracer stacksnoop -v -U "$SPIN:turn"
-	spin paths
+	calls names 10
+	start_tracer stacksnoop -v -U "$CALLS:counted"
+	go "$pid"
 	# Made later than the trace.
 	id=$(printf 'cd%.0s' {1..32})
 	mkdir "$cgroup/docker-$id.scope"
 	enter "$pid" "$cgroup/docker-$id.scope"
-	wait_for grep -q 'spin  .* cdcdcdcdcdcd ' out
+	is_shown() {
+		go "$pid"
+		grep -Eq '^[0-9.]+ +calls .* cdcdcdcdcdcd +$' out
+	}
+	wait_for is_shown
 	stop_tracer
+	grep -Eq '^[0-9.]+ +calls .* - +$' out
 }
 
 @test "--container: none, and several" {
