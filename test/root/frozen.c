@@ -12,10 +12,12 @@
  * or if more than half of those that the kernel has not walked are not identical; 77 if there can
  * be no samples here.
  *
+ * Another sample is taken where the thread went on before the signal came, so that it was elsewhere
+ * by then: where another tracer has a breakpoint the kernel holds signals back.
+ *
  * Samples that say nothing about the walk are skipped:
  * - Before 5.15 the kernel does not tell the user registers of a thread in the kernel: it has
  *   walked the stack itself, by frame pointers.
- * - The signal comes a moment after the sample, and the thread was elsewhere by then.
  * - libdwfl has ended with an error, earlier than the walk. It reads neither .debug_frame of
  *   files of debug data, which it is not given here, nor Go's own tables; and where there is no
  *   information it takes one step by the frame pointer, on x86-64 only.
@@ -65,8 +67,9 @@
 /* Samples that did not stop the process. */
 #define REFUSED_MAX 100
 
-/* Stacks of threads that went on which are printed. */
-#define SHOWN 3
+/* Threads that went on, and how many of them are printed. */
+#define WENT_ON_MAX   2000
+#define WENT_ON_SHOWN 3
 
 #define REFERENCE_MAX (STACK_SLOTS + 64)
 
@@ -88,8 +91,9 @@ struct frozen {
 	struct process process; /* what it has mapped */
 	uint64_t identical, different;
 	uint64_t incomplete[NR_UNWIND_ENDS];
-	uint64_t refused;			  /* signals */
-	uint64_t by_kernel, went_on, ended_early; /* skipped */
+	uint64_t refused; /* signals */
+	uint64_t went_on;
+	uint64_t by_kernel, ended_early; /* skipped */
 };
 
 static void frozen__release(struct frozen *frozen)
@@ -314,7 +318,7 @@ static void compare(struct frozen *frozen, struct frozen_sample *sample,
 	} else if (!sample->walked) {
 		frozen->by_kernel++;
 	} else if (reference->nr && sample->frames[0] != reference->frames[0]) {
-		if (frozen->went_on++ < SHOWN)
+		if (frozen->went_on++ < WENT_ON_SHOWN)
 			print_both("went on", end, sample, reference);
 	} else if (reference->error && reference->nr < nr &&
 		   is_identical(sample, reference, reference->nr, end)) {
@@ -386,7 +390,7 @@ static bool take(struct frozen *frozen, uint64_t *warm_up)
 
 static uint64_t skipped(const struct frozen *frozen)
 {
-	return frozen->by_kernel + frozen->went_on + frozen->ended_early;
+	return frozen->by_kernel + frozen->ended_early;
 }
 
 static uint64_t incomplete(const struct frozen *frozen)
@@ -409,6 +413,7 @@ static bool is_good(const struct frozen *frozen)
 	uint64_t walked = stacks(frozen) - frozen->by_kernel;
 
 	return !frozen->different && frozen->identical && 2 * frozen->identical >= walked &&
+	       frozen->went_on < WENT_ON_MAX &&
 	       (incomplete(frozen) == 1 ||
 		1000 * frozen->identical >= 995 * (stacks(frozen) - skipped(frozen)));
 }
@@ -427,10 +432,12 @@ static void print_sum(const struct frozen *frozen)
 	}
 	printf("%s, %" PRIu64 " skipped", incomplete(frozen) ? ")" : "", skipped(frozen));
 	if (skipped(frozen))
-		printf(" (%" PRIu64 " walked by the kernel, %" PRIu64 " went on, %" PRIu64
-		       " libdwfl ended earlier)",
-		       frozen->by_kernel, frozen->went_on, frozen->ended_early);
-	printf(", %" PRIu64 " different\n", frozen->different);
+		printf(" (%" PRIu64 " walked by the kernel, %" PRIu64 " libdwfl ended earlier)",
+		       frozen->by_kernel, frozen->ended_early);
+	printf(", %" PRIu64 " different", frozen->different);
+	if (frozen->went_on)
+		printf("; %" PRIu64 " more went on", frozen->went_on);
+	printf("\n");
 }
 
 /* The skeleton's own pointer is right only where the skeleton loads the object. */
@@ -489,7 +496,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "frozen: %s\n", error.text);
 		return 77;
 	}
-	while (stacks(&frozen) < count && take(&frozen, &warm_up))
+	while (stacks(&frozen) < count && frozen.went_on < WENT_ON_MAX && take(&frozen, &warm_up))
 		;
 	print_sum(&frozen);
 	return !is_good(&frozen);
