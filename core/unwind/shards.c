@@ -4,9 +4,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "sym/util/child.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/page.h"
 
@@ -23,9 +26,18 @@ void unwind_shards__unmap(struct unwind_shards *shards)
 	shards->mapped = NULL;
 }
 
+static void end_putter(struct unwind_shards *shards)
+{
+	if (shards->putter > 0)
+		while (waitpid(shards->putter, NULL, 0) < 0 && errno == EINTR)
+			;
+	shards->putter = 0;
+}
+
 void unwind_shards__release(struct unwind_shards *shards)
 {
 	unwind_shards__unmap(shards);
+	end_putter(shards);
 	for (uint32_t i = 0; i < shards->nr_maps; i++)
 		close(shards->maps[i].fd);
 	spans__release(&shards->free);
@@ -65,6 +77,38 @@ static int give_map(struct unwind_shards *shards, int fd, uint32_t nr)
 	return 0;
 }
 
+/*
+ * Put the map at fd where there was none. The kernel then waits some 10 ms for programs that might
+ * still use an old map. There is none: a child does it, and we go on when programs can find the
+ * map.
+ */
+static int put_map(struct unwind_shards *shards, uint32_t key, int fd)
+{
+	int maps = bpf_map__fd(shards->map), status = 0;
+	bool ended = false;
+	uint32_t id;
+
+	end_putter(shards);
+	shards->putter = fork();
+	if (shards->putter < 0)
+		return -errno;
+	if (shards->putter == 0) {
+		child__begin();
+		_exit(bpf_map_update_elem(maps, &key, &fd, BPF_ANY) ? errno : 0);
+	}
+	while (bpf_map_lookup_elem(maps, &key, &id)) {
+		if (ended)
+			return WIFEXITED(status) && WEXITSTATUS(status) ? -WEXITSTATUS(status) :
+									  -EIO;
+		ended = waitpid(shards->putter, &status, WNOHANG) == shards->putter;
+		if (ended)
+			shards->putter = 0;
+		else
+			sched_yield();
+	}
+	return 0;
+}
+
 static int add_map(struct unwind_shards *shards)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
@@ -80,7 +124,7 @@ static int add_map(struct unwind_shards *shards)
 			    sizeof(struct unwind_shard), nr, &options);
 	if (fd < 0)
 		return -errno;
-	err = bpf_map_update_elem(bpf_map__fd(shards->map), &key, &fd, BPF_ANY);
+	err = put_map(shards, key, fd);
 	if (!err)
 		err = give_map(shards, fd, nr);
 	if (!err)

@@ -7,6 +7,7 @@
 #define TRACEKIT_CORE_UNWIND_SHARDS_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "bpf/unwind_tables.h"
 #include "core/unwind/spans.h"
@@ -24,6 +25,7 @@ struct unwind_shards {
 	uint32_t nr, nr_max;
 	struct unwind_shard_map maps[UNWIND_SHARD_MAPS];
 	uint32_t nr_maps;
+	pid_t putter; /* the child that puts the last one into map; or 0 */
 	struct spans free;
 	/* One is mapped at a time. */
 	struct unwind_shard *mapped; /* or NULL */

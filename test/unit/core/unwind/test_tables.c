@@ -185,9 +185,12 @@ static void (*at_miss)(void);
 
 int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value)
 {
-	const struct module_of_file *entry = entry_of(key);
+	const struct module_of_file *entry;
 
+	if (fake_of(fd)->values == shard_fds)
+		return shard_fds[*(const uint32_t *)key] ? 0 : fail(ENOENT);
 	CHECK(fake_of(fd)->values == files);
+	entry = entry_of(key);
 	if (entry)
 		memcpy(value, &entry->module, sizeof(entry->module));
 	else if (at_miss)
@@ -232,8 +235,6 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64
 	if (!CHECK(number < fake->nr))
 		return -E2BIG;
 	memcpy((char *)fake->values + number * fake->size, value, fake->size);
-	if (fake->values == shard_fds)
-		shard_fds[number] = dup(shard_fds[number]);
 	return 0;
 }
 
@@ -249,9 +250,6 @@ int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_si
 static void close_all(struct unwind_tables *tables)
 {
 	unwind_tables__close(tables);
-	for (size_t i = 0; i < UNWIND_SHARD_MAPS; i++)
-		if (shard_fds[i])
-			close(shard_fds[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(fakes); i++)
 		memset(fakes[i].values, 0, fakes[i].size * fakes[i].nr);
 	update_error = 0;
