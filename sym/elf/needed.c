@@ -34,23 +34,68 @@ static const struct elf_section *find_dynamic(const struct elf_file *elf)
 	return NULL;
 }
 
-bool elf_needed__any(const struct elf_file *elf,
-		     bool (*is_meant)(const char *soname, const char *name), const char *name)
+struct visit {
+	bool (*visit)(void *context, enum elf_need what, const char *text);
+	void *context;
+};
+
+static bool visit_string(const struct elf_file *elf, const struct elf_section *strings,
+			 uint64_t offset, enum elf_need what, const struct visit *visit)
 {
-	const struct elf_section *section = find_dynamic(elf), *names;
+	char text[PATH_MAX];
+
+	return offset < strings->size &&
+	       elf_file__string(elf, strings, offset, text, sizeof(text)) &&
+	       visit->visit(visit->context, what, text);
+}
+
+static bool visit_entries(const struct elf_file *elf, const struct elf_section *section,
+			  enum elf_need what, const struct visit *visit)
+{
+	const struct elf_section *strings = &elf->sections[section->link];
 	Elf64_Dyn dynamic;
 
-	if (!section || section->link >= elf->nr_sections)
-		return false;
-	names = &elf->sections[section->link];
 	for (size_t i = 0; i < ENTRIES_MAX && read_dynamic(elf, section, i, &dynamic); i++) {
-		char soname[NAME_MAX + 1];
+		bool is_path = dynamic.d_tag == DT_RUNPATH || dynamic.d_tag == DT_RPATH;
+		bool is_wanted = what == ELF_NEED_RUN_PATH ? is_path : dynamic.d_tag == DT_NEEDED;
 
-		if (dynamic.d_tag != DT_NEEDED || dynamic.d_un.d_val >= names->size)
-			continue;
-		elf_file__string(elf, names, dynamic.d_un.d_val, soname, sizeof(soname));
-		if (is_meant(soname, name))
+		if (is_wanted && visit_string(elf, strings, dynamic.d_un.d_val, what, visit))
 			return true;
 	}
 	return false;
+}
+
+bool elf_needed__each(const struct elf_file *elf,
+		      bool (*visit)(void *context, enum elf_need what, const char *text),
+		      void *context)
+{
+	const struct elf_section *dynamic = find_dynamic(elf);
+	const struct elf_section *loader = elf_file__find_section(elf, ".interp", true);
+	const struct visit each = {.visit = visit, .context = context};
+
+	if (loader && visit_string(elf, loader, 0, ELF_NEED_LOADER, &each))
+		return true;
+	return dynamic && dynamic->link < elf->nr_sections &&
+	       (visit_entries(elf, dynamic, ELF_NEED_RUN_PATH, &each) ||
+		visit_entries(elf, dynamic, ELF_NEED_LIBRARY, &each));
+}
+
+struct meant {
+	bool (*is_meant)(const char *soname, const char *name);
+	const char *name;
+};
+
+static bool is_library_meant(void *context, enum elf_need what, const char *soname)
+{
+	const struct meant *meant = context;
+
+	return what == ELF_NEED_LIBRARY && meant->is_meant(soname, meant->name);
+}
+
+bool elf_needed__any(const struct elf_file *elf,
+		     bool (*is_meant)(const char *soname, const char *name), const char *name)
+{
+	struct meant meant = {.is_meant = is_meant, .name = name};
+
+	return elf_needed__each(elf, is_library_meant, &meant);
 }

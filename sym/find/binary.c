@@ -18,6 +18,7 @@
 #include "sym/elf/needed.h"
 #include "sym/elf/symbols.h"
 #include "sym/find/ld_cache.h"
+#include "sym/find/library.h"
 #include "sym/process/process.h"
 #include "sym/process/rooted.h"
 #include "sym/symfile/debug_file.h"
@@ -27,18 +28,10 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 
-/* Systems with thousands of libraries have caches of some 100 KB, and folders of some thousand. */
-#define LD_CACHE	   "/etc/ld.so.cache"
-#define LD_CACHE_MAX	   (4 * 1024 * 1024)
+/* Systems with thousands of libraries have folders of some thousand. */
 #define FOLDER_ENTRIES_MAX 65536
 
 #define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-/* Where the loaders of glibc and musl look without a cache. */
-static const char *const library_folders[] = {
-	"/lib64", "/usr/lib64", "/lib/" MACHINE_TRIPLET, "/usr/lib/" MACHINE_TRIPLET,
-	"/lib",	  "/usr/lib",	"/usr/local/lib",
-};
 
 struct search {
 	const char *name;
@@ -63,16 +56,12 @@ static int open_folder(const struct process *process, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static bool is_elf(int fd, bool for_this_machine)
+static bool is_elf(int fd)
 {
-	const unsigned char class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
-	Elf32_Ehdr header; /* as far as e_machine both classes are the same */
+	char magic[SELFMAG];
 
-	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG))
-		return false;
-	return !for_this_machine ||
-	       (header.e_ident[EI_CLASS] == class && header.e_machine == MACHINE_ELF);
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       !memcmp(magic, ELFMAG, SELFMAG);
 }
 
 static bool is_executable(int fd)
@@ -99,7 +88,7 @@ static int take_library(struct search *search, const char *path)
 	CLEANUP_CLOSE int fd = open_path(search->process, path);
 	int err;
 
-	if (fd < 0 || !is_elf(fd, true))
+	if (fd < 0 || !library__is_for_this_machine(fd))
 		return -ENOENT;
 	err = take_file(search, fd, path);
 	if (!err)
@@ -163,7 +152,7 @@ static int search_mappings(struct search *search,
 		if (!is_meant(file, search->name))
 			continue;
 		fd = process__open_file(search->process, &list->mappings[i]);
-		if (fd < 0 || !is_elf(fd, false))
+		if (fd < 0 || !is_elf(fd))
 			continue;
 		err = take_file(search, fd, list->mappings[i].path);
 		if (!err)
@@ -178,24 +167,6 @@ static int search_process(struct search *search)
 	int err = search_mappings(search, is_library);
 
 	return err == -ENOENT ? search_mappings(search, is_exactly) : err;
-}
-
-/* All of the loader's cache, allocated; NULL if it cannot be read. */
-static char *read_cache(const struct process *process, size_t *size)
-{
-	CLEANUP_CLOSE int fd = open_path(process, LD_CACHE);
-	CLEANUP_FREE char *bytes = NULL;
-	struct stat st;
-	ssize_t got;
-
-	if (fd < 0 || fstat(fd, &st) || st.st_size <= 0 || st.st_size > LD_CACHE_MAX)
-		return NULL;
-	bytes = malloc((size_t)st.st_size);
-	got = bytes ? pread(fd, bytes, (size_t)st.st_size, 0) : -1;
-	if (got <= 0)
-		return NULL;
-	*size = (size_t)got;
-	return TAKE_POINTER(bytes);
 }
 
 static int search_entries(struct search *search, const struct ld_cache *cache,
@@ -214,8 +185,9 @@ static int search_entries(struct search *search, const struct ld_cache *cache,
 
 static int search_cache(struct search *search)
 {
+	CLEANUP_CLOSE int fd = open_path(search->process, LD_CACHE);
 	size_t size = 0;
-	CLEANUP_FREE char *bytes = read_cache(search->process, &size);
+	CLEANUP_FREE char *bytes = library__read_cache(fd, &size);
 	struct ld_cache cache;
 	int err;
 
@@ -273,7 +245,7 @@ static int take_program(struct search *search, const char *path)
 	CLEANUP_CLOSE int fd = open_path(search->process, path);
 	int err;
 
-	if (fd < 0 || !is_elf(fd, false) || !is_executable(fd))
+	if (fd < 0 || !is_elf(fd) || !is_executable(fd))
 		return -ENOENT;
 	err = take_file(search, fd, path);
 	if (!err)
@@ -365,7 +337,7 @@ static int take_path(struct search *search, struct error *error)
 				  search->name, where);
 	if (fd < 0)
 		return error__set(error, fd, "'%s'%s: %s", search->name, where, strerror(-fd));
-	if (!is_elf(fd, false))
+	if (!is_elf(fd))
 		return error__set(error, -ENOEXEC, "'%s'%s is no ELF file", search->name, where);
 	err = take_file(search, fd, search->name);
 	if (!err)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LD_CACHE "/etc/ld.so.cache"
+
 struct ld_cache {
 	const char *bytes; /* not owned; offsets of strings count from here */
 	size_t size;
