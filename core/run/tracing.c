@@ -39,7 +39,8 @@ int tracing__open(struct tracing *tracing, struct error *error)
 		return output__failed(err, error);
 	err = session__open(&tracing->session, tracing->options, error);
 	if (!err && tracing->workload.pid)
-		err = session__set_workload(tracing->session, tracing->workload.pid, error);
+		err = session__set_workload(tracing->session, tracing->workload.pid,
+					    tracing->workload.path, error);
 	if (!err && tracing->leaves_stdout)
 		session__ignore_stdout(tracing->session);
 	if (!err && tracing->probe)
@@ -99,7 +100,10 @@ int tracing__let_go(struct tracing *tracing, struct error *error)
 {
 	int err;
 
-	if (!tracing->workload.pid || session__stopping(tracing->session))
+	if (!tracing->workload.pid)
+		return 0;
+	session__await_tables(tracing->session);
+	if (session__stopping(tracing->session))
 		return 0;
 	session__pass_signals(tracing->session);
 	err = workload__let_go(&tracing->workload, error);

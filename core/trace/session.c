@@ -37,8 +37,9 @@
 struct session {
 	const struct trace_options *options;
 	struct sigaction old_int, old_term, old_quit;
-	pid_t workload; /* or 0 */
-	bool lingers;	/* the targets have gone, and we wait for their children */
+	pid_t workload;	     /* or 0 */
+	const char *program; /* the path of what the workload becomes; or NULL */
+	bool lingers;	     /* the targets have gone, and we wait for their children */
 	/*
 	 * session__wait() polls the stop signal, stdout, the workload, the descriptors of
 	 * session__watch(), then one for each process or thread.
@@ -257,13 +258,15 @@ int session__open(struct session **out, const struct trace_options *options, str
 	return 0;
 }
 
-int session__set_workload(struct session *session, pid_t pid, struct error *error)
+int session__set_workload(struct session *session, pid_t pid, const char *program,
+			  struct error *error)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
 	if (fd < 0)
 		return error__set(error, -errno, "cannot watch the command: %s", strerror(errno));
 	session->workload = pid;
+	session->program = program;
 	session->polled[POLL_WORKLOAD] = (struct pollfd){.fd = fd, .events = POLLIN};
 	return 0;
 }
@@ -275,6 +278,11 @@ void session__pass_signals(struct session *session)
 	sigaction(SIGINT, NULL, &action);
 	sigaction(SIGQUIT, &action, &session->old_quit);
 	passed_to = session->workload;
+}
+
+void session__await_tables(const struct session *session)
+{
+	unwinding__await(session->unwinding, session->polled[POLL_STOP].fd);
 }
 
 void session__workload_runs(struct session *session)
@@ -400,7 +408,8 @@ int session__load(struct session *session, struct bpf_object *object, FILE *veri
 	if (!err)
 		err = own__start(&session->own, error);
 	if (!err)
-		err = unwinding__start(session->unwinding, session->polled[POLL_STOP].fd, error);
+		err = unwinding__start(session->unwinding, session->program,
+				       session->polled[POLL_STOP].fd, error);
 	return err;
 }
 

@@ -37,9 +37,14 @@ int session__open(struct session **session, const struct trace_options *options,
 
 /*
  * Between open and configure: the trace ends with this child of ours, and follows it from its next
- * exec() on. Returns 0 or a negative errno with error filled.
+ * exec() on, by which it becomes the file at the path program (borrowed). Returns 0 or a negative
+ * errno with error filled.
  */
-int session__set_workload(struct session *session, pid_t pid, struct error *error);
+int session__set_workload(struct session *session, pid_t pid, const char *program,
+			  struct error *error);
+
+/* Before it is let go: wait until walks have what they need of it; see unwinding__await(). */
+void session__await_tables(const struct session *session);
 
 /*
  * Before it is let go: until it has ended, a signal from the keyboard, which it gets as well, does

@@ -50,7 +50,8 @@ static int look_at(const char *path)
 	return access(path, X_OK) ? errno : 0;
 }
 
-static int look_in_path(const char *name)
+/* The same code for a name in PATH; path: where it is. */
+static int look_in_path(const char *name, char path[PATH_MAX])
 {
 	const char *folders = getenv("PATH");
 	int found = ENOENT;
@@ -58,12 +59,11 @@ static int look_in_path(const char *name)
 	folders = folders ? folders : PATH_DEFAULT;
 	for (;;) {
 		int length = (int)strcspn(folders, ":");
-		char path[PATH_MAX];
 		int code = ENAMETOOLONG;
 
 		/* An empty folder is the current one. */
-		if (snprintf(path, sizeof(path), "%.*s%s%s", length, folders, length ? "/" : "",
-			     name) < (int)sizeof(path))
+		if (snprintf(path, PATH_MAX, "%.*s%s%s", length, folders, length ? "/" : "", name) <
+		    PATH_MAX)
 			code = look_at(path);
 		if (code == 0)
 			return 0;
@@ -73,6 +73,14 @@ static int look_in_path(const char *name)
 			return found;
 		folders += length + 1;
 	}
+}
+
+static int find(const char *name, char path[PATH_MAX])
+{
+	if (!strchr(name, '/'))
+		return look_in_path(name, path);
+	snprintf(path, PATH_MAX, "%s", name);
+	return look_at(name);
 }
 
 static int refused(const char *name, int code, struct error *error)
@@ -132,8 +140,8 @@ int workload__hold(struct workload *workload, char *const command[], bool as_roo
 {
 	static struct invoker invoker;
 	bool by_sudo = !as_root && invoker__find(&invoker);
-	int code = strchr(command[0], '/') ? look_at(command[0]) : look_in_path(command[0]);
-	int go[2], failed[2];
+	char path[PATH_MAX];
+	int go[2], failed[2], code = find(command[0], path);
 	pid_t pid;
 
 	if (code)
@@ -154,6 +162,7 @@ int workload__hold(struct workload *workload, char *const command[], bool as_roo
 	close(failed[1]);
 	*workload =
 		(struct workload){.pid = pid, .go = go[1], .failed = failed[0], .name = command[0]};
+	memcpy(workload->path, path, sizeof(path));
 	if (pid > 0)
 		return 0;
 	code = cannot_fork(error);

@@ -8,6 +8,7 @@
 #ifndef TRACEKIT_CORE_TRACE_WORKLOAD_H
 #define TRACEKIT_CORE_TRACE_WORKLOAD_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -21,6 +22,7 @@ struct workload {
 	int status; /* as of waitpid(2) */
 	bool runs;  /* it has been let go */
 	const char *name;
+	char path[PATH_MAX]; /* of its file */
 };
 
 /*

@@ -22,6 +22,7 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
+#include "sym/util/text_set.h"
 
 #define MILLISECONDS 1000000ULL
 
@@ -55,10 +56,13 @@ struct loading {
 	struct ring requests;
 	struct avoided_devices avoided;
 	struct generators generators;
-	uint64_t wanted; /* how often files have been wanted */
+	uint64_t wanted;	/* how often files have been wanted */
+	bool holds_command;	/* it does not run yet, */
+	struct text_set needed; /* and needs that; each once */
 	/* A file that is read ahead, while another one is written to the tables. */
 	struct unwind_table_reader *ahead; /* or NULL */
 	uint32_t ahead_file;
+	uint32_t loaded_file; /* the one that was written last */
 };
 
 static volatile struct unwind_status *status_of(const struct loading *loading)
@@ -240,27 +244,6 @@ static void read_ahead(struct loading *loading)
 	}
 }
 
-/* Load the file that was read ahead, if it is ready. Returns true if there was one. */
-static bool load_wanted_file(struct loading *loading)
-{
-	const struct unwind_sink sink = {
-		.context = loading, .begin = sink_begin, .page = sink_page};
-	struct unwind_table_reader *reader;
-	uint32_t number;
-	int err;
-
-	read_ahead(loading);
-	if (!loading->ahead || !unwind_table_reader__is_ready(loading->ahead))
-		return false;
-	reader = loading->ahead;
-	number = loading->ahead_file;
-	loading->ahead = NULL;
-	read_ahead(loading);
-	err = unwind_table_reader__finish(reader, &sink);
-	end_file(loading, number, err);
-	return true;
-}
-
 /* ---- files ---- */
 
 /* Fill the entry by which frames in the file are named. */
@@ -422,6 +405,67 @@ static void find_file(struct loading *loading, uint32_t index)
 		note_missed(loading, file);
 }
 
+/* ---- what a command needs ---- */
+
+/* Files that are asked for before a command runs; others are loaded when walks come to them. */
+#define NEEDED_MAX 512
+
+/* No process has them yet: they are read by their paths. */
+static void take_needed(struct loading *loading, const struct unwind_mapped *mapped, int nr)
+{
+	/* A file system does not answer, or there is no memory. */
+	if (nr < 0)
+		status_of(loading)->nr_late++;
+	for (int i = 0; i < nr; i++)
+		take_found(loading, getpid(), &mapped[i]);
+}
+
+/* True for a file that nobody has asked for, and for the folders of those that come behind. */
+static bool is_new_need(struct loading *loading, const char *text)
+{
+	size_t nr = loading->needed.nr;
+	uint32_t number;
+
+	return text[0] == ELF_NEED_RUN_PATH ||
+	       (nr < NEEDED_MAX && !text_set__add(&loading->needed, text, &number) && number == nr);
+}
+
+static int sink_needs(void *context, const char *texts, size_t size)
+{
+	struct loading *loading = context;
+	const struct unwind_known_file *user = &loading->files.items[loading->loaded_file];
+	char path[UNWIND_PATH_MAX], new[UNWIND_NEEDS_MAX];
+	struct unwind_needs needs = {.texts = new, .path = path};
+
+	for (const char *text = texts; text < texts + size; text += strlen(text) + 1) {
+		size_t length = strlen(text) + 1;
+
+		if (!is_new_need(loading, text))
+			continue;
+		memcpy(new + needs.size, text, length);
+		needs.size += length;
+	}
+	memcpy(path, user->mapped.path, sizeof(path));
+	if (needs.size) {
+		CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+		int nr = unwind_reader__needed(&needs, &loading->avoided, &loading->identifier,
+					       &loading->keeper, &mapped);
+
+		take_needed(loading, mapped, nr);
+	}
+	return 0;
+}
+
+/* Begin with a program: what that needs is known when its own table has come. */
+static void need_program(struct loading *loading, const char *path)
+{
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+	int nr = unwind_reader__program(path, &loading->avoided, &loading->identifier,
+					&loading->keeper, &mapped);
+
+	take_needed(loading, mapped, nr);
+}
+
 /* ---- what is heard ---- */
 
 /* The path of the names, the last of which is first; "" if it is not known. */
@@ -508,6 +552,29 @@ static void take_requests(struct loading *loading)
 
 /* ---- all of it ---- */
 
+/* Load the file that was read ahead, if it is ready. Returns true if there was one. */
+static bool load_wanted_file(struct loading *loading)
+{
+	const struct unwind_sink sink = {.context = loading,
+					 .begin = sink_begin,
+					 .page = sink_page,
+					 .needs = loading->holds_command ? sink_needs : NULL};
+	struct unwind_table_reader *reader;
+	uint32_t number;
+	int err;
+
+	read_ahead(loading);
+	if (!loading->ahead || !unwind_table_reader__is_ready(loading->ahead))
+		return false;
+	reader = loading->ahead;
+	number = loading->loaded_file = loading->ahead_file;
+	loading->ahead = NULL;
+	read_ahead(loading);
+	err = unwind_table_reader__finish(reader, &sink);
+	end_file(loading, number, err);
+	return true;
+}
+
 /* Find a file, or else load one; then other requests are heard. True if there was any. */
 static bool load_wanted(struct loading *loading)
 {
@@ -525,9 +592,21 @@ static struct pollfd poll_ahead(const struct loading *loading)
 				(struct pollfd){.fd = -1};
 }
 
+static uint32_t count_wanted(const struct loading *loading)
+{
+	uint32_t nr = loading->ahead != NULL;
+
+	for (size_t i = 0; i < loading->files.nr; i++)
+		nr += loading->files.items[i].wanted_by != 0;
+	return nr;
+}
+
 /* What is left when their time is over is loaded later. */
 static void load_first(struct loading *loading, const struct unwind_first *first)
 {
+	loading->holds_command = first->program != NULL;
+	if (first->program)
+		need_program(loading, first->program);
 	for (size_t i = 0; i < first->pids.nr && monotonic_now() < first->until; i++)
 		read_process(loading, first->pids.pids[i]);
 	for (bool busy = true; (busy || loading->ahead) && monotonic_now() < first->until;
@@ -536,6 +615,9 @@ static void load_first(struct loading *loading, const struct unwind_first *first
 
 		poll(polled, ARRAY_SIZE(polled), busy ? 0 : WAIT_MS);
 	}
+	loading->holds_command = false;
+	text_set__release(&loading->needed);
+	status_of(loading)->nr_late += count_wanted(loading);
 }
 
 /* Whether the parent is still there. It sends a byte, and waits for one. */

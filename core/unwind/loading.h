@@ -13,10 +13,12 @@
 
 struct unwind_maps;
 
-/* Processes whose files are loaded first, before the trace begins. */
+/* Processes whose files are loaded first, before the trace begins, or a command before it runs. */
 struct unwind_first {
 	struct pid_list pids;
-	uint64_t until; /* but no longer than until then, in monotonic_now() */
+	const char
+		*program; /* the path of the command's file; or NULL: then also what that needs */
+	uint64_t until;	  /* but no longer than until then, in monotonic_now() */
 };
 
 /* The state of the loader, as it reports it. */
@@ -26,6 +28,7 @@ struct unwind_status {
 	uint32_t nr_refused;	/* files that did not answer, or could not be read */
 	uint32_t out_of_memory; /* files for which no memory was left */
 	uint32_t no_modules;	/* files for which no module number was left */
+	uint32_t nr_late;	/* of the first files: not loaded when their time was over */
 	uint32_t failed;	/* why it could not begin: an errno, or 0 */
 	uint64_t memory;	/* bytes of tables */
 };

@@ -29,10 +29,12 @@
 #include "sym/util/message.h"
 
 /*
- * A trace waits so long for the files of named processes, which anybody may have written; and of
- * what runs, if it is of all; and so long for the search for that.
+ * A trace waits so long for the files of named processes, which anybody may have written; a command
+ * for its own; and a trace for those of what runs, if it is of all; and so long for the search for
+ * that.
  */
 #define NAMED_MAX  (10 * NANOSECONDS)
+#define HELD_MAX   NANOSECONDS
 #define FIRST_MAX  (NANOSECONDS / 2)
 #define SEARCH_MAX (NANOSECONDS / 10)
 #define LOOK_MS	   10
@@ -192,7 +194,7 @@ static void choose_first(struct unwind_first *first)
 {
 	uint64_t now = monotonic_now();
 
-	first->until = now + NAMED_MAX;
+	first->until = now + (first->program ? HELD_MAX : NAMED_MAX);
 	if (first->pids.nr || first->pids.children)
 		return;
 	first->until = now + FIRST_MAX;
@@ -200,9 +202,22 @@ static void choose_first(struct unwind_first *first)
 	(void)running_processes__add(&first->pids, now + SEARCH_MAX);
 }
 
-int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *error)
+void unwinding__await(const struct unwinding *unwinding, int stop_fd)
 {
 	struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
+
+	if (!unwinding->loader)
+		return;
+	while (!unwind_loader__await(unwinding->loader, LOOK_MS) && poll(&stop, 1, 0) != 1)
+		;
+	if (unwinding->first.program && unwind_loader__status(unwinding->loader).nr_late)
+		message("the command runs after a second of loading its call-frame information, "
+			"though not all is there: its first stacks may not be complete");
+}
+
+int unwinding__start(struct unwinding *unwinding, const char *program, int stop_fd,
+		     struct error *error)
+{
 	struct unwind_identifier identifier;
 	int err = 0;
 
@@ -215,6 +230,7 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 		return error__set(error, err, "cannot map where programs have their files: %s",
 				  strerror(-err));
 	identifier = file_identifier(unwinding->identify, unwinding->maps.identified);
+	unwinding->first.program = program;
 	choose_first(&unwinding->first);
 	err = passed_files__open(unwinding->files);
 	if (!err)
@@ -225,8 +241,8 @@ int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *err
 		return error__set(error, err,
 				  "cannot load call-frame information: %s; use --unwind=fp",
 				  strerror(-err));
-	while (!unwind_loader__await(unwinding->loader, LOOK_MS) && poll(&stop, 1, 0) != 1)
-		;
+	if (!program)
+		unwinding__await(unwinding, stop_fd);
 	return 0;
 }
 

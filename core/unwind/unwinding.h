@@ -28,9 +28,17 @@ void unwinding__free(struct unwinding *unwinding);
 /*
  * After the load of object, if it is known in which files frames are: load what walks need of the
  * processes that options name; else, for half a second at most, of what runs now. Does not wait for
- * them any longer once stop_fd is readable. Returns as above.
+ * them any longer once stop_fd is readable. Of a command that is held, program is the path: then
+ * this does not wait, and unwinding__await() is due before the command runs. Returns as above.
  */
-int unwinding__start(struct unwinding *unwinding, int stop_fd, struct error *error);
+int unwinding__start(struct unwinding *unwinding, const char *program, int stop_fd,
+		     struct error *error);
+
+/*
+ * Wait for what unwinding__start() has begun to load: for a second after that at most, of a
+ * command, and then say what is missing.
+ */
+void unwinding__await(const struct unwinding *unwinding, int stop_fd);
 
 /*
  * The modules that user frames can have, once it has been started; they stay as long as it does.

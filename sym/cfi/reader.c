@@ -16,6 +16,8 @@
 #include "bpf/unwind_tables.h"
 #include "sym/child/proc_stat.h"
 #include "sym/child/reader_child.h"
+#include "sym/elf/needed.h"
+#include "sym/find/library.h"
 #include "sym/process/mounts.h"
 #include "sym/process/passed_file.h"
 #include "sym/process/process.h"
@@ -110,6 +112,9 @@ static void pass(int fd, const struct unwind_mapped *mapped, pid_t pid,
 
 struct mappings_job {
 	pid_t pid;
+	/* In the place of a process: */
+	const char *program; /* a path */
+	const struct unwind_needs *needs;
 	const struct avoided_devices *avoided;
 	const struct unwind_identifier *identifier;
 	const struct unwind_keeper *keeper;
@@ -188,18 +193,16 @@ static int receive_mappings(struct reader_child *child, struct unwind_mapped **o
 	return result;
 }
 
-int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
-			    const struct unwind_identifier *identifier,
-			    const struct unwind_keeper *keeper, struct unwind_mapped **mapped)
+/* Have children send mappings, until one does not come to a file system that does not answer. */
+static int read_mapped(void (*send)(const void *job), const struct mappings_job *job,
+		       struct avoided_devices *avoided, struct unwind_mapped **mapped)
 {
-	const struct mappings_job job = {
-		.pid = pid, .avoided = avoided, .identifier = identifier, .keeper = keeper};
-	const struct child_fds fds = child_fds(identifier, keeper);
+	const struct child_fds fds = child_fds(job->identifier, job->keeper);
 
 	for (;;) {
 		uint64_t device = makedev(1, 0); /* none is touched before the first */
 		struct reader_child child;
-		int result = reader_child__start(&child, send_mappings, &job, fds.fds, fds.nr);
+		int result = reader_child__start(&child, send, job, fds.fds, fds.nr);
 
 		if (result)
 			return result;
@@ -208,6 +211,182 @@ int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
 		if (result != -ETIMEDOUT || !avoided_devices__add(avoided, device))
 			return result;
 	}
+}
+
+int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
+			    const struct unwind_identifier *identifier,
+			    const struct unwind_keeper *keeper, struct unwind_mapped **mapped)
+{
+	const struct mappings_job job = {
+		.pid = pid, .avoided = avoided, .identifier = identifier, .keeper = keeper};
+
+	return read_mapped(send_mappings, &job, avoided, mapped);
+}
+
+/* ---- files that nobody has mapped yet ---- */
+
+/* As the kernel follows them: a script can have a script for its interpreter. */
+#define SCRIPTS_MAX 4
+#define SCRIPT_LINE 256 /* bytes of its first line that the kernel reads */
+
+/* True if the file is a script; interpreter: the path in its first line. */
+static bool is_script(int fd, char interpreter[SCRIPT_LINE])
+{
+	char line[SCRIPT_LINE + 1];
+	ssize_t got = pread(fd, line, SCRIPT_LINE, 0);
+	const char *path = line + 2;
+
+	if (got < 2 || memcmp(line, "#!", 2))
+		return false;
+	line[got] = '\0';
+	path += strspn(path, " \t");
+	snprintf(interpreter, SCRIPT_LINE, "%.*s", (int)strcspn(path, " \t\r\n"), path);
+	return interpreter[0];
+}
+
+static int open_program(const char *path)
+{
+	int fd = process__open_own_path(path);
+	char interpreter[SCRIPT_LINE];
+
+	for (int i = 0; i < SCRIPTS_MAX && fd >= 0 && is_script(fd, interpreter); i++) {
+		close(fd);
+		fd = process__open_own_path(interpreter);
+	}
+	return fd;
+}
+
+/* user: as far as the texts before have told. */
+static int open_needed(char what, const char *text, struct library_user *user)
+{
+	switch (what) {
+	case ELF_NEED_LOADER:
+		return process__open_own_path(text);
+	case ELF_NEED_RUN_PATH:
+		user->run_path = text;
+		return -ENOENT;
+	case ELF_NEED_LIBRARY:
+		return library__open(user, text);
+	default:
+		return -EPROTO;
+	}
+}
+
+static struct unwind_mapped our_vdso(void)
+{
+	CLEANUP(process__release) struct process process = {0};
+
+	if (!process__read(&process, getpid()))
+		for (size_t i = 0; i < process.mappings.nr; i++)
+			if (vdso__is_ours(&process.mappings.mappings[i]))
+				return without_file(&process.mappings.mappings[i]);
+	return (struct unwind_mapped){0};
+}
+
+static struct unwind_mapped look_at_needed(int fd, const struct mappings_job *job)
+{
+	struct unwind_mapped mapped = {0};
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || rooted__path(ROOTED_OURS, fd, path) ||
+	    avoided_devices__has(job->avoided, st.st_dev) ||
+	    look_at_file(fd, job->identifier, &mapped))
+		return (struct unwind_mapped){0};
+	mapped.device = st.st_dev;
+	mapped.inode = st.st_ino;
+	unwind_path__set(mapped.path, path);
+	pass(fd, &mapped, 0, job->keeper);
+	return mapped;
+}
+
+/* The device is known when the file is open: if that hangs, none is avoided from then on. */
+static void send_one(const struct unwind_mapped *mapped)
+{
+	const uint64_t device = 0;
+
+	reader_child__write(&device, sizeof(device));
+	reader_child__write(mapped, sizeof(*mapped));
+}
+
+static void send_opened(int opened, const struct mappings_job *job)
+{
+	CLEANUP_CLOSE int fd = opened;
+	const struct unwind_mapped mapped = look_at_needed(fd, job);
+
+	send_one(&mapped);
+}
+
+static void send_needed(const void *context)
+{
+	const struct mappings_job *job = context;
+	const struct unwind_needs *needs = job->needs;
+	const char *text = needs->texts, *end = needs->texts + needs->size;
+	struct library_user user = {.path = needs->path, .run_path = ""};
+	int32_t result = 0;
+
+	for (; text < end; text += strlen(text) + 1)
+		result++;
+	reader_child__write(&result, sizeof(result));
+	for (text = needs->texts; text < end; text += strlen(text) + 1)
+		send_opened(open_needed(text[0], text + 1, &user), job);
+}
+
+/* LD_PRELOAD: sonames or paths, as ld.so(8) separates them. */
+#define PRELOAD_SEPARATORS ": "
+
+static int32_t count_preloaded(const char *list)
+{
+	int32_t nr = 0;
+
+	for (; *list; list += strcspn(list, PRELOAD_SEPARATORS)) {
+		list += strspn(list, PRELOAD_SEPARATORS);
+		nr += *list != '\0';
+	}
+	return nr;
+}
+
+static void send_program(const void *context)
+{
+	const struct mappings_job *job = context;
+	const struct library_user user = {.path = job->program, .run_path = ""};
+	const struct unwind_mapped vdso = our_vdso();
+	const char *list = getenv("LD_PRELOAD");
+	int32_t result = 2;
+
+	list = list ? list : "";
+	result += count_preloaded(list);
+	reader_child__write(&result, sizeof(result));
+	send_opened(open_program(job->program), job);
+	send_one(&vdso);
+	for (result -= 2; result; result--) {
+		char name[PATH_MAX];
+
+		list += strspn(list, PRELOAD_SEPARATORS);
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(list, PRELOAD_SEPARATORS), list);
+		list += strcspn(list, PRELOAD_SEPARATORS);
+		send_opened(library__open(&user, name), job);
+	}
+}
+
+int unwind_reader__program(const char *path, struct avoided_devices *avoided,
+			   const struct unwind_identifier *identifier,
+			   const struct unwind_keeper *keeper, struct unwind_mapped **mapped)
+{
+	const struct mappings_job job = {
+		.program = path, .avoided = avoided, .identifier = identifier, .keeper = keeper};
+
+	return read_mapped(send_program, &job, avoided, mapped);
+}
+
+int unwind_reader__needed(const struct unwind_needs *needs, struct avoided_devices *avoided,
+			  const struct unwind_identifier *identifier,
+			  const struct unwind_keeper *keeper, struct unwind_mapped **mapped)
+{
+	const struct mappings_job job = {
+		.needs = needs, .avoided = avoided, .identifier = identifier, .keeper = keeper};
+
+	return read_mapped(send_needed, &job, avoided, mapped);
 }
 
 /* ---- files that nobody has mapped ---- */

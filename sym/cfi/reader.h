@@ -9,10 +9,12 @@
 #define TRACEKIT_SYM_CFI_READER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "bpf/abi.h"
+#include "sym/elf/needed.h"
 #include "sym/process/file_identity.h"
 
 struct avoided_devices;
@@ -71,6 +73,28 @@ void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole);
 int unwind_reader__mappings(pid_t pid, struct avoided_devices *avoided,
 			    const struct unwind_identifier *identifier,
 			    const struct unwind_keeper *keeper, struct unwind_mapped **mapped);
+
+/* Texts as of struct unwind_sink (sym/cfi/table_reader.h), of the file at path, or of the user. */
+struct unwind_needs {
+	const char *texts;
+	size_t size;
+	const char *path;
+};
+
+/*
+ * By which files a program begins that no process has mapped yet: the program, or the interpreter
+ * of a script, by its path in our own root; the vDSO; and the libraries of LD_PRELOAD, which a
+ * command has from us. start, end and offset are 0, but of the vDSO. A file that cannot be had is
+ * UNWIND_SOURCE_NONE. The rest is as of unwind_reader__mappings().
+ */
+int unwind_reader__program(const char *path, struct avoided_devices *avoided,
+			   const struct unwind_identifier *identifier,
+			   const struct unwind_keeper *keeper, struct unwind_mapped **mapped);
+
+/* Then the files that such a file needs. */
+int unwind_reader__needed(const struct unwind_needs *needs, struct avoided_devices *avoided,
+			  const struct unwind_identifier *identifier,
+			  const struct unwind_keeper *keeper, struct unwind_mapped **mapped);
 
 /*
  * Find a file that no process has mapped any more: mapped->file says which one, mapped->path where

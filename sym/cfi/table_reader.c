@@ -14,6 +14,7 @@
 #include "sym/child/reader_child.h"
 #include "sym/child/sandbox.h"
 #include "sym/elf/file.h"
+#include "sym/elf/needed.h"
 #include "sym/process/process.h"
 #include "sym/process/vdso.h"
 #include "sym/util/array.h"
@@ -29,10 +30,13 @@ struct job {
 	const struct unwind_mapped *mapped;
 };
 
-/* Sent first; then the rules, and for each page the number of rows and the rows. */
+/*
+ * Sent first; then what the file needs, the rules, and for each page the number of rows and the
+ * rows; but only what it needs if there is no table.
+ */
 struct header {
 	int32_t result;
-	uint32_t reserved;
+	uint32_t needs_size;
 	uint32_t nr_rules, nr_pages;
 	uint64_t start, nr_rows;
 };
@@ -86,6 +90,26 @@ static int open_same(const struct job *job)
 										  -ESTALE;
 }
 
+/* The texts of struct unwind_sink. */
+struct needs {
+	char texts[UNWIND_NEEDS_MAX];
+	size_t size;
+};
+
+/* What has no room is left out: its table is loaded when a walk comes to it. */
+static bool add_need(void *context, enum elf_need what, const char *text)
+{
+	struct needs *needs = context;
+	size_t size = strlen(text) + 1, room = sizeof(needs->texts) - needs->size;
+
+	if (size >= room)
+		return true;
+	needs->texts[needs->size++] = (char)what;
+	memcpy(needs->texts + needs->size, text, size);
+	needs->size += size;
+	return false;
+}
+
 static void send_failure(int err)
 {
 	const struct header header = {.result = err};
@@ -110,21 +134,27 @@ static void send_read_table(int fd)
 	CLEANUP(unwind_table__release) struct unwind_table table = {0};
 	CLEANUP(unwind_rules__release) struct unwind_rules rules = {0};
 	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
+	static struct needs needs;
 	struct header header = {0};
 	uint64_t work = TABLE_WORK;
 	int err = elf_file__open(&elf, fd);
 
-	if (!err)
-		err = unwind_rules__init(&rules);
-	if (!err)
-		err = unwind_table__read(&table, &rules, &elf, &work);
 	if (err)
 		send_failure(err);
+	(void)elf_needed__each(&elf, add_need, &needs);
+	err = unwind_rules__init(&rules);
+	if (!err)
+		err = unwind_table__read(&table, &rules, &elf, &work);
+	header.result = err;
+	header.needs_size = (uint32_t)needs.size;
 	header.start = table.start;
 	header.nr_rows = table.nr_rows;
 	header.nr_rules = (uint32_t)rules.nr;
 	header.nr_pages = (uint32_t)table.nr_pages;
 	reader_child__write(&header, sizeof(header));
+	reader_child__write(needs.texts, needs.size);
+	if (err)
+		return;
 	reader_child__write(rules.items, rules.nr * sizeof(*rules.items));
 	send_pages(&table);
 }
@@ -189,6 +219,21 @@ static int receive_pages(struct reader_child *child, const struct header *header
 	return err;
 }
 
+static int receive_needs(struct reader_child *child, uint32_t size, const struct unwind_sink *sink)
+{
+	char texts[UNWIND_NEEDS_MAX];
+	int err;
+
+	if (!size)
+		return 0;
+	if (size > sizeof(texts))
+		return -EPROTO;
+	err = reader_child__read(child, texts, size);
+	if (!err && texts[size - 1])
+		err = -EPROTO;
+	return !err && sink->needs ? sink->needs(sink->context, texts, size) : err;
+}
+
 static int receive_table(struct reader_child *child, const struct unwind_sink *sink)
 {
 	CLEANUP_FREE struct unwind_rule *rules = NULL;
@@ -196,6 +241,8 @@ static int receive_table(struct reader_child *child, const struct unwind_sink *s
 	struct header header;
 	int err = reader_child__read(child, &header, sizeof(header));
 
+	if (!err)
+		err = receive_needs(child, header.needs_size, sink);
 	if (err || header.result)
 		return err ? err : header.result < 0 ? header.result : -EPROTO;
 	if (header.nr_rules > UNWIND_RULES || header.nr_pages > UNWIND_TABLE_PAGES_MAX ||

@@ -18,9 +18,18 @@ struct avoided_devices;
 struct unwind_mapped;
 struct unwind_table_head;
 
+/* More than the names of the libraries of any real program take. */
+#define UNWIND_NEEDS_MAX 16384
+
 /* The caller's functions for a table, called in this order; each returns 0 or a negative errno. */
 struct unwind_sink {
 	void *context;
+	/*
+	 * What the file needs before its code can run: size bytes of texts that end with a NUL
+	 * each. A text is an enum elf_need (sym/elf/needed.h), and what that stands before. Called
+	 * once for each file that has such texts, also if it has no table. NULL: nobody asks.
+	 */
+	int (*needs)(void *context, const char *texts, size_t size);
 	/* There may be more rows than head says, and fewer. */
 	int (*begin)(void *context, const struct unwind_table_head *head);
 	/* The rows of a page, sorted, with known rules; called for pages that have rows. */

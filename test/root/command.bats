@@ -32,6 +32,53 @@ load ../refute
 	[ "$(sum calls)" -eq $((one + 100)) ]
 }
 
+# all_whole FILE: there are stacks, folded, and none ends before its time.
+all_whole() {
+	[ -s "$1" ]
+	refute grep -F '[unwind stopped' "$1"
+}
+
+# The tables of all that it is linked with are there when it begins: of a library that only its
+# RUNPATH, LD_LIBRARY_PATH or LD_PRELOAD leads to, too, and of the interpreter of a script.
+# bats test_tags=between
+@test "stacks of a command are whole, from its first call on" {
+	stackcount -Uf -o calls.folded --stats "$CALLS:counted" -- "$CALLS" run names 5 2>err
+	all_whole calls.folded
+	for command in 'ls -l /' date 'perl -e 1'; do
+		stackcount -Uf -o out.folded c:malloc -- $command >out 2>err
+		cat err
+		all_whole out.folded
+		refute grep 'not complete' err
+	done
+	mkdir elsewhere
+	cp "${CALLS%/*}/libcounted.so" elsewhere/libmoved.so
+	printf '#!%s\n1;\n' "$(command -v perl)" >script
+	chmod 755 script
+	LD_LIBRARY_PATH=$PWD/elsewhere LD_PRELOAD="$PWD/elsewhere/libmoved.so nowhere.so" stackcount -Uf \
+		-o out.folded c:malloc -- ./script 2>err
+	all_whole out.folded
+}
+
+# A static program does not care for LD_PRELOAD, so only the tracer hangs there.
+@test "a command waits for its tables for a second, and no longer, which is said" {
+	[ -x /bin/busybox ] || skip "busybox is not installed"
+	mkdir silent
+	start "$SILENT_FS" silent "$SPIN"
+	server=$pid
+	until [ -x silent/program ]; do
+		kill -0 "$server" 2>/dev/null || skip "cannot mount a FUSE file system"
+		pause
+	done
+	kill -USR1 "$server"
+	within 20 env LD_PRELOAD="$PWD/silent/program" "$TRACEKIT" profile -o out.folded -- /bin/busybox echo ran >out 2>err || status=$?
+	kill -KILL "$server"
+	umount -l silent
+	cat err
+	[ "${status:-0}" -eq 0 ]
+	[ "$(<out)" = ran ]
+	grep -q '^profile: the command runs after a second of loading its call-frame information, though not all is there: its first stacks may not be complete$' err
+}
+
 @test "in a PID namespace" {
 	unshare --fork --pid --mount-proc true || skip "cannot make a PID namespace"
 	unshare --fork --pid --mount-proc "$TRACEKIT" stackcount -f "$CALLS:counted" -- "$CALLS" run family 10 2>out

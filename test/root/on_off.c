@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	workload__keep_signals();
 	if (workload__hold(&workload, options.command, true, &error) ||
 	    session__open(&session, &options, &error) ||
-	    session__set_workload(session, workload.pid, &error))
+	    session__set_workload(session, workload.pid, workload.path, &error))
 		fail(&error);
 	skeleton = on_off_bpf__open();
 	if (!skeleton)
