@@ -354,6 +354,9 @@ static void take_found(struct loading *loading, pid_t pid, const struct unwind_m
 		file->retry = 0;
 		file->mapped = *mapped;
 		number_file(loading, index, pid);
+		/* A walk that came to it has wanted tables, for which there is no place. */
+		if (file->module >= UNWIND_MODULES)
+			file->wanted_by = 0;
 	}
 	want_file(loading, file, pid, mapped->start);
 }
