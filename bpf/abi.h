@@ -357,9 +357,24 @@ struct mapped_file {
 	__u64 ctime; /* seconds */
 	__u32 ctime_nsec;
 	__u32 generation;
-	__u32 device; /* as the kernel has it: the lower 20 bits are the minor number */
-	__u32 reserved;
+	__u32 device;	   /* as the kernel has it: the lower 20 bits are the minor number */
+	__u32 at_any_time; /* see below; else 0 */
 };
+
+/*
+ * A file that is no program, as one with generated code, is written to again and again. So it is
+ * also known by this, without its size and time.
+ */
+static inline void mapped_file__set_at_any_time(struct mapped_file *known,
+						const struct mapped_file *file)
+{
+	known->inode = file->inode;
+	known->size = known->ctime = 0;
+	known->ctime_nsec = 0;
+	known->generation = file->generation;
+	known->device = file->device;
+	known->at_any_time = 1;
+}
 
 /* Where an address lies. */
 struct found_mapping {

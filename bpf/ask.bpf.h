@@ -30,7 +30,7 @@ struct {
  */
 #define ASK_AGAIN (20 * 1000000ULL)
 
-/* Programs that generate code do so for long, and few have a map. */
+/* Programs that generate code do so for long, and few have a map, or put it into a program. */
 #define ASK_FOR_MAP_AGAIN (1000 * 1000000ULL)
 
 /* True if it is time to ask, as of now on it is not. */
@@ -69,6 +69,17 @@ static __always_inline void ask__put_names(struct unwind_request *request, __u64
 	}
 }
 
+/* For tables: of a module, of a file, or of one that was no program. */
+static __always_inline bool ask__is_due_for(const struct unwind_mapping *mapping,
+					    const struct mapped_file *file)
+{
+	if (mapping->module < UNWIND_MODULES)
+		return ask__is_due(mapping->module, ASK_AGAIN);
+	if (mapping->module == UNWIND_NO_MODULE)
+		return ask__is_due((__u32)file->inode * 31, ASK_FOR_MAP_AGAIN);
+	return ask__is_due((__u32)file->inode * 31 + (__u32)file->size, ASK_AGAIN);
+}
+
 /*
  * Ask for the tables of the file that was looked up last, or of a module, in which the walk of that
  * slot is; a global function, as those of scratch.bpf.h. Without room in the ring a later event
@@ -80,15 +91,12 @@ __noinline int ask_for_tables(__u32 number)
 	const struct unwind_mapping *mapping;
 	struct unwind_request *request;
 	const struct mapped_file *file;
-	__u32 hash;
 
 	if (!scratch || !config.find_files)
 		return 0;
 	mapping = &scratch->walk.mapping;
 	file = &scratch->search.found.file;
-	hash = mapping->module < UNWIND_MODULES ? mapping->module :
-						  (__u32)file->inode * 31 + (__u32)file->size;
-	if (!ask__is_due(hash, ASK_AGAIN))
+	if (!ask__is_due_for(mapping, file))
 		return 0;
 	request = bpf_ringbuf_reserve(&unwind_requests, sizeof(*request), 0);
 	if (!request)

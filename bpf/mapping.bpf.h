@@ -47,6 +47,7 @@ struct mapping_search {
 	__u64 sb;	   /* the file system of the last: its struct super_block, or 0 */
 	__u64 vma;
 	struct found_mapping found;
+	struct mapped_file at_any_time; /* for number_file() */
 	__u32 changing; /* nothing was found, and somebody holds the lock of the mappings to write
 			 */
 	__u32 reserved;

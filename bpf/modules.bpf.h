@@ -155,7 +155,9 @@ static __always_inline __u32 modules__new_number(void)
 	return UNWIND_UNKNOWN_MODULE;
 }
 
-/* Number the file that the slot has looked up last; a global function, as those of scratch.bpf.h.
+/*
+ * Number the file that the slot has looked up last, unless it is known to be no program; a global
+ * function, as those of scratch.bpf.h.
  */
 __noinline int number_file(__u32 slot)
 {
@@ -167,6 +169,10 @@ __noinline int number_file(__u32 slot)
 	if (!scratch || !config.find_files)
 		return (int)UNWIND_UNKNOWN_MODULE;
 	file = &scratch->search.found.file;
+	mapped_file__set_at_any_time(&scratch->search.at_any_time, file);
+	known = bpf_map_lookup_elem(&unwind_files, &scratch->search.at_any_time);
+	if (known)
+		return (int)*known;
 	number = modules__new_number();
 	if (number == UNWIND_UNKNOWN_MODULE)
 		return (int)number;
@@ -184,7 +190,7 @@ static __always_inline void modules__set_module(struct walk *walk, const struct 
 	const __u32 *known = bpf_map_lookup_elem(&unwind_files, file);
 	__u32 number = known ? *known : (__u32)number_file(walk->number);
 
-	walk->mapping.unheard = number == UNWIND_UNKNOWN_MODULE;
+	walk->mapping.unheard = !known;
 	if (unwind_number__is_unheard(number)) {
 		number -= UNWIND_UNHEARD;
 		walk->mapping.unheard = 1;
@@ -262,8 +268,12 @@ static __always_inline enum unwind_end modules__look_up(struct walk *walk, __u64
 	walk->mapping.unheard = 0;
 	if (outcome == MAPPING_OF_FILE)
 		modules__set_module(walk, &found->file);
-	if (walk->mapping.module == UNWIND_NO_MODULE && config.find_files)
+	if (walk->mapping.module == UNWIND_NO_MODULE && config.find_files) {
 		ask_for_map(walk->number);
+		/* It has been written to, and may have become a program. */
+		if (walk->mapping.unheard)
+			ask_for_tables(walk->number);
+	}
 	if (config.tell_bases && walk->mapping.module < UNWIND_MODULES)
 		note_base(walk->number);
 	/* Whoever asks has to say which file it is. */

@@ -308,7 +308,14 @@ static uint32_t idle_for(const struct loading *loading, const struct unwind_know
 	return unwind_age__since(last, now);
 }
 
-/* Forget the file that nobody has used for the longest time. Walks ask for it if they want it. */
+/* Walks ask for it if they want it. */
+static void forget_file(struct loading *loading, const struct unwind_known_file *file)
+{
+	unwind_tables__remove_file(&loading->tables, &file->mapped.file);
+	unwind_files__remove(&loading->files, (uint32_t)(file - loading->files.items));
+}
+
+/* Forget the file that nobody has used for the longest time. */
 static bool forget_oldest(struct loading *loading)
 {
 	struct unwind_known_file *items = loading->files.items, *oldest = NULL;
@@ -324,8 +331,7 @@ static bool forget_oldest(struct loading *loading)
 	}
 	if (!oldest)
 		return false;
-	unwind_tables__remove_file(&loading->tables, &oldest->mapped.file);
-	unwind_files__remove(&loading->files, (uint32_t)(oldest - items));
+	forget_file(loading, oldest);
 	return true;
 }
 
@@ -339,13 +345,53 @@ static int add_file(struct loading *loading, const struct mapped_file *file, uin
 	return err;
 }
 
+/* As what is no program, at whatever time it was looked at; NULL if it is not known so. */
+static const struct unwind_known_file *find_no_program(const struct loading *loading,
+						       const struct mapped_file *file)
+{
+	struct mapped_file at_any_time;
+
+	mapped_file__set_at_any_time(&at_any_time, file);
+	return unwind_files__find(&loading->files, &at_any_time);
+}
+
+static void note_no_program(struct loading *loading, const struct unwind_mapped *mapped)
+{
+	struct unwind_known_file *file;
+	struct mapped_file at_any_time;
+	uint32_t index;
+
+	mapped_file__set_at_any_time(&at_any_time, &mapped->file);
+	if (add_file(loading, &at_any_time, &index))
+		return;
+	file = &loading->files.items[index];
+	file->mapped = *mapped;
+	file->mapped.file = at_any_time;
+	file->heard = unwind_age(monotonic_now());
+	unwind_files__set_module(&loading->files, index, UNWIND_NO_MODULE);
+	put_file(loading, file);
+}
+
+static void note_whether_program(struct loading *loading, const struct unwind_mapped *mapped)
+{
+	const struct unwind_known_file *before = find_no_program(loading, &mapped->file);
+
+	if (mapped->source == UNWIND_SOURCE_OTHER)
+		note_no_program(loading, mapped);
+	else if (before)
+		forget_file(loading, before);
+}
+
 /* A process has the file mapped, or had it. */
 static void take_found(struct loading *loading, pid_t pid, const struct unwind_mapped *mapped)
 {
 	struct unwind_known_file *file;
 	uint32_t index;
 
-	if (mapped->source == UNWIND_SOURCE_NONE || add_file(loading, &mapped->file, &index))
+	if (mapped->source == UNWIND_SOURCE_NONE)
+		return;
+	note_whether_program(loading, mapped);
+	if (add_file(loading, &mapped->file, &index))
 		return;
 	file = &loading->files.items[index];
 	if (!unwind_known_file__is_found(file)) {
@@ -389,6 +435,19 @@ static void note_missed(struct loading *loading, struct unwind_known_file *file)
 				 __ATOMIC_RELEASE);
 }
 
+/* True if the file of *mapped is no program: it may have been written to since the walk. */
+static bool is_no_program(const struct loading *loading, struct unwind_mapped *mapped)
+{
+	const struct unwind_known_file *known = find_no_program(loading, &mapped->file);
+	const struct mapped_file file = mapped->file;
+
+	if (!known)
+		return false;
+	*mapped = known->mapped;
+	mapped->file = file;
+	return true;
+}
+
 /* Find a file that a walk has come to: through the process or, if it has gone, by its path. */
 static void find_file(struct loading *loading, uint32_t index)
 {
@@ -401,8 +460,10 @@ static void find_file(struct loading *loading, uint32_t index)
 	file = &loading->files.items[index];
 	if (unwind_known_file__is_found(file))
 		return;
-	if (mapped.path[0] && !unwind_reader__find(&mapped, &loading->avoided, &loading->identifier,
-						   &loading->keeper))
+	if (is_no_program(loading, &mapped))
+		take_found(loading, pid, &mapped);
+	else if (mapped.path[0] && !unwind_reader__find(&mapped, &loading->avoided,
+							&loading->identifier, &loading->keeper))
 		take_found(loading, pid, &mapped);
 	else
 		note_missed(loading, file);

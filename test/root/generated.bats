@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Code that programs generate: it has names by a JIT map, and callers by frame pointers, in memory of
+# any kind, whatever the kernel calls the file behind that.
+
+load helpers
+load ../refute
+
+teardown() {
+	end_started
+	for pid in "${started[@]}"; do
+		rm -f "/tmp/perf-$pid.map"
+	done
+	[ -z "$memory" ] || rm "$memory"
+}
+
+# whole [COMMAND...] KIND...: its stacks are.
+whole() {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
+	start "$@"
+	wait_for has_begun "$pid" generated
+	sample 20 -f -U -p "$pid" -F 499
+	is_whole 90
+	# Only at the first instructions of the code its caller is not known.
+	refute grep -Eq 'tables not loaded|could not be opened|could not be read' err
+}
+
+# is_whole PERCENT: so many stacks of generated in out are, from the start to the code, but for those
+# that the kernel does not allow to be walked.
+is_whole() {
+	local wanted=$1 whole all
+	tells_registers || wanted=$((wanted * 2 / 3))
+	all=$(grep '^generated;' out | sum /dev/stdin)
+	whole=$(grep -E '^generated;_start;(.*;)?main;call_generated;generated_code [0-9]+$' out | sum /dev/stdin)
+	echo "$whole of $all are whole"
+	[ "$all" -ge 10 ] && [ $((whole * 100)) -ge $((all * wanted)) ]
+}
+
+# bats test_tags=between
+@test "in memory without a file, and in shared memory" {
+	local kind
+	for kind in anonymous shared zero-shared; do
+		whole "$GENERATED" "$kind"
+	done
+}
+
+# bats test_tags=between
+@test "in files that are written to all the time" {
+	whole "$GENERATED" memfd
+	whole "$GENERATED" file code
+	whole "$GENERATED" deleted gone
+	memory=$(mktemp -p /dev/shm)
+	whole "$GENERATED" file "$memory"
+	whole unshare --mount sh -c 'mount -t tmpfs none /mnt && exec "$1" file /mnt/code' - "$GENERATED"
+}
+
+@test "system-wide: a program that begins during the trace" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
+	start_tracer profile -f -U -F 499
+	start "$GENERATED" memfd
+	wait_for has_used "$pid" 50
+	stop_tracer
+	is_whole 80
+}
+
+@test "a file that had generated code, and then becomes a program, is known to be one within a second" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
+	start_tracer profile -f -U -F 499
+	start "$GENERATED" file reused
+	spend "$pid" 30
+	kill "$pid"
+	wait "$pid" || true
+	cat "$WALKED" >reused
+	chmod +x reused
+	start ./reused deep
+	wait_for has_used "$pid" 250
+	stop_tracer
+	is_whole 80
+	# Between two looks at such a file there is a second.
+	whole=$(grep -E '^reused;_start;.*;main;.*(;recurse){100};' out | sum /dev/stdin)
+	all=$(grep '^reused;' out | sum /dev/stdin)
+	echo "$whole of $all are whole"
+	[ $((whole * 100)) -ge $((all * 40)) ]
+}
