@@ -331,6 +331,7 @@ struct mapping_layout {
 	__u32 dentry_name; /* d_name.name */
 	__u32 inode_first; /* of these, which are from there on, */
 	__u32 inode_bytes; /* in so many; but the generation can be behind them, or before */
+	__u32 inode_mode;
 	__u32 inode_sb;
 	__u32 inode_ino;
 	__u32 inode_size;
@@ -339,7 +340,6 @@ struct mapping_layout {
 	__u32 inode_ctime_nsec;
 	__u32 sb_dev;
 	__u32 page_shift;
-	__u32 reserved;
 };
 
 #define NO_OFFSET ((__u32)-1)
@@ -386,7 +386,7 @@ struct found_mapping {
 
 enum mapping_outcome {
 	MAPPING_NONE,	   /* nothing is mapped there */
-	MAPPING_ANONYMOUS, /* no file */
+	MAPPING_ANONYMOUS, /* no file, or one that never is a program */
 	MAPPING_OF_FILE,
 	MAPPING_UNREADABLE, /* the kernel did not let us read */
 	MAPPING_TORN,	    /* it was being changed: offset and start need not belong together */

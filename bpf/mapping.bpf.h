@@ -34,8 +34,13 @@
 /* What is not an address of the kernel is no node and no mapping. */
 #define IS_KERNEL(address) ((__s64)(address) < 0)
 
-/* Bit of vm_flags (include/linux/mm.h). */
-#define VMA_EXEC 4
+/* Bits of vm_flags (include/linux/mm.h). */
+#define VMA_EXEC    4
+#define VMA_HUGETLB 0x400000
+
+/* Of i_mode (include/uapi/linux/stat.h). */
+#define INODE_TYPE    0170000
+#define INODE_REGULAR 0100000
 
 _Static_assert(MAPLE_NODE_WORDS * sizeof(__u64) == MAPPING_STRUCT_BYTES, "both are read there");
 
@@ -183,7 +188,9 @@ static __always_inline bool mapping__read_struct(struct mapping_search *search, 
 	       !bpf_probe_read_kernel(search->words, bytes, (const void *)address);
 }
 
-static __always_inline bool mapping__find_file(struct mapping_search *search, __u64 file)
+/* What is no regular file, as /dev/zero, is no program. */
+static __always_inline enum mapping_outcome mapping__find_file(struct mapping_search *search,
+							       __u64 file)
 {
 	struct mapped_file *identity = &search->found.file;
 	__u64 inode = read_pointer(file + config.mapping.file_inode), sb;
@@ -191,7 +198,9 @@ static __always_inline bool mapping__find_file(struct mapping_search *search, __
 	search->opened = file;
 	if (!mapping__read_struct(search, inode + config.mapping.inode_first,
 				  config.mapping.inode_bytes))
-		return false;
+		return MAPPING_UNREADABLE;
+	if ((mapping__word(search, config.mapping.inode_mode) & INODE_TYPE) != INODE_REGULAR)
+		return MAPPING_ANONYMOUS;
 	identity->inode = mapping__word(search, config.mapping.inode_ino);
 	identity->size = mapping__word(search, config.mapping.inode_size);
 	identity->ctime = mapping__word(search, config.mapping.inode_ctime_sec);
@@ -207,7 +216,7 @@ static __always_inline bool mapping__find_file(struct mapping_search *search, __
 	if (sb != search->sb)
 		identity->device = read_u32(sb + config.mapping.sb_dev);
 	search->sb = sb;
-	return true;
+	return MAPPING_OF_FILE;
 }
 
 /* True if somebody holds the lock of the mappings to write (RWSEM_WRITER_LOCKED). */
@@ -235,7 +244,7 @@ static __always_inline enum mapping_outcome mapping__read(struct mapping_search 
 							  __u64 address)
 {
 	struct found_mapping *found = &search->found;
-	__u64 vma = search->vma, file;
+	__u64 vma = search->vma, file, flags;
 
 	if (!IS_KERNEL(vma))
 		return MAPPING_NONE;
@@ -245,14 +254,16 @@ static __always_inline enum mapping_outcome mapping__read(struct mapping_search 
 	found->end = mapping__word(search, config.mapping.vma_end);
 	found->offset = mapping__word(search, config.mapping.vma_pgoff)
 			<< config.mapping.page_shift;
-	found->executable = mapping__word(search, config.mapping.vma_flags) & VMA_EXEC;
-	file = mapping__word(search, config.mapping.vma_file);
+	flags = mapping__word(search, config.mapping.vma_flags);
+	found->executable = flags & VMA_EXEC;
+	/* Huge pages, not of THP, have a file always; but nobody can write a program to it. */
+	file = flags & VMA_HUGETLB ? 0 : mapping__word(search, config.mapping.vma_file);
 	if (mapping__is_torn(search, vma))
 		return MAPPING_TORN;
 	if (address < found->start || address >= found->end)
 		return MAPPING_NONE;
 	if (file)
-		return mapping__find_file(search, file) ? MAPPING_OF_FILE : MAPPING_UNREADABLE;
+		return mapping__find_file(search, file);
 	/* The vDSO has no file, but one image for all processes; 32-bit ones have another one. */
 	if (found->start != read_pointer(mm + config.mapping.mm_vdso) || found->start >> 32 == 0)
 		return MAPPING_ANONYMOUS;

@@ -80,7 +80,8 @@ static int find_spans(struct mapping_layout *layout)
 {
 	const uint32_t *const of_vma[] = {&layout->vma_start, &layout->vma_end, &layout->vma_pgoff,
 					  &layout->vma_file, &layout->vma_flags};
-	uint32_t *const of_inode[] = {&layout->inode_sb, &layout->inode_ino, &layout->inode_size,
+	uint32_t *const of_inode[] = {&layout->inode_mode,	&layout->inode_sb,
+				      &layout->inode_ino,	&layout->inode_size,
 				      &layout->inode_ctime_sec, &layout->inode_ctime_nsec};
 	struct span vma = span_of(of_vma, ARRAY_SIZE(of_vma));
 	struct span inode = span_of((const uint32_t *const *)of_inode, ARRAY_SIZE(of_inode));
@@ -100,7 +101,7 @@ static int find_spans(struct mapping_layout *layout)
 _Static_assert(NO_OFFSET == BTF_MISSING, "a field that is missing has it");
 
 /* So many of the fields below are there in all kernels. */
-#define NEEDED_FOR_MAPPINGS 19
+#define NEEDED_FOR_MAPPINGS 20
 
 int mapping_layout__read(struct mapping_layout *layout)
 {
@@ -122,6 +123,7 @@ int mapping_layout__read(struct mapping_layout *layout)
 		{"file", "f_path.dentry", &found.file_dentry},
 		{"dentry", "d_parent", &found.dentry_parent},
 		{"dentry", "d_name.name", &found.dentry_name},
+		{"inode", "i_mode", &found.inode_mode},
 		{"inode", "i_sb", &found.inode_sb},
 		{"inode", "i_ino", &found.inode_ino},
 		{"inode", "i_size", &found.inode_size},

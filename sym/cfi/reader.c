@@ -163,7 +163,8 @@ static void send_mappings(const void *context)
 		struct unwind_mapped mapped = without_file(mapping);
 
 		reader_child__write(&mapped.device, sizeof(mapped.device));
-		if (mapped.inode && !avoided_devices__has(job->avoided, mapped.device))
+		/* The first shared memory of a system (SysV) has the inode 0. */
+		if (mapped.device && !avoided_devices__has(job->avoided, mapped.device))
 			look_at_mapping(&mapped, &process, mapping, job);
 		reader_child__write(&mapped, sizeof(mapped));
 	}

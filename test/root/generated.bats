@@ -12,6 +12,16 @@ teardown() {
 		rm -f "/tmp/perf-$pid.map"
 	done
 	[ -z "$memory" ] || rm "$memory"
+	[ -z "$huge_pages" ] || echo "$huge_pages" >/proc/sys/vm/nr_hugepages
+}
+
+# Some of two megabytes, until the end of the case.
+make_huge_pages() {
+	local before
+	before=$(</proc/sys/vm/nr_hugepages) || skip "the kernel has no huge pages"
+	echo $((before + 8)) 2>/dev/null >/proc/sys/vm/nr_hugepages || skip "cannot set vm.nr_hugepages"
+	huge_pages=$before
+	[ "$(</proc/sys/vm/nr_hugepages)" -ge $((before + 4)) ] || skip "the machine has no memory for huge pages"
 }
 
 # whole [COMMAND...] KIND...: its stacks are.
@@ -39,9 +49,31 @@ is_whole() {
 # bats test_tags=between
 @test "in memory without a file, and in shared memory" {
 	local kind
-	for kind in anonymous shared zero-shared; do
+	for kind in anonymous shared sysv zero-shared; do
 		whole "$GENERATED" "$kind"
 	done
+}
+
+# bats test_tags=between
+@test "in the first shared memory of an IPC namespace, whose inode is 0" {
+	whole unshare --ipc "$GENERATED" sysv
+	grep -q 'x. .* 0 *\/SYSV' "/proc/$pid/maps"
+}
+
+# bats test_tags=between
+@test "in a device" {
+	whole "$GENERATED" zero
+}
+
+# bats test_tags=between
+@test "in huge pages, with and without a mount of their file system" {
+	local kind
+	make_huge_pages
+	for kind in huge memfd-huge sysv-huge; do
+		whole "$GENERATED" "$kind"
+		kill "$pid"
+	done
+	whole unshare --mount sh -c 'mount -t hugetlbfs none /mnt && exec "$1" file /mnt/code' - "$GENERATED"
 }
 
 # bats test_tags=between
@@ -56,11 +88,15 @@ is_whole() {
 
 @test "system-wide: a program that begins during the trace" {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
-	start_tracer profile -f -U -F 499
-	start "$GENERATED" memfd
-	wait_for has_used "$pid" 50
-	stop_tracer
-	is_whole 80
+	local kind
+	for kind in memfd zero; do
+		start_tracer profile -f -U -F 499
+		start "$GENERATED" "$kind"
+		wait_for has_used "$pid" 50
+		stop_tracer
+		kill "$pid"
+		is_whole 80
+	done
 }
 
 @test "a file that had generated code, and then becomes a program, is known to be one within a second" {

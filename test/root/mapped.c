@@ -136,6 +136,21 @@ static uint64_t choose_address(void)
 	}
 }
 
+static void name_file(int pid, const struct line *line, char path[128])
+{
+	snprintf(path, 128, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, line->start, line->end);
+}
+
+/* Devices, and what BPF maps have, are no regular files. */
+static bool can_be_program(int pid, const struct line *line)
+{
+	char path[128];
+	struct stat st;
+
+	name_file(pid, line, path);
+	return line->inode && (stat(path, &st) || S_ISREG(st.st_mode));
+}
+
 /* How the file at the start of that mapping looks from outside; false: it cannot be opened. */
 static bool look_at_file(int pid, const struct line *line, struct stat *st, bool *overlay,
 			 int *generation)
@@ -144,8 +159,7 @@ static bool look_at_file(int pid, const struct line *line, struct stat *st, bool
 	struct statfs fs;
 	char path[128];
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, line->start,
-		 line->end);
+	name_file(pid, line, path);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, st) || fstatfs(fd, &fs))
 		return false;
@@ -185,7 +199,7 @@ static bool is_right(int pid, uint64_t address, const struct answer *answer)
 		return false;
 	if (line->vdso)
 		return answer->outcome == MAPPING_OF_FILE && !found->offset && !found->file.inode;
-	if (!line->inode)
+	if (!can_be_program(pid, line))
 		return answer->outcome == MAPPING_ANONYMOUS;
 	return answer->outcome == MAPPING_OF_FILE && found->offset == line->offset &&
 	       is_identity(pid, line, &found->file);
@@ -292,17 +306,19 @@ static void end_child(pid_t pid)
 /* No two neighbours are alike, so none become one; some are far from the others. */
 static void map_many(void)
 {
-	int fd = memfd_create("many", MFD_CLOEXEC);
+	int fd = memfd_create("many", MFD_CLOEXEC),
+	    device = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 || ftruncate(fd, (off_t)(MANY * page)))
+	if (fd < 0 || device < 0 || ftruncate(fd, (off_t)(MANY * page)))
 		fail("memfd");
 	for (size_t i = 0; i < MANY; i++) {
 		void *wanted = i % 7 ? NULL : (void *)(0x10000000000 + i * 64 * page);
-		bool anonymous = i % 3 == 0;
+		int mapped = i % 3 == 0 ? -1 : i % 5 == 0 ? device : fd;
+		int flags = mapped == fd ? MAP_SHARED : MAP_PRIVATE;
 
 		if (mmap(wanted, page, i % 2 ? PROT_READ : PROT_NONE,
-			 anonymous ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, anonymous ? -1 : fd,
-			 anonymous ? 0 : (off_t)(i * page)) == MAP_FAILED)
+			 flags | (mapped < 0 ? MAP_ANONYMOUS : 0), mapped,
+			 mapped < 0 ? 0 : (off_t)(i * page)) == MAP_FAILED)
 			fail("mmap");
 	}
 }
