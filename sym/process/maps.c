@@ -64,10 +64,12 @@ static int keep_path(struct mapping_list *list, struct mapping *mapping, size_t 
 	return mapping->path ? 0 : -ENOMEM;
 }
 
+/* Also in huge pages of MAP_HUGETLB, for which the kernel makes a file (hugetlb_file_setup()). */
 static bool is_anonymous(const struct mapping *mapping)
 {
-	return !mapping->inode &&
-	       (!mapping->path[0] || !strncmp(mapping->path, "[anon:", strlen("[anon:")));
+	if (mapping->inode)
+		return !strcmp(mapping->path, "/anon_hugepage (deleted)");
+	return !mapping->path[0] || !strncmp(mapping->path, "[anon:", strlen("[anon:"));
 }
 
 /*

@@ -80,11 +80,13 @@ static void text_in_huge_pages(void)
 
 	check_hole(before, "2000-400000 r-xp 00000000 00:00 0", after, 7);
 	check_hole(before, "2000-400000 r-xp 00000000 00:00 0 [anon:nodejs Large Page]", after, 7);
+	check_hole(before, "2000-400000 r-xp 00000000 00:11 42 /anon_hugepage (deleted)", after, 7);
 	/* It does not fill it, or is something else, or the parts do not belong together. */
 	check_hole(before, "2000-300000 r-xp 00000000 00:00 0", after, 0);
 	check_hole(before, "3000-400000 r-xp 00000000 00:00 0", after, 0);
 	check_hole(before, "2000-400000 r-xp 00000000 00:00 0 [vdso]", after, 0);
 	check_hole(before, "2000-400000 r-xp 00000000 fe:01 8 /bin/other", after, 8);
+	check_hole(before, "2000-400000 r-xp 00000000 fe:01 8 /anon_hugepage", after, 8);
 	check_hole(before, "2000-400000 r-xp 00000000 00:00 0",
 		   "400000-401000 r-xp 00402000 fe:01 7 /bin/node", 0);
 	check_hole(before, "2000-400000 r-xp 00000000 00:00 0",
