@@ -15,13 +15,13 @@ teardown() {
 	[ -z "$huge_pages" ] || echo "$huge_pages" >/proc/sys/vm/nr_hugepages
 }
 
-# Some of two megabytes, until the end of the case.
+# make_huge_pages NUMBER: of two megabytes, until the end of the case.
 make_huge_pages() {
 	local before
 	before=$(</proc/sys/vm/nr_hugepages) || skip "the kernel has no huge pages"
-	echo $((before + 8)) 2>/dev/null >/proc/sys/vm/nr_hugepages || skip "cannot set vm.nr_hugepages"
+	echo $((before + $1)) 2>/dev/null >/proc/sys/vm/nr_hugepages || skip "cannot set vm.nr_hugepages"
 	huge_pages=$before
-	[ "$(</proc/sys/vm/nr_hugepages)" -ge $((before + 4)) ] || skip "the machine has no memory for huge pages"
+	[ "$(</proc/sys/vm/nr_hugepages)" -ge $((before + $1)) ] || skip "the machine has no memory for huge pages"
 }
 
 # whole [COMMAND...] KIND...: its stacks are.
@@ -68,7 +68,7 @@ is_whole() {
 # bats test_tags=between
 @test "in huge pages, with and without a mount of their file system" {
 	local kind
-	make_huge_pages
+	make_huge_pages 8
 	for kind in huge memfd-huge sysv-huge; do
 		whole "$GENERATED" "$kind"
 		kill "$pid"
@@ -117,4 +117,27 @@ is_whole() {
 	all=$(grep '^reused;' out | sum /dev/stdin)
 	echo "$whole of $all are whole"
 	[ $((whole * 100)) -ge $((all * 40)) ]
+}
+
+# bats test_tags=same
+@test "Java in huge pages" {
+	command -v java javac jcmd >/dev/null || skip "no JDK"
+	make_huge_pages 80
+	cat >Spin.java <<-'END'
+		public class Spin {
+			static long leaf() { long n = 0; for (long i = 0; i < 1000000; i++) n += i % 7; return n; }
+			static long middle() { return leaf() + 1; }
+			public static void main(String[] arguments) { for (long n = 0; ; n += middle()); }
+		}
+	END
+	javac Spin.java
+	start java -XX:+UseLargePages -XX:+PreserveFramePointer -Xmx64m -XX:ReservedCodeCacheSize=64m Spin
+	wait_for has_used "$pid" 200
+	grep -q ' [r-][w-]x. .*/anon_hugepage' "/proc/$pid/maps" || skip "Java has no code in huge pages here"
+	jcmd "$pid" Compiler.perfmap
+	sample 50 -f -U -p "$pid" -F 499
+	all=$(grep '^java;' out | sum /dev/stdin)
+	whole=$(grep -E '^java;[^[].*;start_thread;.*;long Spin\.leaf\(\) [0-9]+$' out | sum /dev/stdin)
+	echo "$whole of $all are whole"
+	[ "$all" -ge 10 ] && [ $((whole * 100)) -ge $((all * 80)) ]
 }
