@@ -165,28 +165,24 @@ static int take_row(void *context, uint64_t address, const struct unwind_rule *r
 	return err ? err : put_row(making, address, (uint32_t)number);
 }
 
-/* Have the rows of each code made: each_row() gives all that there are to take_row(). */
-static int make_rows(struct making *making,
-		     int (*each_row)(struct making *making, const void *source), const void *source)
+/* Rows come from now on, from the first to the last, of which those in that code are wanted. */
+static void begin_code(struct making *making, const struct code *code)
 {
-	int err = 0;
+	making->code = code;
+	making->begun = false;
+	making->current = UNWIND_NONE;
+	making->since = 0;
+	making->entry = making->elf->entry;
+}
 
-	for (size_t i = 0; i < making->codes.nr && !err; i++) {
-		making->code = &making->codes.items[i];
-		making->begun = false;
-		making->current = UNWIND_NONE;
-		making->since = 0;
-		making->entry = making->elf->entry;
-		err = each_row(making, source);
-		if (!err)
-			err = mark_entry(making, UINT64_MAX);
-		if (!err)
-			err = put_row(making, UINT64_MAX, UNWIND_NONE);
-		if (!err)
-			err = write_row(making, offset_of(making->code, making->code->end),
-					UNWIND_NONE);
-	}
-	return err;
+static int end_code(struct making *making)
+{
+	int err = mark_entry(making, UINT64_MAX);
+
+	if (!err)
+		err = put_row(making, UINT64_MAX, UNWIND_NONE);
+	return err ? err :
+		     write_row(making, offset_of(making->code, making->code->end), UNWIND_NONE);
 }
 
 static int compare_codes(const void *left, const void *right)
@@ -328,73 +324,69 @@ static int read_section(const struct elf_file *elf, const struct section_part *p
 	return err == -EIO ? 0 : err;
 }
 
-/* What has been read of places[place]; bytes are the caller's to free. */
-struct read_place {
+/* ---- sources of rows ---- */
+
+/* Go's table, or what has been read of a place; bytes are the caller's to free. */
+struct source {
+	struct go_table go;
 	struct cfi_section cfi;
 	unsigned char *bytes;
 	const struct work *work;
+	bool is_go;
 };
 
-static void read_place__release(struct read_place *place)
+static void source__release(struct source *source)
 {
-	free(place->bytes);
+	free(source->bytes);
 }
 
-/* -ENOENT if the file does not have it. */
-static int read_place__open(struct read_place *read, const struct making *making, size_t place,
-			    const struct work *work)
+/* -ENOENT if the file does not have places[place]. */
+static int source__open(struct source *source, const struct making *making, size_t place,
+			const struct work *work)
 {
 	struct section_part part;
 	uint64_t address;
 	int err = find_place(&part, &address, making->elf, place);
 
 	if (!err)
-		err = read_section(making->elf, &part, work, &read->bytes);
+		err = read_section(making->elf, &part, work, &source->bytes);
 	if (err)
 		return err;
-	read->work = work;
-	read->cfi = (struct cfi_section){
+	source->work = work;
+	source->cfi = (struct cfi_section){
 		.machine = making->machine,
-		.bytes = {.bytes = read->bytes, .size = part.inflated},
+		.bytes = {.bytes = source->bytes, .size = part.inflated},
 		.address = address,
 		.is_eh_frame = places[place].is_eh_frame,
 	};
 	return 0;
 }
 
-static int take_rows_of(struct making *making, const void *source)
+static int source__each_row(struct source *source, cfi_visit visit, void *context)
 {
-	const struct read_place *read = source;
-
-	return cfi_section__each_row(&read->cfi, read->work, take_row, making);
+	return source->is_go ? go_unwind__each_row(&source->go, visit, context) :
+			       cfi_section__each_row(&source->cfi, source->work, visit, context);
 }
 
-static int make_of(struct making *making, size_t place, const struct work *work)
-{
-	CLEANUP(read_place__release) struct read_place read = {0};
-	int err = read_place__open(&read, making, place, work);
+/* ---- two of them ---- */
 
-	return err ? err : make_rows(making, take_rows_of, &read);
-}
-
-/* ---- Go ---- */
-
-/* More than any C code that is linked with a Go program has. */
-#define MERGED_MAX ((size_t)1024 * 1024)
+/* More than any program has beside .eh_frame or Go's table: all of libLLVM are 0.9 million. */
+#define MERGED_MAX ((size_t)4 * 1024 * 1024)
 
 struct merged_row {
 	uint64_t address;
 	uint32_t rule;
 };
 
-/* Rows of .eh_frame hold where there are none of Go. */
+/* Rows of the second source hold where the first has none. */
 struct merging {
 	struct making *making;
-	struct merged_row *rows; /* of .eh_frame */
+	struct source *first;
+	struct merged_row *rows; /* of the second */
 	size_t nr, capacity;
 	size_t next;	/* the first one that has not been merged */
 	uint32_t below; /* the rule of the one before it */
-	bool is_go;	/* a rule of Go holds */
+	bool is_first;	/* a rule of the first holds */
 };
 
 static int keep_row(void *context, uint64_t address, const struct unwind_rule *rule)
@@ -421,7 +413,7 @@ static int take_below(struct merging *merging, uint64_t address)
 	return take_row(merging->making, address, &rule);
 }
 
-/* Pass the rows of .eh_frame up to address, where a row of Go is. */
+/* Pass the rows of the second up to address, where a row of the first is. */
 static int pass_rows(struct merging *merging, uint64_t address)
 {
 	int err = 0;
@@ -433,7 +425,7 @@ static int pass_rows(struct merging *merging, uint64_t address)
 			break;
 		merging->below = row->rule;
 		merging->next++;
-		if (!merging->is_go && row->address < address)
+		if (!merging->is_first && row->address < address)
 			err = take_below(merging, row->address);
 	}
 	return err;
@@ -446,51 +438,88 @@ static int merge_row(void *context, uint64_t address, const struct unwind_rule *
 
 	if (err)
 		return err;
-	merging->is_go = rule->cfa != UNWIND_NONE;
-	return merging->is_go ? take_row(merging->making, address, rule) :
-				take_below(merging, address);
+	merging->is_first = rule->cfa != UNWIND_NONE;
+	return merging->is_first ? take_row(merging->making, address, rule) :
+				   take_below(merging, address);
 }
 
-/* The rows of Go, and those of C, which have been kept. */
-struct go_source {
-	struct go_table *table;
-	const struct merging *kept;
-};
-
-static int take_merged_rows(struct making *making, const void *source)
+static int merge_rows(struct merging *merging)
 {
-	const struct go_source *go = source;
-	struct merging merging = {.making = making, .rows = go->kept->rows, .nr = go->kept->nr};
-	int err = go_unwind__each_row(go->table, merge_row, &merging);
+	int err;
 
-	return err ? err : pass_rows(&merging, UINT64_MAX);
+	if (!merging->nr)
+		return source__each_row(merging->first, take_row, merging->making);
+	merging->next = 0;
+	merging->below = UNWIND_NONE;
+	merging->is_first = false;
+	err = source__each_row(merging->first, merge_row, merging);
+	return err ? err : pass_rows(merging, UINT64_MAX);
 }
 
-/* C code that is linked with Go has .eh_frame; Go's data for debuggers are not needed. */
-static int make_go(struct making *making, struct go_table *table, const struct work *work)
+/* Have the rows of each code made. */
+static int make_rows(struct making *making, struct merging *merging)
 {
-	CLEANUP(read_place__release) struct read_place read = {0};
-	struct merging merging = {.making = making};
-	const struct go_source source = {.table = table, .kept = &merging};
-	int err = read_place__open(&read, making, 0, work);
+	int err = 0;
 
-	if (!err)
-		err = cfi_section__each_row(&read.cfi, work, keep_row, &merging);
-	if (!err || err == -ENOENT)
-		err = make_rows(making, take_merged_rows, &source);
-	free(merging.rows);
+	for (size_t i = 0; i < making->codes.nr && !err; i++) {
+		begin_code(making, &making->codes.items[i]);
+		err = merge_rows(merging);
+		if (!err)
+			err = end_code(making);
+	}
 	return err;
 }
 
-static int make(struct making *making, const struct work *work)
+/* Keep the rows of the second. What is wrong with it does not take away the first: -ENOMEM or 0. */
+static int keep_rows(struct merging *merging, struct source *second)
 {
-	struct go_table table;
+	int err = source__each_row(second, keep_row, merging);
+
+	if (err)
+		merging->nr = 0;
+	return err == -ENOMEM ? err : 0;
+}
+
+/* Open the next place that the file has; *place becomes the one behind it. Or -ENOENT. */
+static int open_next(struct source *source, const struct making *making, size_t *place, size_t end,
+		     const struct work *work)
+{
 	int err = -ENOENT;
 
-	if (go_unwind__open(&table, making->elf, *work))
-		err = make_go(making, &table, work);
-	for (size_t i = 0; i < ARRAY_SIZE(places) && err == -ENOENT; i++)
-		err = make_of(making, i, work);
+	while (err == -ENOENT && *place < end)
+		err = source__open(source, making, (*place)++, work);
+	return err;
+}
+
+/*
+ * The first place that the file has counts, and the next one where that says nothing: any program
+ * is linked with files of the C library that bring .eh_frame, while its own functions can have
+ * .debug_frame alone. C code that is linked with Go has .eh_frame; Go's data for debuggers are not
+ * needed.
+ */
+static int make(struct making *making, const struct work *work)
+{
+	CLEANUP(source__release) struct source first = {0}, second = {0};
+	struct merging merging = {.making = making, .first = &first};
+	size_t place = 0, end = ARRAY_SIZE(places);
+	struct work half;
+	int err = 0;
+
+	first.is_go = go_unwind__open(&first.go, making->elf, *work);
+	if (first.is_go)
+		end = 1;
+	else
+		err = open_next(&first, making, &place, end, work);
+	if (err)
+		return err;
+	/* The second is read before, and leaves as much work for the first. */
+	half = work__share(work->left, *work->left / 2);
+	err = open_next(&second, making, &place, end, &half);
+	if (!err)
+		err = keep_rows(&merging, &second);
+	if (err != -ENOMEM)
+		err = make_rows(making, &merging);
+	free(merging.rows);
 	return err;
 }
 

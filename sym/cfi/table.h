@@ -51,9 +51,9 @@ struct unwind_table_head {
 #define UNWIND_ENTRY_SIZE 128
 
 /*
- * Read it from a Go program's table for tracebacks and .eh_frame, or else from .eh_frame, or else
- * from .debug_frame, which can be compressed; adds to rules. .eh_frame is found without section
- * headers, too.
+ * Read it from the first two that the file has of: a Go program's table for tracebacks, .eh_frame,
+ * and, unless it is a Go program, .debug_frame, which can be compressed. The second holds where the
+ * first says nothing. Adds to rules. .eh_frame is found without section headers, too.
  * work: as of sym/elf/work.h. Returns 0, -ENOENT if the file has none, -EFBIG if it has too much,
  * or asks for too much work, -EBADMSG if a section is not sound as a whole, -ENOTSUP if it is of
  * another processor, or 32-bit, or another negative errno.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * make_elf_seeds DIRECTORY: write the seeds of fuzz_elf_symbols, fuzz_probe_sites and
- * fuzz_unwind_table, which are better not kept as binary files. Those with a PLT, and with USDT
- * probes, are copies of what the linker made for the unit tests, in FIXTURES.
+ * fuzz_unwind_table, which are better not kept as binary files. Those with a PLT, with USDT probes,
+ * and with two sections of call-frame information, are copies of what the linker made for the unit
+ * tests, in FIXTURES.
  */
 #include <stdio.h>
 
@@ -101,7 +102,7 @@ static int write_without_sections(const char *directory)
 
 static int copy_fixtures(const char *directory)
 {
-	int err = copy_fixture(directory, "usdt_program");
+	int err = copy_fixture(directory, "usdt_program") | copy_fixture(directory, "two_frames");
 
 #ifdef HAS_PLT_FIXTURES
 	err |= copy_fixture(directory, "plt_lazy") | copy_fixture(directory, "plt_now") |

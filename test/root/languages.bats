@@ -108,6 +108,24 @@ mostly() {
 	mostly ';main;middle;leaf [0-9]+$'
 }
 
+# The files of the C library bring .eh_frame, so the program has both.
+@test "C, with call-frame information for a debugger alone" {
+	command -v gcc >/dev/null || skip "no gcc"
+	cat >p.c <<-'END'
+		volatile unsigned long sink;
+		__attribute__((noinline)) static void leaf(void) { for (long i = 0; i < 1000000; i++) sink += i; }
+		__attribute__((noinline)) static void middle(void) { leaf(); sink++; }
+		__attribute__((noinline)) static void outer(void) { middle(); sink++; }
+		int main(void) { for (;;) outer(); }
+	END
+	program=$PWD/c
+	for option in -fomit-frame-pointer -fno-omit-frame-pointer -gz; do
+		gcc -O2 -g -fno-asynchronous-unwind-tables "$option" -o "$program" p.c
+		profile_here
+		mostly '^c;_start;.*;main;outer;middle;leaf [0-9]+$'
+	done
+}
+
 @test "C++" {
 	command -v g++ >/dev/null || skip "no g++"
 	build c++

@@ -309,23 +309,32 @@ static void no_section(void)
 	CHECK_INT(read_table(&file), -ENOENT);
 }
 
-/* Files without .eh_frame have it, such as those of Go. */
-static void debug_frame(void)
+/* What a debugger reads: a function of that size, whose CFA is by that offset. */
+static void add_for_debugger(struct cfi_buffer *buffer, uint64_t start, uint64_t size,
+			     uint8_t offset)
 {
 	static const unsigned char cie[] = {
 		1, 0, 1, 0x78, 16, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1, 0};
-	static const uint64_t range[] = {START + 16, 32};
-	static const unsigned char fde[] = {DW_CFA_def_cfa_offset, 48, 0, 0};
+	const uint64_t range[] = {start, size};
+	const unsigned char fde[] = {DW_CFA_def_cfa_offset, offset, 0, 0};
+	uint32_t at = (uint32_t)buffer->size;
+
+	cfi_buffer__word(buffer, 4 + sizeof(cie));
+	cfi_buffer__word(buffer, UINT32_MAX);
+	cfi_buffer__put(buffer, cie, sizeof(cie));
+	cfi_buffer__word(buffer, 4 + sizeof(range) + sizeof(fde));
+	cfi_buffer__word(buffer, at);
+	cfi_buffer__put(buffer, range, sizeof(range));
+	cfi_buffer__put(buffer, fde, sizeof(fde));
+}
+
+/* Files can have it without .eh_frame, such as those of Go. */
+static void debug_frame(void)
+{
 	struct cfi_buffer buffer = {.size = 0};
 	CLEANUP_FILE struct file file;
 
-	cfi_buffer__word(&buffer, 4 + sizeof(cie));
-	cfi_buffer__word(&buffer, UINT32_MAX);
-	cfi_buffer__put(&buffer, cie, sizeof(cie));
-	cfi_buffer__word(&buffer, 4 + sizeof(range) + sizeof(fde));
-	cfi_buffer__word(&buffer, 0);
-	cfi_buffer__put(&buffer, range, sizeof(range));
-	cfi_buffer__put(&buffer, fde, sizeof(fde));
+	add_for_debugger(&buffer, START + 16, 32, 48);
 	make_file(&file, ".debug_frame", &buffer);
 	file.file.elf.sections[1].flags = 0;
 	CHECK_INT(read_table(&file), 0);
@@ -341,6 +350,102 @@ static void debug_frame(void)
 	CHECK_INT(read_table(&file), -EBADMSG);
 	file.file.elf.sections[1].size = UINT64_MAX;
 	CHECK_INT(read_table(&file), -EFBIG);
+}
+
+/* Each program has .eh_frame of the C library's files; its own functions may not. */
+static void both(void)
+{
+	struct cfi_buffer frames = {.size = 0}, debug = {.size = 0};
+	const struct file_section sections[] = {
+		{".eh_frame", frames.bytes, sizeof(frames.bytes), SHF_ALLOC},
+		{".debug_frame", debug.bytes, sizeof(debug.bytes), 0}};
+	size_t cie = cfi_buffer__cie(&frames, false);
+	CLEANUP_FILE struct file file;
+
+	add(&frames, cie, START + 0x100, 0x100, 16);
+	add(&frames, cie, 0x420000, 0x100, 24);
+	add_for_debugger(&debug, 0, 0x1000000, 88); /* dropped by the linker */
+	add_for_debugger(&debug, START + 0x80, 0x100, 32);
+	add_for_debugger(&debug, START + 0x1c0, 0x80, 40);
+	add_for_debugger(&debug, 0x41ff00, 0x1000, 48);
+	make_of_sections(&file, sections, ARRAY_SIZE(sections));
+	CHECK_INT(read_table(&file), 0);
+	check_ascending(&file);
+	CHECK_INT(cfa_at(&file, START + 0x7f), NONE);
+	CHECK_INT(cfa_at(&file, START + 0x80), 32);
+	CHECK_INT(cfa_at(&file, START + 0xff), 32);
+	CHECK_INT(cfa_at(&file, START + 0x100), 16);
+	CHECK_INT(cfa_at(&file, START + 0x1ff), 16);
+	CHECK_INT(cfa_at(&file, START + 0x200), 40);
+	CHECK_INT(cfa_at(&file, START + 0x23f), 40);
+	CHECK_INT(cfa_at(&file, START + 0x240), NONE);
+	CHECK_INT(cfa_at(&file, 0x41ffff), 48);
+	CHECK_INT(cfa_at(&file, 0x420000), 24);
+	CHECK_INT(cfa_at(&file, 0x4200ff), 24);
+	CHECK_INT(cfa_at(&file, 0x420100), 48);
+	CHECK_INT(cfa_at(&file, 0x420eff), 48);
+	CHECK_INT(cfa_at(&file, 0x420f00), NONE);
+}
+
+/* A file whose .debug_frame, of 20 functions, can be spoilt: it is the second section. */
+static void make_with_second(struct file *file)
+{
+	struct cfi_buffer frames = {.size = 0}, debug = {.size = 0};
+	const struct file_section sections[] = {
+		{".eh_frame", frames.bytes, sizeof(frames.bytes), SHF_ALLOC},
+		{".debug_frame", debug.bytes, sizeof(debug.bytes), 0}};
+	size_t cie = cfi_buffer__cie(&frames, false);
+
+	add(&frames, cie, START, 0x100, 16);
+	for (uint64_t i = 0; i < 20; i++)
+		add_for_debugger(&debug, START + 0x200 + i, 1, 32);
+	make_of_sections(file, sections, ARRAY_SIZE(sections));
+	file->file.elf.sections[2].size = debug.size;
+}
+
+/* What cannot be read of .debug_frame leaves what .eh_frame says. */
+static void second_is_damaged(void)
+{
+	static const uint64_t sizes[] = {1 << 20,
+					 UINT64_MAX}; /* more than the file has, too much */
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		CLEANUP_FILE struct file file;
+
+		make_with_second(&file);
+		file.file.elf.sections[2].size = sizes[i];
+		CHECK_INT(read_table(&file), 0);
+		CHECK_INT(cfa_at(&file, START), 16);
+		CHECK_INT(cfa_at(&file, START + 0x200), NONE);
+	}
+}
+
+/* With little work .eh_frame is read, with more both. */
+static void second_is_much_work(void)
+{
+	int first = 0, both_read = 0;
+	CLEANUP_FILE struct file file;
+
+	make_with_second(&file);
+	for (uint64_t most = 0; most < 1000; most++) {
+		uint64_t work = most;
+		int err = unwind_table__read(&file.table, &file.rules, &file.file.elf, &work);
+
+		if (err) {
+			CHECK_INT(err, -EFBIG);
+			CHECK(!first && !both_read);
+			continue;
+		}
+		/* Instructions that there was no work for are unsupported. */
+		CHECK(cfa_at(&file, START) != NONE);
+		if (cfa_at(&file, START + 0x200) == NONE)
+			first++;
+		else
+			both_read++;
+		unwind_table__release(&file.table);
+	}
+	CHECK(first > 0);
+	CHECK(both_read > 0);
 }
 
 /* A copy of this program. */
@@ -591,6 +696,9 @@ static const struct tap_test tests[] = {
 	{"what is no code has no rows", outside_of_code},
 	{"a file without call-frame information", no_section},
 	{"that of a debugger", debug_frame},
+	{"that of a debugger, where .eh_frame says nothing", both},
+	{"that of a debugger, which cannot be read", second_is_damaged},
+	{"that of a debugger, which is too much work", second_is_much_work},
 	{"a program without section headers", no_section_headers},
 	{"what leads to call-frame information without sections", headers},
 	{"where it ends then", ends_without_section},
