@@ -55,14 +55,12 @@ static enum debug_section section_of(const char *name, bool is_split, bool *is_o
 
 static int plan_section(struct debug_plan *plan, const struct elf_section *section, bool is_split)
 {
-	char name[SECTION_NAME_MAX];
 	enum debug_section number;
 	bool is_old;
 
 	if (section->type == SHT_NOBITS || section->size == 0 || (section->flags & SHF_GROUP))
 		return 0;
-	elf_file__section_name(plan->elf, section, name, sizeof(name));
-	number = section_of(name, is_split, &is_old);
+	number = section_of(elf_file__section_name(plan->elf, section), is_split, &is_old);
 	if (number == DEBUG_SECTIONS || plan->parts[number].inflated)
 		return 0;
 	return section_part__find(&plan->parts[number], plan->elf, section, is_old);

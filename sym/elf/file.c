@@ -12,9 +12,14 @@
 
 #include "sym/util/cleanup.h"
 
-/* What a file can make us do is bounded. Programs have some tens of sections and segments. */
-#define SECTIONS_MAX 4096
-#define SEGMENTS_MAX 1024
+/*
+ * What a file can make us do is bounded by bytes: those of its headers of sections, and of their
+ * names. Programs have some tens of sections, but can have one for each function: 131,072 headers
+ * of 64-bit files have room. The kernel runs no program with more bytes of segments.
+ */
+#define SECTIONS_BYTES_MAX ((size_t)8 * 1024 * 1024)
+#define NAMES_BYTES_MAX	   ((size_t)8 * 1024 * 1024)
+#define SEGMENTS_BYTES_MAX ((size_t)64 * 1024)
 
 /* Up to size bytes at offset; returns how many the file has there (still). */
 static size_t read_some(int fd, void *buffer, size_t size, uint64_t offset)
@@ -88,24 +93,29 @@ static int read_header(int fd, struct header *header)
 		*header = HEADER(read.ehdr32, class);
 	else
 		return -ENOEXEC;
-	/* 0 sections but a table of them: the count is in the first entry, and above 65,279. */
-	if (header->nr_sections > SECTIONS_MAX || (!header->nr_sections && header->sections) ||
-	    header->nr_segments > SEGMENTS_MAX)
-		return -ENOEXEC;
 	return 0;
 }
 
 /*
- * A table of nr entries, to be freed by the caller; NULL without memory. What the file does not
- * have of it, or has in entries of another size, is zero.
+ * A table of *nr entries, to be freed by the caller; NULL without memory. *nr becomes how many of
+ * them the file has: none if they are of another size.
  */
-static void *read_table(int fd, uint64_t offset, size_t nr, size_t size, bool has_size)
+static void *read_table(int fd, uint64_t offset, size_t *nr, size_t size, bool has_size)
 {
-	void *table = calloc(nr + 1, size);
+	void *table = calloc(*nr + 1, size);
 
-	if (table && has_size)
-		read_some(fd, table, nr * size, offset);
+	*nr = table && has_size ? read_some(fd, table, *nr * size, offset) / size : 0;
 	return table;
+}
+
+static size_t segment_size(const struct header *header)
+{
+	return header->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+}
+
+static size_t section_size(const struct header *header)
+{
+	return header->is_64bit ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 }
 
 #define SEGMENT(phdr)                                                                              \
@@ -127,13 +137,16 @@ static void take_segment(struct elf_file *elf, uint32_t type, struct elf_segment
 
 static int read_segments(struct elf_file *elf, const struct header *header)
 {
-	size_t nr = header->nr_segments;
-	size_t size = header->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	CLEANUP_FREE void *table =
-		read_table(elf->fd, header->segments, nr, size, header->segment_size == size);
-	const Elf64_Phdr *phdrs64 = table;
-	const Elf32_Phdr *phdrs32 = table;
+	size_t nr = header->nr_segments, size = segment_size(header);
+	CLEANUP_FREE void *table = NULL;
+	const Elf64_Phdr *phdrs64;
+	const Elf32_Phdr *phdrs32;
 
+	if (nr > SEGMENTS_BYTES_MAX / size)
+		return -ENOEXEC;
+	table = read_table(elf->fd, header->segments, &nr, size, header->segment_size == size);
+	phdrs64 = table;
+	phdrs32 = table;
 	elf->segments = calloc(nr + 1, sizeof(*elf->segments));
 	if (!table || !elf->segments)
 		return -ENOMEM;
@@ -157,21 +170,63 @@ static int read_segments(struct elf_file *elf, const struct header *header)
 		.name = (shdr).sh_name,                                                            \
 	})
 
-static int read_sections(struct elf_file *elf, const struct header *header)
+/* So many of the file's sections, from the first on. */
+static int read_sections_up_to(struct elf_file *elf, const struct header *header, size_t nr)
 {
-	size_t nr = header->nr_sections;
-	size_t size = header->is_64bit ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	size_t size = section_size(header);
 	CLEANUP_FREE void *table =
-		read_table(elf->fd, header->sections, nr, size, header->section_size == size);
+		read_table(elf->fd, header->sections, &nr, size, header->section_size == size);
 	const Elf64_Shdr *shdrs64 = table;
 	const Elf32_Shdr *shdrs32 = table;
 
+	free(elf->sections);
 	elf->sections = calloc(nr + 1, sizeof(*elf->sections));
 	if (!table || !elf->sections)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		elf->sections[i] = header->is_64bit ? SECTION(shdrs64[i]) : SECTION(shdrs32[i]);
 	elf->nr_sections = nr;
+	return 0;
+}
+
+/*
+ * What does not fit the file header is in the first section, which is none (gABI, 4): the number of
+ * sections, where the file header says 0, and of the one with names. What more there are than have
+ * room is left out.
+ */
+static int read_sections(struct elf_file *elf, struct header *header)
+{
+	uint64_t nr = header->nr_sections, most = SECTIONS_BYTES_MAX / section_size(header);
+	int err;
+
+	if (!header->sections)
+		return read_sections_up_to(elf, header, 0);
+	err = read_sections_up_to(elf, header, 1);
+	if (err)
+		return err;
+	if (!nr && elf->sections[0].type == SHT_NULL)
+		nr = elf->sections[0].size;
+	if (header->section_names == SHN_XINDEX)
+		header->section_names = elf->sections[0].link;
+	return read_sections_up_to(elf, header, nr < most ? nr : most);
+}
+
+/* The names of sections, with a NUL behind them. */
+static int read_names(struct elf_file *elf, const struct header *header)
+{
+	const struct elf_section *names;
+	size_t size;
+
+	if (header->section_names == SHN_UNDEF || header->section_names >= elf->nr_sections)
+		return 0;
+	names = &elf->sections[header->section_names];
+	if (names->type == SHT_NOBITS)
+		return 0;
+	size = names->size < NAMES_BYTES_MAX ? names->size : NAMES_BYTES_MAX;
+	elf->names = calloc(1, size + 1);
+	if (!elf->names)
+		return -ENOMEM;
+	elf->names_size = read_some(elf->fd, elf->names, size, names->offset);
 	return 0;
 }
 
@@ -188,11 +243,12 @@ int elf_file__open(struct elf_file *elf, int fd)
 		.is_64bit = header.is_64bit,
 		.machine = header.machine,
 		.entry = header.entry,
-		.section_names = header.section_names,
 	};
 	err = read_segments(&opened, &header);
 	if (!err)
 		err = read_sections(&opened, &header);
+	if (!err)
+		err = read_names(&opened, &header);
 	if (err) {
 		elf_file__close(&opened);
 		return err;
@@ -205,6 +261,7 @@ void elf_file__close(struct elf_file *elf)
 {
 	free(elf->segments);
 	free(elf->sections);
+	free(elf->names);
 	*elf = (struct elf_file){.fd = -1};
 }
 
@@ -272,28 +329,21 @@ size_t elf_file__string(const struct elf_file *elf, const struct elf_section *ta
 	return length;
 }
 
-void elf_file__section_name(const struct elf_file *elf, const struct elf_section *section,
-			    char *name, size_t size)
+const char *elf_file__section_name(const struct elf_file *elf, const struct elf_section *section)
 {
-	name[0] = '\0';
-	if (elf->section_names < elf->nr_sections)
-		elf_file__string(elf, &elf->sections[elf->section_names], section->name, name,
-				 size);
+	return section->name < elf->names_size ? elf->names + section->name : "";
 }
 
-/* Outside of memory, tables and notes are passed over: a name costs a system call. */
 const struct elf_section *elf_file__find_section(const struct elf_file *elf, const char *name,
 						 bool in_memory)
 {
 	for (size_t i = 0; i < elf->nr_sections; i++) {
 		const struct elf_section *section = &elf->sections[i];
-		char found[32];
 
 		if (((section->flags & SHF_ALLOC) != 0) != in_memory ||
 		    (!in_memory && section->type != SHT_PROGBITS))
 			continue;
-		elf_file__section_name(elf, section, found, sizeof(found));
-		if (!strcmp(found, name))
+		if (!strcmp(elf_file__section_name(elf, section), name))
 			return section;
 	}
 	return NULL;

@@ -37,7 +37,8 @@ struct elf_file {
 	struct elf_segment eh_frame_header; /* PT_GNU_EH_FRAME: .eh_frame_hdr; size 0: none */
 	struct elf_section *sections;	    /* by number */
 	size_t nr_sections;
-	size_t section_names; /* number of the section that holds them */
+	char *names;	   /* of sections, a NUL behind each; NULL: there are none */
+	size_t names_size; /* without the last NUL */
 };
 
 /*
@@ -73,13 +74,12 @@ bool elf_file__offset(const struct elf_file *elf, uint64_t address, uint32_t fla
 size_t elf_file__string(const struct elf_file *elf, const struct elf_section *table,
 			uint64_t offset, char *string, size_t size);
 
-/* Up to size - 1 bytes of a section's name into name, with a NUL; "" if it has none. */
-void elf_file__section_name(const struct elf_file *elf, const struct elf_section *section,
-			    char *name, size_t size);
+/* A section's name, which the file keeps; "" if it has none. */
+const char *elf_file__section_name(const struct elf_file *elf, const struct elf_section *section);
 
 /*
- * The first section of that name (of 30 bytes at most) among those that a program has in
- * memory, or among the others, of which tables and notes are left out; or NULL.
+ * The first section of that name among those that a program has in memory, or among the others, of
+ * which tables and notes are left out; or NULL.
  */
 const struct elf_section *elf_file__find_section(const struct elf_file *elf, const char *name,
 						 bool in_memory);

@@ -98,15 +98,14 @@ static void find_sections(struct go_table *table)
 		{".text", &table->code},	 {".note.go.buildid", &table->mark},
 		{".go.buildinfo", &table->mark},
 	};
-	char name[32];
 
 	for (size_t i = 0; i < table->elf->nr_sections && work__is_left(&table->work); i++) {
 		const struct elf_section *section = &table->elf->sections[i];
+		const char *name = elf_file__section_name(table->elf, section);
 
 		if (section->type != SHT_PROGBITS && section->type != SHT_NOTE)
 			continue;
-		work__charge(&table->work, GO_READ_COST);
-		elf_file__section_name(table->elf, section, name, sizeof(name));
+		work__charge(&table->work, 1);
 		for (size_t j = 0; j < ARRAY_SIZE(wanted); j++)
 			if (!strcmp(name, wanted[j].name))
 				*wanted[j].section = section;

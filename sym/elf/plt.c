@@ -22,9 +22,10 @@
  * as so many of them. One file gets the work of eight million relocations: more than
  * the largest browsers have, and below a second.
  */
-#define READ_COST	 32
-#define WORK_MAX	 (8 * 1024 * 1024)
-#define RELOCATIONS_READ 128
+#define READ_COST	   32
+#define WORK_MAX	   (8 * 1024 * 1024)
+#define RELOCATIONS_READ   128
+#define SECTIONS_LOOKED_AT 16 /* take as long as one */
 
 /* A lookup that lies in an entry, and the slot that the entry jumps through. */
 struct plt_use {
@@ -44,11 +45,10 @@ struct plt_pass {
 
 static bool is_plt(const struct elf_file *elf, const struct elf_section *section)
 {
-	char name[6];
+	const char *name = elf_file__section_name(elf, section);
 
 	if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR))
 		return false;
-	elf_file__section_name(elf, section, name, sizeof(name));
 	/* .plt, .plt.sec, .plt.got; .iplt of static programs */
 	return !strncmp(name, ".plt", 4) || !strcmp(name, ".iplt");
 }
@@ -97,6 +97,8 @@ static uint64_t lazy_slot(struct plt_pass *pass, int64_t number)
 {
 	const struct elf_file *elf = pass->elf;
 
+	if (number >= 0)
+		work__charge(&pass->work, elf->nr_sections / SECTIONS_LOOKED_AT);
 	for (size_t i = 0; i < elf->nr_sections && number >= 0 && work__is_left(&pass->work); i++) {
 		const struct elf_section *section = &elf->sections[i];
 		Elf64_Rela rela;
@@ -153,17 +155,19 @@ static void note_uses(struct plt_pass *pass, struct elf_lookup *lookups, size_t 
 {
 	const struct elf_file *elf = pass->elf;
 
-	for (size_t s = 0; s < elf->nr_sections; s++) {
+	for (size_t s = 0; s < elf->nr_sections && work__is_left(&pass->work); s++) {
 		const struct elf_section *section = &elf->sections[s];
 		size_t i;
 
 		if (!is_plt(elf, section))
 			continue;
 		i = array__lower_bound(lookups, nr, sizeof(*lookups), section->address);
-		for (; i < nr && lookups[i].address - section->address < section->size; i++)
+		for (; i < nr && lookups[i].address - section->address < section->size; i++) {
+			work__charge(&pass->work, 1);
 			/* There is no room for more, if sections of a hostile file overlap. */
 			if (!lookups[i].name && pass->nr < nr && work__is_left(&pass->work))
 				note_use(pass, section, &lookups[i]);
+		}
 	}
 }
 

@@ -62,16 +62,33 @@ static enum symbol_kind kind_of(const struct elf_file *elf, const struct elf_sym
 		       SYMBOL_OTHER;
 }
 
+#define SYMBOLS_AT_ONCE 512
+
+/* A part of a table, and what other sections say of its symbols. */
+struct block {
+	char symbols[SYMBOLS_AT_ONCE * sizeof(Elf64_Sym)];
+	uint16_t versions[SYMBOLS_AT_ONCE];
+	uint32_t sections[SYMBOLS_AT_ONCE];
+};
+
+/* The number of the section is beside the table if it is too large for an entry. */
+static uint32_t section_of(uint16_t in_entry, uint32_t beside)
+{
+	if (in_entry < SHN_LORESERVE)
+		return in_entry;
+	return in_entry == SHN_XINDEX && beside ? beside : UINT32_MAX;
+}
+
 /* Entry i of a block of the table. */
-static enum symbol_kind decode_symbol(const struct elf_file *elf, const void *block, size_t i,
-				      uint16_t version, struct elf_symbol *symbol)
+static enum symbol_kind decode_symbol(const struct elf_file *elf, const struct block *block,
+				      size_t i, struct elf_symbol *symbol)
 {
 	unsigned char info;
 
 	if (elf->is_64bit) {
 		Elf64_Sym sym;
 
-		memcpy(&sym, (const char *)block + i * sizeof(sym), sizeof(sym));
+		memcpy(&sym, block->symbols + i * sizeof(sym), sizeof(sym));
 		info = sym.st_info;
 		*symbol = (struct elf_symbol){.start = sym.st_value,
 					      .size = sym.st_size,
@@ -80,40 +97,42 @@ static enum symbol_kind decode_symbol(const struct elf_file *elf, const void *bl
 	} else {
 		Elf32_Sym sym;
 
-		memcpy(&sym, (const char *)block + i * sizeof(sym), sizeof(sym));
+		memcpy(&sym, block->symbols + i * sizeof(sym), sizeof(sym));
 		info = sym.st_info;
 		*symbol = (struct elf_symbol){.start = sym.st_value,
 					      .size = sym.st_size,
 					      .name = sym.st_name,
 					      .section = sym.st_shndx};
 	}
-	symbol->rank = rank_of(ELF64_ST_BIND(info), version);
+	symbol->section = section_of((uint16_t)symbol->section, block->sections[i]);
+	symbol->rank = rank_of(ELF64_ST_BIND(info), block->versions[i]);
 	symbol->indirect = ELF64_ST_TYPE(info) == STT_GNU_IFUNC;
 	return kind_of(elf, symbol, ELF64_ST_TYPE(info));
 }
 
-#define SYMBOLS_AT_ONCE 512
-
-/* What versions the symbols of a table have: .gnu.version (Linux Standard Base, Core, 10.7.2). */
-static const struct elf_section *find_versions(const struct elf_file *elf, size_t table)
+/*
+ * A section with a number for each symbol of a table: SHT_GNU_versym, its version (Linux Standard
+ * Base, Core, 10.7.2), or SHT_SYMTAB_SHNDX, its section. NULL if the table has none.
+ */
+static const struct elf_section *find_numbers(const struct elf_file *elf, size_t table,
+					      uint32_t type)
 {
 	for (size_t i = 0; i < elf->nr_sections; i++)
-		if (elf->sections[i].type == SHT_GNU_versym && elf->sections[i].link == table)
+		if (elf->sections[i].type == type && elf->sections[i].link == table)
 			return &elf->sections[i];
 	return NULL;
 }
 
-/* versions may be NULL. Numbers that cannot be read are 0. */
-static void read_versions(const struct elf_file *elf, const struct elf_section *versions,
-			  uint64_t first, size_t nr, uint16_t numbers[SYMBOLS_AT_ONCE])
+/* nr numbers of that size; section may be NULL. Those that cannot be read are 0. */
+static void read_numbers(const struct elf_file *elf, const struct elf_section *section,
+			 uint64_t first, size_t nr, void *numbers, size_t size)
 {
 	size_t got = 0;
 
-	if (versions)
-		got = elf_file__read(elf, numbers, nr * sizeof(*numbers),
-				     versions->offset + first * sizeof(*numbers));
-	got /= sizeof(*numbers);
-	memset(numbers + got, 0, (nr - got) * sizeof(*numbers));
+	if (section)
+		got = elf_file__read(elf, numbers, nr * size, section->offset + first * size);
+	got -= got % size;
+	memset((char *)numbers + got, 0, nr * size - got);
 }
 
 static size_t symbol_size(const struct elf_file *elf)
@@ -133,27 +152,29 @@ static int each_symbol_of(const struct elf_file *elf, size_t number, const struc
 			  elf_symbols_visit function, elf_symbols_visit label, void *context)
 {
 	const struct elf_section *table = &elf->sections[number];
-	const struct elf_section *versions = find_versions(elf, number);
+	const struct elf_section *versions = find_numbers(elf, number, SHT_GNU_versym);
+	const struct elf_section *sections = find_numbers(elf, number, SHT_SYMTAB_SHNDX);
 	size_t entry = symbol_size(elf);
 	uint64_t entries = nr_symbols(elf, table);
-	char block[SYMBOLS_AT_ONCE * sizeof(Elf64_Sym)];
-	uint16_t numbers[SYMBOLS_AT_ONCE];
+	struct block block;
 	int err = 0;
 
 	for (uint64_t done = 0; done < entries && work__is_left(work) && !err;) {
 		uint64_t left = entries - done;
 		size_t nr = left < SYMBOLS_AT_ONCE ? left : SYMBOLS_AT_ONCE;
 
-		nr = elf_file__read(elf, block, nr * entry, table->offset + done * entry) / entry;
+		nr = elf_file__read(elf, block.symbols, nr * entry, table->offset + done * entry) /
+		     entry;
 		if (nr == 0)
 			break;
 		work__charge(work, nr);
-		read_versions(elf, versions, done, nr, numbers);
+		read_numbers(elf, versions, done, nr, block.versions, sizeof(*block.versions));
+		read_numbers(elf, sections, done, nr, block.sections, sizeof(*block.sections));
 		for (size_t i = 0; i < nr && !err; i++) {
 			struct elf_symbol symbol;
-			enum symbol_kind kind = decode_symbol(elf, block, i, numbers[i], &symbol);
+			enum symbol_kind kind = decode_symbol(elf, &block, i, &symbol);
 
-			symbol.table = (uint16_t)number;
+			symbol.table = (uint32_t)number;
 			if (kind == SYMBOL_FUNCTION)
 				err = function(context, &symbol);
 			else if (kind == SYMBOL_LABEL && label)

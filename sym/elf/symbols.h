@@ -26,8 +26,8 @@ struct work;
 struct elf_symbol {
 	uint64_t start, size;
 	uint32_t name;	  /* offset among the names of its table */
-	uint16_t section; /* that it lies in */
-	uint16_t table;	  /* section that it stands in */
+	uint32_t section; /* that it lies in; UINT32_MAX: none that has a number */
+	uint32_t table;	  /* section that it stands in */
 	/* A global one above a weak, a version that only old programs use, a local; 0: no symbol */
 	uint8_t rank;
 	bool indirect; /* an IFUNC: start is its resolver */

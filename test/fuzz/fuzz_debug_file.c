@@ -81,6 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.machine = EM_X86_64,
 		.sections = sections,
 		.nr_sections = sizeof(sections) / sizeof(sections[0]),
+		.names = (char *)names,
+		.names_size = sizeof(names),
 	};
 
 	REQUIRE(pwrite(elf.fd, data, size, sizeof(names)) == (ssize_t)size);

@@ -45,6 +45,27 @@ static int write_seed(const char *directory, const char *name, const struct imag
 	return err;
 }
 
+/* What more sections need than the file header has room for, but with few of them. */
+static int write_counted_sections(const char *directory)
+{
+	const struct image_spec spec = {.tables = {{SHT_SYMTAB, symbols, ARRAY_SIZE(symbols)}},
+					.nr_before = 1};
+	struct elf_image image = elf_image__make(&spec);
+	Elf64_Ehdr *ehdr = elf_image__ehdr(&image);
+	const Elf64_Shdr *table = elf_image__shdr(&image, spec.nr_before + IMAGE_TABLE_SECTION(0));
+	int err;
+
+	elf_image__shdr(&image, 0)->sh_size = ehdr->e_shnum;
+	elf_image__shdr(&image, 0)->sh_link = table->sh_link;
+	ehdr->e_shnum = 0;
+	ehdr->e_shstrndx = SHN_XINDEX;
+	for (size_t i = 1; i < table->sh_size / sizeof(Elf64_Sym); i++)
+		((Elf64_Sym *)(image.bytes + table->sh_offset))[i].st_shndx = SHN_XINDEX;
+	err = seed__write(directory, "counted_sections", image.bytes, image.size);
+	elf_image__free(&image);
+	return err;
+}
+
 /* Two USDT probes, one with a semaphore, and a build ID. */
 static int write_usdt_seed(const char *directory, const char *name, bool is_32bit)
 {
@@ -121,6 +142,6 @@ int main(int argc, char **argv)
 		err |= write_seed(argv[1], seeds[i].name, &seeds[i].spec);
 	err |= write_usdt_seed(argv[1], "usdt", false);
 	err |= write_usdt_seed(argv[1], "usdt32", true);
-	err |= write_without_sections(argv[1]);
+	err |= write_without_sections(argv[1]) | write_counted_sections(argv[1]);
 	return err | copy_fixtures(argv[1]);
 }

@@ -126,6 +126,18 @@ mostly() {
 	done
 }
 
+# 5,000 sections, as the linker leaves them with --unique.
+@test "C, with a section for each function" {
+	command -v gcc >/dev/null || skip "no gcc"
+	build c
+	seq 5000 | sed 's/.*/.section .text.f&,"ax"; f&: ret/' >many.s
+	echo '.section .note.GNU-stack,"",@progbits' >>many.s
+	gcc -O1 -ffunction-sections -Wl,--unique='.text.*' -o "$program" p.c many.s
+	[ "$(readelf -SW "$program" | grep -c ' \.text\.f')" -eq 5000 ]
+	profile_here
+	mostly '^c;_start;.*;main;middle;leaf [0-9]+$'
+}
+
 @test "C++" {
 	command -v g++ >/dev/null || skip "no g++"
 	build c++

@@ -156,6 +156,19 @@ static size_t append_notes(struct elf_image *image, const struct image_spec *spe
 	return 3;
 }
 
+/* What a symbol's entry says of its section; what has no room there is in SHT_SYMTAB_SHNDX. */
+static uint16_t section_in_entry(uint32_t section)
+{
+	return section < SHN_LORESERVE ? (uint16_t)section : SHN_XINDEX;
+}
+
+static uint32_t section_of(const struct image_spec *spec, const struct image_symbol *symbol)
+{
+	if (symbol->section >= SHN_LORESERVE)
+		return symbol->section;
+	return (uint32_t)spec->nr_before + (symbol->section ? symbol->section : IMAGE_TEXT_SECTION);
+}
+
 /* A table and its names; sections[0] and [1] become theirs, number the first one's. */
 static void append_table(struct elf_image *image, const struct image_spec *spec,
 			 const struct image_table *table, Elf64_Shdr sections[2], size_t number)
@@ -166,19 +179,21 @@ static void append_table(struct elf_image *image, const struct image_spec *spec,
 	sections[0] = (Elf64_Shdr){.sh_type = table->type,
 				   .sh_offset = image->size,
 				   .sh_size = entry * (table->nr + 1),
-				   .sh_link = (uint32_t)number + 1,
+				   .sh_link = (uint32_t)(spec->nr_before + number) + 1,
 				   .sh_entsize = entry};
 	append_symbol(image, spec->is_32bit, &(Elf64_Sym){0});
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct image_symbol *symbol = &table->symbols[i];
+		uint16_t section = symbol->section >= SHN_LORESERVE ?
+					   symbol->section :
+					   section_in_entry(section_of(spec, symbol));
 
 		append_symbol(image, spec->is_32bit,
 			      &(Elf64_Sym){.st_name = name,
 					   .st_value = symbol->start,
 					   .st_size = symbol->size,
 					   .st_info = symbol->info,
-					   .st_shndx = symbol->section ? symbol->section :
-									 IMAGE_TEXT_SECTION});
+					   .st_shndx = section});
 		name += (uint32_t)strlen(symbol->name) + 1;
 	}
 	sections[1] =
@@ -186,6 +201,24 @@ static void append_table(struct elf_image *image, const struct image_spec *spec,
 	append(image, "", 1);
 	for (size_t i = 0; i < table->nr; i++)
 		append(image, table->symbols[i].name, strlen(table->symbols[i].name) + 1);
+}
+
+/* The numbers of sections for a table, as if none had room in its entries. */
+static void append_numbers(struct elf_image *image, const struct image_spec *spec,
+			   const struct image_table *table, Elf64_Shdr *section, size_t number)
+{
+	uint32_t value = 0;
+
+	*section = (Elf64_Shdr){.sh_type = SHT_SYMTAB_SHNDX,
+				.sh_offset = image->size,
+				.sh_size = (table->nr + 1) * sizeof(value),
+				.sh_link = (uint32_t)(spec->nr_before + number),
+				.sh_entsize = sizeof(value)};
+	append(image, &value, sizeof(value));
+	for (size_t i = 0; i < table->nr; i++) {
+		value = section_of(spec, &table->symbols[i]);
+		append(image, &value, sizeof(value));
+	}
 }
 
 static void write_ehdr(struct elf_image *image, bool is_32bit, size_t shoff, size_t sections,
@@ -204,8 +237,8 @@ static void write_ehdr(struct elf_image *image, bool is_32bit, size_t shoff, siz
 		.e_phentsize = sizeof(Elf64_Phdr),
 		.e_phnum = 2,
 		.e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = (Elf64_Half)sections,
-		.e_shstrndx = (Elf64_Half)names,
+		.e_shnum = sections < SHN_LORESERVE ? (Elf64_Half)sections : 0,
+		.e_shstrndx = section_in_entry((uint32_t)names),
 	};
 	Elf32_Ehdr narrow = {
 		.e_type = ET_EXEC,
@@ -217,8 +250,8 @@ static void write_ehdr(struct elf_image *image, bool is_32bit, size_t shoff, siz
 		.e_phentsize = sizeof(Elf32_Phdr),
 		.e_phnum = 2,
 		.e_shentsize = sizeof(Elf32_Shdr),
-		.e_shnum = (Elf32_Half)sections,
-		.e_shstrndx = (Elf32_Half)names,
+		.e_shnum = wide.e_shnum,
+		.e_shstrndx = wide.e_shstrndx,
 	};
 
 	memcpy(narrow.e_ident, wide.e_ident, EI_NIDENT);
@@ -231,7 +264,7 @@ static void write_ehdr(struct elf_image *image, bool is_32bit, size_t shoff, siz
 
 struct elf_image elf_image__make(const struct image_spec *spec)
 {
-	Elf64_Shdr sections[2 + 2 * IMAGE_TABLES + 3] = {
+	Elf64_Shdr sections[2 + 3 * IMAGE_TABLES + 3] = {
 		{0},
 		{.sh_type = SHT_PROGBITS,
 		 .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
@@ -241,19 +274,29 @@ struct elf_image elf_image__make(const struct image_spec *spec)
 	};
 	const Elf64_Ehdr no_header = {0};
 	struct elf_image image = {0};
-	size_t nr = 2, shoff;
+	size_t before = spec->nr_before, nr = 2, names, shoff;
 
 	append(&image, &no_header, spec->is_32bit ? sizeof(Elf32_Ehdr) : sizeof(Elf64_Ehdr));
 	append_segments(&image, spec->is_32bit);
 	for (size_t i = 0; i < IMAGE_TABLES && spec->tables[i].type; i++, nr += 2)
 		append_table(&image, spec, &spec->tables[i], &sections[nr], nr);
+	for (size_t i = 0; before && i < IMAGE_TABLES && spec->tables[i].type; i++)
+		append_numbers(&image, spec, &spec->tables[i], &sections[nr++],
+			       IMAGE_TABLE_SECTION(i));
 	if (spec->notes)
 		nr += append_notes(&image, spec, &sections[nr]);
 	append(&image, &no_header, -image.size % sizeof(uint64_t));
+	names = spec->notes ? before + nr - 1 : 0;
+	/* What has no room in the file header. */
+	sections[0].sh_size = before + nr < SHN_LORESERVE ? 0 : before + nr;
+	sections[0].sh_link = names < SHN_LORESERVE ? 0 : (uint32_t)names;
 	shoff = image.size;
-	for (size_t i = 0; i < nr; i++)
+	append_shdr(&image, spec->is_32bit, &sections[0]);
+	for (size_t i = 0; i < before; i++)
+		append_shdr(&image, spec->is_32bit, &(Elf64_Shdr){.sh_type = SHT_PROGBITS});
+	for (size_t i = 1; i < nr; i++)
 		append_shdr(&image, spec->is_32bit, &sections[i]);
-	write_ehdr(&image, spec->is_32bit, shoff, nr, spec->notes ? nr - 1 : 0);
+	write_ehdr(&image, spec->is_32bit, shoff, before + nr, names);
 	/* The image ends where its memory does, so that sanitizers see reads behind it. */
 	resize(&image, image.size);
 	return image;

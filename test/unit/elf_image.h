@@ -23,7 +23,7 @@ struct image_symbol {
 	const char *name;
 	uint64_t start, size;
 	unsigned char info; /* ELF64_ST_INFO() */
-	uint16_t section;   /* 0: .text */
+	uint16_t section;   /* 0: .text; not counting image_spec.nr_before */
 };
 
 #define GLOBAL_FUNCTION ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
@@ -44,6 +44,8 @@ struct image_spec {
 	const void *notes;			 /* the bytes of a section of notes; NULL: none */
 	size_t notes_size;
 	uint64_t stapsdt_base; /* the address of .stapsdt.base; 0: none */
+	/* Empty sections before .text, which add to the numbers of all others */
+	size_t nr_before;
 };
 
 /* Table i is section 2 + 2 * i, its names are the section behind it. */

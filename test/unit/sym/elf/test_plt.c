@@ -641,7 +641,7 @@ static void file_may_shrink_after_it_was_opened(void)
 #define SECTIONS_START 0x800000
 #define CODE_ADDRESS   0x10000
 
-/* A sparse file of as many sections as there may be, which its callers fill. */
+/* A sparse file with so many sections, which its callers fill. */
 static int make_sparse(const Elf64_Shdr *sections, size_t nr)
 {
 	static const char names[] = "\0.plt\0";
@@ -679,7 +679,7 @@ static const Elf64_Shdr code_section = {.sh_type = SHT_PROGBITS,
 static const Elf64_Shdr relocations_section = {
 	.sh_type = SHT_RELA, .sh_offset = 1ULL << 32, .sh_size = 1ULL << 36};
 
-#define SECTIONS 4000
+#define SECTIONS 60000
 
 /* Bytes at the start of each entry of .plt: all entries are the same. */
 static void write_entries(int fd, const void *code, size_t size)

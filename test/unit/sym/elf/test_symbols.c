@@ -451,14 +451,77 @@ static void survive(const unsigned char *bytes, size_t size)
 		  0);
 }
 
-static void hidden_section_count_is_refused(void)
+static size_t count_sections(const struct elf_image *image)
+{
+	CLEANUP_CLOSE int fd = open_image(image);
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
+
+	CHECK_INT(elf_file__open(&elf, fd), 0);
+	return elf.nr_sections;
+}
+
+/* There are as many as the file has, and none if the first is not of the kind that may count. */
+static void wrong_section_counts_are_survived(void)
 {
 	CLEANUP_IMAGE
 	struct elf_image image = make_image(full_symbols, 1, false);
 
 	elf_image__ehdr(&image)->e_shnum = 0;
 	elf_image__shdr(&image, 0)->sh_size = UINT64_MAX / 64;
-	CHECK_INT(open_spoilt(&image), -ENOEXEC);
+	CHECK_INT(count_sections(&image), IMAGE_TABLE_SECTION(1));
+	elf_image__ehdr(&image)->e_shstrndx = SHN_XINDEX;
+	elf_image__shdr(&image, 0)->sh_link = UINT32_MAX;
+	CHECK_INT(count_sections(&image), IMAGE_TABLE_SECTION(1));
+	elf_image__shdr(&image, 0)->sh_type = SHT_PROGBITS;
+	CHECK_INT(count_sections(&image), 0);
+	elf_image__shdr(&image, 0)->sh_type = SHT_NULL;
+	elf_image__shdr(&image, 0)->sh_size = 0;
+	CHECK_INT(count_sections(&image), 0);
+}
+
+/* More than e_shnum and st_shndx have room for are told elsewhere. */
+static void many_sections(void)
+{
+	static const struct image_symbol symbols[] = {
+		{"absolute", TEXT + 0x10, 0, LOCAL_FUNCTION, SHN_ABS},
+		{"sized", TEXT + 0x40, 0x10, GLOBAL_FUNCTION, 0},
+		{"label", TEXT + 0x80, 0, ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE), 0},
+	};
+	static const size_t numbers[] = {0, 1, 4096, 5000, 65200, SHN_LORESERVE, 70000, 100000};
+	static const uint64_t notes = 0;
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(numbers); i++) {
+		const struct image_spec spec = {.is_32bit = i & 1,
+						.tables = {{SHT_SYMTAB, symbols, 3}},
+						.notes = &notes,
+						.notes_size = sizeof(notes),
+						.stapsdt_base = 0x5000,
+						.nr_before = numbers[i / 2]};
+		CLEANUP_IMAGE struct elf_image image = elf_image__make(&spec);
+		CLEANUP_CLOSE int fd = open_image(&image);
+		CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
+		const struct elf_section *base;
+
+		CHECK_STR(name_at(&image, TEXT + 0x48), "sized");
+		CHECK_STR(name_at(&image, TEXT + 0x100), "label");
+		/* It is in no section, as far as a number tells. */
+		CHECK_STR(name_at(&image, TEXT + 0x18), NULL);
+		CHECK_INT(elf_file__open(&elf, fd), 0);
+		base = elf_file__find_section(&elf, ".stapsdt.base", true);
+		if (CHECK(base != NULL))
+			CHECK_INT(base->address, 0x5000);
+	}
+}
+
+/* Those that have no room are left out, but the file is read. */
+static void too_many_sections(void)
+{
+	static const struct image_symbol symbol = {"sized", TEXT, 0x10, GLOBAL_FUNCTION, 0};
+	const struct image_spec spec = {.tables = {{SHT_SYMTAB, &symbol, 1}}, .nr_before = 1 << 18};
+	CLEANUP_IMAGE struct elf_image image = elf_image__make(&spec);
+
+	CHECK_INT(count_sections(&image), 1 << 17);
+	CHECK_STR(name_at(&image, TEXT), NULL);
 }
 
 static void hidden_segment_count_is_survived(void)
@@ -711,7 +774,9 @@ static const struct tap_test tests[] = {
 	{"a file without symbols gives no names", no_table_means_no_names},
 	{"what is no ELF file of this machine is refused", what_is_no_elf_file_is_refused},
 	{"a failure leaves the result untouched", failure_leaves_the_result_alone},
-	{"a section count outside the header is refused", hidden_section_count_is_refused},
+	{"a wrong number of sections is survived", wrong_section_counts_are_survived},
+	{"more sections than the file header can tell", many_sections},
+	{"more sections than are read", too_many_sections},
 	{"a segment count outside the header is survived", hidden_segment_count_is_survived},
 	{"more segments than any program has are refused", too_many_segments_are_refused},
 	{"a file that is cut anywhere is survived", any_truncation_is_survived},
