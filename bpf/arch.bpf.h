@@ -69,6 +69,84 @@ static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 
 				    (const void *)registers[DWARF_STACK_POINTER]);
 }
 
+/*
+ * Calls. A function without call-frame information that has pushed nothing, as clone3() of glibc
+ * around its system call, has its return address where the ABI puts it. But who knows that it has
+ * pushed nothing? The call in front of that address, which must lead to such a function.
+ */
+
+/* From the beginning of such a function to where it is. */
+#define LEAF_BYTES 4096
+
+static __always_inline bool user_call__leads_to(__u64 target, __u64 pc)
+{
+	return pc - target < LEAF_BYTES;
+}
+
+/* ... by the word at slot. */
+static __always_inline bool user_call__leads_by(__u64 slot, __u64 pc)
+{
+	__u64 target = 0;
+
+	return !bpf_probe_read_user(&target, sizeof(target), (const void *)slot) &&
+	       user_call__leads_to(target, pc);
+}
+
+/* ... by the stub of a procedure linkage table that is at target: endbr64; bnd jmp *slot(%rip) */
+static __always_inline bool user_call__leads_by_stub(__u64 target, __u64 pc)
+{
+	__u64 code = 0;
+
+	if (bpf_probe_read_user(&code, sizeof(code), (const void *)target))
+		return false;
+	if ((__u32)code == 0xfa1e0ff3) {
+		target += 4;
+		if (bpf_probe_read_user(&code, sizeof(code), (const void *)target))
+			return false;
+	}
+	if ((code & 0xff) == 0xf2) {
+		target++;
+		code >>= 8;
+	}
+	return (code & 0xffff) == 0x25ff &&
+	       user_call__leads_by(target + 6 + (__s32)(code >> 16), pc);
+}
+
+/* The bytes of an indirect call with this ModRM byte; 0: it belongs to another instruction. */
+static __always_inline __u32 user_call__bytes(__u32 modrm)
+{
+	__u32 mod = modrm >> 6, rm = modrm & 7;
+
+	if ((modrm & 0x38) != 0x10)
+		return 0;
+	return 2 + (mod != 3 && rm == 4) + (mod == 1) + 4 * (mod == 2 || (mod == 0 && rm == 5));
+}
+
+/* True if the code in front of the return address address calls what pc is in, or can do so. */
+static __always_inline bool user_call__is_of(__u64 address, __u64 pc)
+{
+	__u64 code = 0, operand;
+
+	/* Its last byte is the upper one. */
+	if (bpf_probe_read_user(&code, sizeof(code), (const void *)(address - sizeof(code))))
+		return false;
+	operand = address + (__s32)(code >> 32);
+	if ((code >> 24 & 0xff) == 0xe8) /* call operand */
+		return user_call__leads_to(operand, pc) || user_call__leads_by_stub(operand, pc);
+	if ((code >> 16 & 0xffff) == 0x15ff) /* call *operand(%rip) */
+		return user_call__leads_by(operand, pc);
+	/* By registers that nobody has kept. */
+	for (__u32 bytes = 2; bytes < sizeof(code); bytes++) {
+		__u32 start = code >> (64 - 8 * bytes), modrm = start >> 8 & 0xff;
+
+		/* call *table(,%register,8) has a longer operand than its ModRM byte tells. */
+		if ((start & 0xff) == 0xff &&
+		    (user_call__bytes(modrm) == bytes || (modrm == 0x14 && bytes == 7)))
+			return true;
+	}
+	return false;
+}
+
 /* True: the program counter is behind the instruction that is being executed. */
 static __always_inline bool user_regs__in_system_call(const user_regs *regs)
 {
@@ -178,6 +256,27 @@ static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 
 {
 	*address = registers[30];
 	return true;
+}
+
+/*
+ * Calls: likewise. A function that has called others has its own address in x30, behind such a
+ * call.
+ */
+#define LEAF_BYTES  4096
+
+/* True if the code in front of the return address address calls what pc is in, or can do so. */
+static __always_inline bool user_call__is_of(__u64 address, __u64 pc)
+{
+	__u32 code = 0;
+
+	address -= sizeof(code);
+	if (bpf_probe_read_user(&code, sizeof(code), (const void *)address))
+		return false;
+	if (code >> 26 == 0x25) /* bl */
+		return pc - (address + ((__s64)(__s32)(code << 6) >> 4)) < LEAF_BYTES;
+	/* blr, and its forms with pointer authentication: by a register that nobody has kept. */
+	return ((code & 0xfffffc1f) == 0xd63f0000 || (code & 0xfefff800) == 0xd63f0800) &&
+	       address - pc + LEAF_BYTES >= 2 * LEAF_BYTES;
 }
 
 /* The kernel does not say; the walk then looks at the next instruction, mostly of the same rule. */

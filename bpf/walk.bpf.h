@@ -386,6 +386,28 @@ static __always_inline bool walk__is_at_root(const struct walk *walk)
 	return walk->program && walk__stack_pointer(walk) == walk->program;
 }
 
+/*
+ * True where a function without information has only just been called, or has pushed nothing, in a
+ * file that has information about others: generated code, and languages without any, keep frame
+ * pointers. All registers are known there.
+ */
+static __always_inline bool walk__may_be_called(const struct walk *walk)
+{
+	return walk->valid == -1ULL && walk->rule == UNWIND_NONE &&
+	       walk->module.state == UNWIND_MODULE_LOADED;
+}
+
+/* ... and has; a global function, as those of scratch.bpf.h. */
+__noinline int is_called(__u32 number)
+{
+	struct scratch *scratch = scratch__find(number);
+	__u64 address = 0;
+
+	return scratch && dwarf__return_address(scratch->walk.registers, &address) &&
+	       user_call__is_of(user_regs__code(address), scratch->walk.pc) &&
+	       walk__find_module(&scratch->walk, user_regs__code(address) - 1) == UNWIND_GOES_ON;
+}
+
 /* Go one frame further; UNWIND_GOES_ON if there is one. */
 static __always_inline enum unwind_end walk__step(struct walk *walk, struct stack_window *window)
 {
@@ -402,7 +424,7 @@ static __always_inline enum unwind_end walk__step(struct walk *walk, struct stac
 		return walk__complete(walk);
 	if (user_signal__returns_at(walk->pc))
 		return walk__signal(walk, window);
-	if (walk->at_entry)
+	if (walk->at_entry || (walk__may_be_called(walk) && is_called(walk->number)))
 		return walk__from_entry(walk);
 	return walk__by_frame_pointer(
 		walk, window, number == UNWIND_NONE ? UNWIND_NO_INFORMATION : UNWIND_UNKNOWN_RULE);

@@ -3,6 +3,7 @@
  * Programs whose stacks are hard to walk: walked MODE. Compiled without frame pointers, and
  * optimised, so that all of it hangs on call-frame information. Each mode runs until a signal.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -213,6 +214,116 @@ __asm__(".text\n"
 	".size call_ended, . - call_ended\n");
 #endif
 
+/*
+ * Without call-frame information: leaf pushes nothing, and is called where the frame pointer is any
+ * number; keeper keeps a frame pointer, and at its stack pointer, or in the register for return
+ * addresses, is one of another call.
+ */
+void call_leaf(const void *frame_pointer);
+void keeper(void);
+
+#ifdef __x86_64__
+__asm__(".text\n"
+	".type keeper, @function\n"
+	"keeper:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	sub $16, %rsp\n"
+	"	movq $behind_call_of_leaf, (%rsp)\n"
+	"	mov $0xf0000, %eax\n"
+	"0:	dec %eax\n"
+	"	jnz 0b\n"
+	"	leave\n"
+	"	ret\n"
+	".size keeper, . - keeper\n"
+	".type leaf, @function\n"
+	"leaf:\n"
+	"	mov $0xf0000, %eax\n"
+	"0:	dec %eax\n"
+	"	jnz 0b\n"
+	"	ret\n"
+	".size leaf, . - leaf\n"
+	".type call_leaf, @function\n"
+	"call_leaf:\n"
+	"	.cfi_startproc\n"
+	"	push %rbp\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset %rbp, -16\n"
+	"	mov %rdi, %rbp\n"
+	"	call leaf\n"
+	"behind_call_of_leaf:\n"
+	"	pop %rbp\n"
+	"	.cfi_def_cfa_offset 8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size call_leaf, . - call_leaf\n");
+#else
+__asm__(".text\n"
+	".type keeper, %function\n"
+	"keeper:\n"
+	"	stp x29, x30, [sp, #-16]!\n"
+	"	mov x29, sp\n"
+	"	adr x30, behind_call_of_leaf\n"
+	"	mov x0, #0xf0000\n"
+	"0:	subs x0, x0, #1\n"
+	"	b.ne 0b\n"
+	"	ldp x29, x30, [sp], #16\n"
+	"	ret\n"
+	".size keeper, . - keeper\n"
+	".type leaf, %function\n"
+	"leaf:\n"
+	"	mov x0, #0xf0000\n"
+	"0:	subs x0, x0, #1\n"
+	"	b.ne 0b\n"
+	"	ret\n"
+	".size leaf, . - leaf\n"
+	".type call_leaf, %function\n"
+	"call_leaf:\n"
+	"	.cfi_startproc\n"
+	"	stp x29, x30, [sp, #-16]!\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset x29, -16\n"
+	"	.cfi_offset x30, -8\n"
+	"	mov x29, x0\n"
+	"	bl leaf\n"
+	"behind_call_of_leaf:\n"
+	"	ldp x29, x30, [sp], #16\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size call_leaf, . - call_leaf\n");
+#endif
+
+static void leaves(void)
+{
+	const void *frame[4] = {&frame[2], (const char *)deep + 1};
+
+	__asm__ volatile("" : "+m"(frame));
+	call_leaf(frame);
+	keeper();
+	work++;
+}
+
+static void *begin_thread(void *nothing)
+{
+	return nothing;
+}
+
+static NOINLINE void make_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, begin_thread, NULL))
+		exit(1);
+	pthread_join(thread, NULL);
+	work++;
+}
+
+static void threads(void)
+{
+	make_thread();
+	work++;
+}
+
 static NOINLINE void whole(void)
 {
 	spend(5000);
@@ -270,10 +381,11 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} modes[] = {
-		{"callback", callback}, {"deep", deep},	    {"realigned", realigned},
-		{"handler", handler},	{"vdso", vdso},	    {"vfork", vforked},
-		{"stubs", stubs},	{"absent", absent}, {"bare", bare},
-		{"ended", ended},	{"stale", stale},   {"pointerless", pointerless},
+		{"callback", callback}, {"deep", deep},	      {"realigned", realigned},
+		{"handler", handler},	{"vdso", vdso},	      {"vfork", vforked},
+		{"stubs", stubs},	{"absent", absent},   {"bare", bare},
+		{"ended", ended},	{"stale", stale},     {"pointerless", pointerless},
+		{"leaves", leaves},	{"threads", threads},
 	};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes) && argc > 1; i++)

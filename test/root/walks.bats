@@ -71,6 +71,25 @@ mostly() {
 	mostly 100 walked
 }
 
+# bats test_tags=between
+@test "clone3() of glibc, whose call-frame information ends before it calls the kernel" {
+	needs_registers
+	walked threads
+	count_walks t:sched:sched_process_fork
+	grep -Eq '^walked;_start;.*;main;threads;(make_thread;)?[^;]*pthread_create[^;]*;.*[^;]*clone[^;]* [0-9]+$' out
+	mostly 100 walked
+}
+
+# bats test_tags=same
+@test "a leaf without call-frame information, by the call that leads to it; else by frame pointers" {
+	walked leaves
+	sample_walks
+	mostly 100 walked
+	grep -Eq '^walked;_start;.*;main;leaves;call_leaf;leaf [0-9]+$' out
+	grep -Eq '^walked;_start;.*;main;leaves;keeper [0-9]+$' out
+	refute grep -E 'deep|;call_leaf;keeper' out
+}
+
 @test "callers whose frames cannot be read: the stack is never taken for a complete one" {
 	walked absent
 	sample_walks
