@@ -158,6 +158,7 @@ static __noinline enum unwind_end walk__signal(struct walk *walk, struct stack_w
 	walk->valid = -1;
 	walk->exact = true;
 	walk->at_entry = false;
+	walk->by_frame_pointer = 0;
 	return UNWIND_GOES_ON;
 }
 
@@ -291,7 +292,7 @@ static __always_inline enum unwind_end walk__by_rule(struct walk *walk, struct s
 	enum unwind_end end;
 	__u64 pc = 0;
 
-	walk->by_frame_pointer = false;
+	walk->by_frame_pointer = 0;
 	if (rule->cfa == UNWIND_END)
 		return walk__complete(walk);
 	if (rule->flags & UNWIND_SIGNAL)
@@ -323,7 +324,9 @@ static __always_inline bool walk__find_frame(struct walk *walk, struct stack_win
 
 /*
  * For code without information: made at run time, or of languages that keep frame pointers instead.
- * Elsewhere the frame pointer can be any number: it must lead to code, or the stack ends here.
+ * Elsewhere the frame pointer can be any number: it must lead to code, or the stack ends here. A
+ * stack is complete where frames are linked and the last link is 0: one pair of words that looks
+ * like the outermost frame is also in many other places.
  */
 static __noinline enum unwind_end
 walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwind_end otherwise)
@@ -333,14 +336,15 @@ walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwi
 
 	if (!config.frame_pointers || !walk__register(walk, DWARF_FRAME_POINTER, &pointer))
 		return otherwise;
-	if (!pointer && walk->by_frame_pointer)
+	if (!pointer && walk->by_frame_pointer > 1)
 		return walk__complete(walk);
 	if (!walk__find_frame(walk, window, &index))
 		return otherwise;
 	pc = user_regs__code(window->words[index + 1]);
-	if (!pc && window->words[index])
+	if (!pc && (window->words[index] || !walk->by_frame_pointer))
 		return otherwise;
-	walk->assisted = walk->by_frame_pointer = true;
+	walk->assisted = true;
+	walk->by_frame_pointer = walk->by_frame_pointer ? 2 : 1;
 	walk->registers[DWARF_FRAME_POINTER] = window->words[index];
 	/* Nothing executable is there. */
 	if (pc && walk__find_module(walk, pc - 1) != UNWIND_GOES_ON)

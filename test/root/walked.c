@@ -336,17 +336,26 @@ static NOINLINE void overwritten(void)
 	work += 2;
 }
 
+static NOINLINE void two_zeros(void)
+{
+	spend(5000);
+	work += 3;
+}
+
 /* The words at their frame pointers: the caller's frame pointer, and the return address. */
 static const uint64_t outermost[] = {0, 0}, no_frame[] = {1, 0};
 
+/* On the stack, as frames are; a frame's caller is code without call-frame information, too. */
 static void bare(void)
 {
-	/* On the stack, as frames are. */
+	const void *linked[2][2] = {{linked[1], (const char *)call_bare + 1}};
 	uint64_t frames[2][2];
 
+	memcpy(linked[1], outermost, sizeof(outermost));
 	memcpy(frames[0], outermost, sizeof(outermost));
 	memcpy(frames[1], no_frame, sizeof(no_frame));
-	call_bare(frames[0], whole);
+	call_bare(linked[0], whole);
+	call_bare(frames[0], two_zeros);
 	call_bare(frames[1], overwritten);
 	work++;
 }

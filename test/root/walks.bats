@@ -108,20 +108,29 @@ mostly() {
 	done
 }
 
-# ends_at_zero CALLER REASON: where its return address is 0, one stack is complete, one is not.
+# ends_at_zero CALLERS CALLER REASON: where its return address is 0, the stack with these callers is
+# complete, the other one is not.
 ends_at_zero() {
 	sample_walks
 	grep -Eq "^walked;$1;whole;spend [0-9]+\$" out
-	grep -Eq "^walked;\[unwind stopped: $2\];$1;overwritten;spend [0-9]+\$" out
-	refute grep -E "^walked;$1;overwritten" out
+	grep -Eq "^walked;\[unwind stopped: $3\];$2;overwritten;spend [0-9]+\$" out
+	refute grep -E "^walked;[^[].*;overwritten" out
 }
 
 # bats test_tags=same
 @test "a return address of 0 ends a stack only if the frame pointer is 0 as well" {
 	walked ended
-	ends_at_zero call_ended "no code there"
+	ends_at_zero call_ended call_ended "no code there"
 	walked bare
-	ends_at_zero call_bare "no call-frame information"
+	ends_at_zero "call_bare;call_bare" call_bare "no call-frame information"
+}
+
+# bats test_tags=same
+@test "two words of 0 that a frame pointer leads to at once are no sign of a complete stack" {
+	walked bare
+	sample_walks
+	grep -Eq '^walked;\[unwind stopped: no call-frame information\];call_bare;two_zeros;spend [0-9]+$' out
+	refute grep -E '^walked;[^[].*;two_zeros' out
 }
 
 @test "frame pointers are followed where tables are missing, but only up the stack" {
