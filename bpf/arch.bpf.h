@@ -38,6 +38,7 @@ static __always_inline const void *user_regs__pc_place(const user_regs *regs)
 #define DWARF_REGISTERS	    16
 #define DWARF_FRAME_POINTER 6
 #define DWARF_STACK_POINTER 7
+#define DWARF_BASE_REGISTER 3 /* see enum unwind_base */
 
 static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *registers)
 {

@@ -32,6 +32,18 @@ enum unwind_saved {
 	UNWIND_IN_REGISTER, /* in another register of this frame */
 };
 
+/*
+ * Where the caller's base register is (DWARF_BASE_REGISTER of arch.bpf.h): one of these, or, from 2
+ * on, the word at CFA - 8 * so many. Some code, as that of glibc which looks up a function when it
+ * is called first, reaches its frame by it. Only files with such code say where it is: elsewhere
+ * there would be more rules for nothing.
+ */
+enum unwind_base {
+	UNWIND_BASE_LOST,
+	UNWIND_BASE_SAME,
+	UNWIND_BASE_AT_CFA,
+};
+
 enum unwind_flag {
 	/* The frame is a signal handler's caller: its own caller was interrupted. */
 	UNWIND_SIGNAL = 1,
@@ -48,7 +60,7 @@ struct unwind_rule {
 	__u8 return_address;
 	__u8 return_address_register;
 	__u8 flags;
-	__u8 reserved;
+	__u8 base; /* enum unwind_base */
 	__s32 cfa_offset, cfa_addend;
 	__s32 frame_pointer_offset, return_address_offset;
 };

@@ -218,6 +218,37 @@ static __always_inline void walk__frame_pointer(struct walk *walk, struct stack_
 		walk->valid &= ~(1ULL << DWARF_FRAME_POINTER);
 }
 
+#ifdef DWARF_BASE_REGISTER
+
+#define WALK_BASE_BIT (1ULL << DWARF_BASE_REGISTER)
+
+/* Find the caller's base register, behind all that is found by this frame's. */
+static __always_inline void walk__base_register(struct walk *walk, struct stack_window *window,
+						const struct unwind_rule *rule)
+{
+	if (rule->base == UNWIND_BASE_SAME)
+		return;
+	if (rule->base != UNWIND_BASE_LOST &&
+	    walk__read(window, walk->cfa - rule->base * sizeof(__u64))) {
+		walk->registers[DWARF_BASE_REGISTER] = window->found;
+		walk->valid |= WALK_BASE_BIT;
+	} else {
+		walk->valid &= ~WALK_BASE_BIT;
+	}
+}
+
+#else
+
+#define WALK_BASE_BIT 0
+
+static __always_inline void walk__base_register(struct walk *walk, struct stack_window *window,
+						const struct unwind_rule *rule)
+{
+	(void)walk, (void)window, (void)rule;
+}
+
+#endif
+
 static __always_inline enum unwind_end walk__return_address(const struct walk *walk,
 							    struct stack_window *window,
 							    const struct unwind_rule *rule,
@@ -262,13 +293,16 @@ static __always_inline enum unwind_end walk__at_zero(const struct walk *walk)
 		       UNWIND_NO_CODE;
 }
 
-/* The walk is at pc of a caller now; only the caller's stack and frame pointer are known. */
+/*
+ * The walk is at pc of a caller now; only the caller's stack and frame pointer are known, and its
+ * base register where rules have said where it is.
+ */
 static __always_inline enum unwind_end walk__to_caller(struct walk *walk, __u64 pc,
 						       __u64 stack_pointer)
 {
 	walk->pc = user_regs__code(pc);
 	walk->registers[DWARF_STACK_POINTER] = stack_pointer;
-	walk->valid &= 1ULL << DWARF_FRAME_POINTER | 1ULL << DWARF_STACK_POINTER;
+	walk->valid &= 1ULL << DWARF_FRAME_POINTER | WALK_BASE_BIT;
 	walk->valid |= 1ULL << DWARF_STACK_POINTER;
 	walk->exact = walk->at_entry = false;
 	return walk->pc ? UNWIND_GOES_ON : walk__at_zero(walk);
@@ -308,7 +342,10 @@ static __always_inline enum unwind_end walk__by_rule(struct walk *walk, struct s
 		walk__frame_pointer(walk, window, rule);
 		end = walk__return_address(walk, window, rule, &pc);
 	}
-	return end == UNWIND_GOES_ON ? walk__to_caller(walk, pc, walk->cfa) : end;
+	if (end != UNWIND_GOES_ON)
+		return end;
+	walk__base_register(walk, window, rule);
+	return walk__to_caller(walk, pc, walk->cfa);
 }
 
 /* *index: the place of the two words at the frame pointer in the window; false if there is none. */
@@ -344,6 +381,7 @@ walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwi
 	if (!pc && (window->words[index] || !walk->by_frame_pointer))
 		return otherwise;
 	walk->assisted = true;
+	walk->valid &= ~WALK_BASE_BIT;
 	walk->by_frame_pointer = walk->by_frame_pointer ? 2 : 1;
 	walk->registers[DWARF_FRAME_POINTER] = window->words[index];
 	/* Nothing executable is there. */

@@ -19,11 +19,13 @@ const struct cfi_machine *cfi_machine__of(uint16_t machine)
 	static const struct cfi_machine x86_64 = {.stack_pointer = 7,
 						  .frame_pointer = 6,
 						  .return_address = 16,
-						  .program_counter = 16};
+						  .program_counter = 16,
+						  .base = 3};
 	static const struct cfi_machine arm64 = {.stack_pointer = 31,
 						 .frame_pointer = 29,
 						 .return_address = 30,
 						 .program_counter = CFI_NO_REGISTER,
+						 .base = CFI_NO_REGISTER,
 						 .has_return_register = true};
 
 	switch (machine) {
@@ -34,6 +36,16 @@ const struct cfi_machine *cfi_machine__of(uint16_t machine)
 	default:
 		return NULL;
 	}
+}
+
+bool cfi_machine__needs_base(const struct cfi_machine *machine, const struct unwind_rule *rule)
+{
+	return machine->base != CFI_NO_REGISTER && rule->cfa > UNWIND_END &&
+	       (rule->cfa_register == machine->base ||
+		(rule->return_address == UNWIND_AT_REGISTER &&
+		 rule->return_address_register == machine->base) ||
+		(rule->frame_pointer == UNWIND_AT_REGISTER &&
+		 rule->frame_pointer_register == machine->base));
 }
 
 /* ---- states ---- */
@@ -48,6 +60,7 @@ struct state {
 	struct cfa cfa;
 	struct cfi_place stack_pointer; /* UNWIND_SAME: it is the CFA, as it is by default */
 	struct cfi_place frame_pointer, return_address;
+	struct cfi_place base;
 	bool is_signed;
 };
 
@@ -71,6 +84,21 @@ static bool put_place(const struct cfi_place *place, uint8_t *kind, uint8_t *reg
 	*reg = (uint8_t)place->reg;
 	*offset = (int32_t)place->offset;
 	return true;
+}
+
+/* The base register is lost where rules cannot say where it is. */
+static uint8_t base_of(const struct cfi_machine *machine, const struct cfi_place *place)
+{
+	const int64_t word = sizeof(uint64_t);
+
+	if (machine->base == CFI_NO_REGISTER)
+		return UNWIND_BASE_LOST;
+	if (place->kind == UNWIND_SAME)
+		return UNWIND_BASE_SAME;
+	if (place->kind != UNWIND_AT_CFA || place->offset % word ||
+	    place->offset > -UNWIND_BASE_AT_CFA * word || place->offset < -UINT8_MAX * word)
+		return UNWIND_BASE_LOST;
+	return (uint8_t)(-place->offset / word);
 }
 
 /*
@@ -98,6 +126,7 @@ static struct unwind_rule rule_of(const struct run *run)
 		.cfa_register = (uint8_t)state->cfa.reg,
 		.flags = (uint8_t)((run->program->is_signal_frame ? UNWIND_SIGNAL : 0) |
 				   (state->is_signed ? UNWIND_SIGNED : 0)),
+		.base = base_of(run->program->machine, &state->base),
 		.cfa_offset = (int32_t)state->cfa.offset,
 		.cfa_addend = (int32_t)state->cfa.addend,
 	};
@@ -130,6 +159,8 @@ static struct cfi_place *place_in(const struct run *run, struct state *state, ui
 		return &state->frame_pointer;
 	if (reg == run->program->machine->stack_pointer)
 		return &state->stack_pointer;
+	if (reg == run->program->machine->base)
+		return &state->base;
 	return NULL;
 }
 

@@ -2,8 +2,8 @@
 /*
  * The call-frame instructions of one function, run from their beginning to their end
  * (DWARF 5, 6.4; the GNU extensions of .eh_frame: Linux Standard Base Core 5.0, 10.6).
- * The columns of the CFA, the frame pointer and the return address are kept. The column of the
- * stack pointer must say that it is the CFA, as it does if no instruction names it.
+ * The columns of the CFA, the frame pointer, the base register and the return address are kept. The
+ * column of the stack pointer must say that it is the CFA, as it does if no instruction names it.
  */
 #ifndef TRACEKIT_SYM_CFI_PROGRAM_H
 #define TRACEKIT_SYM_CFI_PROGRAM_H
@@ -21,6 +21,7 @@ struct cfi_machine {
 	uint8_t stack_pointer, frame_pointer;
 	uint8_t return_address;	  /* the column, unless a CIE has another one */
 	uint8_t program_counter;  /* in expressions, or CFI_NO_REGISTER */
+	uint8_t base;		  /* kept for callees, and what frames are reached by; likewise */
 	bool has_return_register; /* whose content is the return address until it is saved */
 };
 
@@ -28,6 +29,9 @@ struct cfi_machine {
 
 /* The machine of an e_machine; NULL if it is not known here. */
 const struct cfi_machine *cfi_machine__of(uint16_t machine);
+
+/* True if the rule needs the base register, which then has to be known of frames below. */
+bool cfi_machine__needs_base(const struct cfi_machine *machine, const struct unwind_rule *rule);
 
 struct cfi_bytes {
 	const unsigned char *bytes;

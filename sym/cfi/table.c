@@ -46,6 +46,8 @@ struct making {
 	struct unwind_rules *rules;
 	const struct elf_file *elf;
 	const struct cfi_machine *machine;
+	bool needs_base; /* a rule does: a table that keeps no base is made once more */
+	bool keeps_base;
 	struct codes codes;
 	/* Addresses. */
 	const struct code *code;
@@ -156,10 +158,21 @@ static int mark_entry(struct making *making, uint64_t next)
 	return err || behind >= next ? err : put_row(making, behind, UNWIND_NONE);
 }
 
+/* The number of a rule, which says where the base register is only if the file needs that. */
+static int number_rule(struct making *making, const struct unwind_rule *rule)
+{
+	struct unwind_rule kept = *rule;
+
+	making->needs_base |= cfi_machine__needs_base(making->machine, rule);
+	if (!making->keeps_base)
+		kept.base = UNWIND_BASE_LOST;
+	return unwind_rules__number(making->rules, &kept);
+}
+
 static int take_row(void *context, uint64_t address, const struct unwind_rule *rule)
 {
 	struct making *making = context;
-	int number = unwind_rules__number(making->rules, rule);
+	int number = number_rule(making, rule);
 	int err = number < 0 ? number : mark_entry(making, address);
 
 	return err ? err : put_row(making, address, (uint32_t)number);
@@ -392,7 +405,7 @@ struct merging {
 static int keep_row(void *context, uint64_t address, const struct unwind_rule *rule)
 {
 	struct merging *merging = context;
-	int number = unwind_rules__number(merging->making->rules, rule);
+	int number = number_rule(merging->making, rule);
 
 	if (number < 0)
 		return number;
@@ -523,15 +536,17 @@ static int make(struct making *making, const struct work *work)
 	return err;
 }
 
-int unwind_table__read(struct unwind_table *out, struct unwind_rules *rules,
-		       const struct elf_file *elf, uint64_t *work)
+/* keeps_base: rules say where the base register is; *needs_base: they have to. */
+static int make_table(struct unwind_table *out, struct unwind_rules *rules,
+		      const struct elf_file *elf, const struct work *work, bool keeps_base,
+		      bool *needs_base)
 {
 	CLEANUP(unwind_table__release) struct unwind_table table = {0};
 	struct making making = {.table = &table,
 				.rules = rules,
 				.elf = elf,
-				.machine = cfi_machine__of(elf->machine)};
-	const struct work all = work__share(work, UINT64_MAX);
+				.machine = cfi_machine__of(elf->machine),
+				.keeps_base = keeps_base};
 	int err;
 
 	if (!elf->is_64bit || !making.machine)
@@ -539,14 +554,32 @@ int unwind_table__read(struct unwind_table *out, struct unwind_rules *rules,
 	err = find_codes(&making.codes, elf);
 	if (!err)
 		err = make_pages(&table, &making.codes);
+	if (!err)
+		err = make(&making, work);
 	if (err)
 		return err;
-	err = make(&making, &all);
-	if (err)
-		return err;
+	*needs_base = making.needs_base;
 	*out = table;
 	table = (struct unwind_table){0};
 	return 0;
+}
+
+/* Hardly any file needs the base register. */
+int unwind_table__read(struct unwind_table *out, struct unwind_rules *rules,
+		       const struct elf_file *elf, uint64_t *work)
+{
+	const struct work all = work__share(work, UINT64_MAX);
+	struct unwind_table table;
+	bool needs_base;
+	int err = make_table(&table, rules, elf, &all, false, &needs_base);
+
+	if (!err && needs_base) {
+		unwind_table__release(&table);
+		err = make_table(&table, rules, elf, &all, true, &needs_base);
+	}
+	if (!err)
+		*out = table;
+	return err;
 }
 
 void unwind_table__release(struct unwind_table *table)

@@ -31,13 +31,14 @@
 #define SHOWN_MAX 10 /* differences of one file */
 
 struct sums {
-	unsigned long files, rows, unsupported, lost_frame_pointers, different;
+	unsigned long files, with_base, rows, unsupported, lost_frame_pointers, different;
 };
 
 struct comparison {
 	const char *path;
 	Dwarf_CFI *cfi, *go; /* or NULL; of functions in Go */
 	bool is_go;
+	bool needs_base; /* a rule does: then all say where the base register is */
 	const struct cfi_machine *machine;
 	const struct elf_file *elf;
 	uint64_t entry;		    /* 0: there is none */
@@ -157,6 +158,28 @@ static bool is_cfa(const Dwarf_Op *ops, size_t nr, const Dwarf_Op *memory,
 		reg == rule->cfa_register && offset == rule->cfa_offset);
 }
 
+/*
+ * Where the base register is, as enum unwind_base has it. Where nobody names it libdw 0.188 says
+ * that it is lost: it takes column 0 for %rbx, and column 3 for one that callees need not keep.
+ */
+static uint8_t base_of_frame(const struct cfi_machine *machine, Dwarf_Frame *frame)
+{
+	Dwarf_Op memory[3], *ops;
+	uint8_t kind, reg;
+	int32_t offset;
+	size_t nr;
+
+	if (machine->base == CFI_NO_REGISTER ||
+	    dwarf_frame_register(frame, machine->base, memory, &ops, &nr) ||
+	    !is_saved(ops, nr, memory, &kind, &reg, &offset))
+		return UNWIND_BASE_LOST;
+	if (kind == UNWIND_SAME || kind == UNWIND_LOST)
+		return UNWIND_BASE_SAME;
+	if (kind == UNWIND_AT_CFA && offset % 8 == 0 && offset <= -16 && offset >= -255 * 8)
+		return (uint8_t)(-offset / 8);
+	return UNWIND_BASE_LOST;
+}
+
 static void rule_of_frame(const struct cfi_machine *machine, Dwarf_Frame *frame,
 			  struct unwind_rule *rule)
 {
@@ -197,16 +220,18 @@ static void rule_of_frame(const struct cfi_machine *machine, Dwarf_Frame *frame,
 		rule->frame_pointer_offset = 0;
 	}
 	rule->flags = is_signal ? UNWIND_SIGNAL : 0;
+	rule->base = base_of_frame(machine, frame);
 }
 
 /* ---- comparing ---- */
 
 static void show(const char *who, const struct unwind_rule *rule)
 {
-	printf("  %-8s cfa %u r%u%+d %+d, fp %u r%u%+d, ra %u r%u%+d, flags %u\n", who, rule->cfa,
-	       rule->cfa_register, rule->cfa_offset, rule->cfa_addend, rule->frame_pointer,
-	       rule->frame_pointer_register, rule->frame_pointer_offset, rule->return_address,
-	       rule->return_address_register, rule->return_address_offset, rule->flags);
+	printf("  %-8s cfa %u r%u%+d %+d, fp %u r%u%+d, ra %u r%u%+d, base %u, flags %u\n", who,
+	       rule->cfa, rule->cfa_register, rule->cfa_offset, rule->cfa_addend,
+	       rule->frame_pointer, rule->frame_pointer_register, rule->frame_pointer_offset,
+	       rule->return_address, rule->return_address_register, rule->return_address_offset,
+	       rule->base, rule->flags);
 }
 
 /* False: it says nothing of that address. */
@@ -218,6 +243,8 @@ static bool find_rule(const struct comparison *comparison, Dwarf_CFI *cfi, uint6
 	if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame))
 		return false;
 	rule_of_frame(comparison->machine, frame, rule);
+	if (!comparison->needs_base)
+		rule->base = UNWIND_BASE_LOST;
 	free(frame);
 	return true;
 }
@@ -292,10 +319,25 @@ static void compare_row(struct comparison *comparison, uint64_t offset, uint64_t
 		compare_at(comparison, end - 1);
 }
 
+static bool needs_base(const struct comparison *comparison)
+{
+	const struct unwind_table *table = &comparison->table;
+
+	for (size_t i = 0; i < table->nr_rows; i++)
+		if (cfi_machine__needs_base(
+			    comparison->machine,
+			    &comparison->rules->items[unwind_row_rule(table->rows[i])]))
+			return true;
+	return false;
+}
+
 static void compare_table(struct comparison *comparison)
 {
 	const struct unwind_table *table = &comparison->table;
 	const uint64_t size = (uint64_t)1 << UNWIND_PAGE_BITS;
+
+	comparison->needs_base = needs_base(comparison);
+	comparison->sums->with_base += comparison->needs_base;
 
 	for (size_t page = 0; page < table->nr_pages; page++) {
 		const uint32_t *rows = table->rows + table->pages[page].first;
@@ -371,8 +413,10 @@ int main(int argc, char **argv)
 		return 2;
 	for (int i = 1; i < argc; i++)
 		compare_path(argv[i], &rules, &sums);
-	printf("%lu files, %lu rows: %lu of no known shape, %lu lose the frame pointer; %lu differ\n",
-	       sums.files, sums.rows, sums.unsupported, sums.lost_frame_pointers, sums.different);
+	printf("%lu files, %lu rows: %lu of no known shape, %lu lose the frame pointer; %lu differ; "
+	       "%lu files with base registers\n",
+	       sums.files, sums.rows, sums.unsupported, sums.lost_frame_pointers, sums.different,
+	       sums.with_base);
 	unwind_rules__release(&rules);
 	return sums.different != 0;
 }

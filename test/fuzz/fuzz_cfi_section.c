@@ -25,7 +25,7 @@ static int take_row(void *context, uint64_t address, const struct unwind_rule *r
 	struct seen *seen = context;
 
 	REQUIRE(!seen->any || address > seen->address);
-	REQUIRE(rule->cfa <= UNWIND_PLT && !rule->reserved);
+	REQUIRE(rule->cfa <= UNWIND_PLT);
 	REQUIRE(rule->frame_pointer <= UNWIND_IN_REGISTER);
 	REQUIRE(rule->return_address <= UNWIND_IN_REGISTER);
 	REQUIRE(rule->cfa > UNWIND_END ||

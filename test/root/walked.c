@@ -3,6 +3,7 @@
  * Programs whose stacks are hard to walk: walked MODE. Compiled without frame pointers, and
  * optimised, so that all of it hangs on call-frame information. Each mode runs until a signal.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -303,6 +304,27 @@ static void leaves(void)
 	work++;
 }
 
+/* The dynamic linker looks up what a library calls; and once more when it is loaded again. */
+static NOINLINE void call_library(void *library)
+{
+	int (*call_all)(void);
+
+	*(void **)&call_all = dlsym(library, "call_all");
+	if (!call_all)
+		exit(1);
+	work += (uint64_t)call_all();
+}
+
+static void lazy(void)
+{
+	void *library = dlopen("liblazy.so", RTLD_LAZY);
+
+	if (!library)
+		exit(1);
+	call_library(library);
+	dlclose(library);
+}
+
 static void *begin_thread(void *nothing)
 {
 	return nothing;
@@ -394,7 +416,7 @@ int main(int argc, char **argv)
 		{"handler", handler},	{"vdso", vdso},	      {"vfork", vforked},
 		{"stubs", stubs},	{"absent", absent},   {"bare", bare},
 		{"ended", ended},	{"stale", stale},     {"pointerless", pointerless},
-		{"leaves", leaves},	{"threads", threads},
+		{"leaves", leaves},	{"threads", threads}, {"lazy", lazy},
 	};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes) && argc > 1; i++)

@@ -81,6 +81,16 @@ mostly() {
 }
 
 # bats test_tags=same
+@test "lazy binding: a frame that is reached by a register that its callees have saved" {
+	walked lazy
+	sample_walks
+	# When the trace began the library may not have been there.
+	mostly 75 walked
+	grep -Eq '^walked;_start;.*;main;lazy;call_library;call_all;[^;]+(;[^;]+)+ [0-9]+$' out
+	refute grep -F 'a register is not known' out
+}
+
+# bats test_tags=same
 @test "a leaf without call-frame information, by the call that leads to it; else by frame pointers" {
 	walked leaves
 	sample_walks

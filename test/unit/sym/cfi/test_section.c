@@ -41,7 +41,8 @@ static size_t append_place(size_t used, const char *name, uint8_t kind, uint8_t 
 	}
 }
 
-/* "ADDRESS: CFA [fp=PLACE] [ra=PLACE]", of which a return address at CFA-8 is left away. */
+/* "ADDRESS: CFA [fp=PLACE] [ra=PLACE] [base=PLACE]", of which a return address at CFA-8 is left
+ * away. */
 static int append_row(void *context, uint64_t address, const struct unwind_rule *rule)
 {
 	static const char *const kinds[] = {"none", "unsupported", "end"};
@@ -62,6 +63,10 @@ static int append_row(void *context, uint64_t address, const struct unwind_rule 
 	if (rule->return_address != UNWIND_AT_CFA || rule->return_address_offset != -8)
 		used = append_place(used, "ra", rule->return_address, rule->return_address_register,
 				    rule->return_address_offset);
+	if (rule->base == UNWIND_BASE_LOST)
+		used = append(used, " base=?");
+	else if (rule->base >= UNWIND_BASE_AT_CFA)
+		used = append(used, " base=c-%d", 8 * rule->base);
 	if (rule->flags & UNWIND_SIGNAL)
 		append(used, " signal");
 	return 0;
@@ -125,6 +130,23 @@ static void usual_shapes(void)
 	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_undefined, 6, DW_CFA_advance_loc | 1,
 				DW_CFA_same_value, 6),
 		  "401000: r7+8 fp=?; 401001: r7+8; 401010: none");
+}
+
+/* %rbx, which is kept as callees ask. */
+static void base_registers(void)
+{
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_advance_loc | 1, DW_CFA_offset | 3, 3,
+				DW_CFA_advance_loc | 1, DW_CFA_def_cfa_register, 3,
+				DW_CFA_advance_loc | 1, DW_CFA_restore | 3, DW_CFA_advance_loc | 1,
+				DW_CFA_undefined, 3),
+		  "401000: r7+8; 401001: r7+8 base=c-24; 401002: r3+8 base=c-24; 401003: r3+8; "
+		  "401004: r3+8 base=?; 401010: none");
+	/* What rules cannot say: too far, in another register, not on the stack. */
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_offset | 3, 0xff, 1, DW_CFA_advance_loc | 1,
+				DW_CFA_offset | 3, 0x80, 2, DW_CFA_advance_loc | 1, DW_CFA_register,
+				3, 12, DW_CFA_advance_loc | 1, DW_CFA_offset | 3, 1),
+		  "401000: r7+8 base=c-2040; 401001: r7+8 base=?; 401002: r7+8 base=?; "
+		  "401003: r7+8 base=?; 401010: none");
 }
 
 static void expressions(void)
@@ -294,6 +316,7 @@ static void visitor_ends_it(void)
 
 static const struct tap_test tests[] = {
 	{"functions as compilers make them", usual_shapes},
+	{"where the base register is", base_registers},
 	{"expressions of known shapes", expressions},
 	{"the caller's stack pointer is the CFA, or the row is of no use", stack_pointers},
 	{"what has another shape, or is not sound, ends nothing but itself", other_shapes},

@@ -137,6 +137,40 @@ static void across_pages(void)
 	CHECK_INT(cfa_at(&file, UINT64_MAX), NONE);
 }
 
+static int base_at(const struct file *file, uint64_t address)
+{
+	return file->rules.items[unwind_table__find(&file->table, address - DELTA)].base;
+}
+
+/* Two functions, of which the second may reach its frame by %rbx. */
+static void make_based(struct file *file, bool is_based)
+{
+	const unsigned char saves[] = {DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 3, 3};
+	const unsigned char reaches[] = {DW_CFA_def_cfa_register, is_based ? 3 : 6};
+	struct cfi_buffer buffer = {.size = 0};
+	size_t cie = cfi_buffer__cie(&buffer, false);
+
+	cfi_buffer__fde(&buffer, cie, START, 16, saves, sizeof(saves));
+	cfi_buffer__fde(&buffer, cie, START + 16, 16, reaches, sizeof(reaches));
+	make_file(file, ".eh_frame", &buffer);
+	CHECK_INT(read_table(file), 0);
+	CHECK_INT(cfa_at(file, START), 32);
+	CHECK_INT(cfa_at(file, START + 16), 8);
+}
+
+/* Else it would only make more rules. */
+static void base_where_needed(void)
+{
+	CLEANUP_FILE struct file plain, based;
+
+	make_based(&plain, false);
+	CHECK_INT(base_at(&plain, START), UNWIND_BASE_LOST);
+	CHECK_INT(base_at(&plain, START + 16), UNWIND_BASE_LOST);
+	make_based(&based, true);
+	CHECK_INT(base_at(&based, START), 3);
+	CHECK_INT(base_at(&based, START + 16), UNWIND_BASE_SAME);
+}
+
 static void rows_of_one_rule(void)
 {
 	struct cfi_buffer buffer = {.size = 0};
@@ -690,6 +724,7 @@ static void refused(void)
 static const struct tap_test tests[] = {
 	{"where a program begins", entry},
 	{"rules from page to page", across_pages},
+	{"the base register is kept of files that need it", base_where_needed},
 	{"rows side by side with the same rule are one", rows_of_one_rule},
 	{"code in several places of the file", scattered},
 	{"bytes of the file that are at two addresses", mapped_twice},
