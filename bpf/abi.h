@@ -59,6 +59,7 @@ enum unwind_end {
 	UNWIND_UNREADABLE,     /* the stack is not there, or not in memory */
 	UNWIND_NOT_GROWING,    /* the caller's frame would be below: it was overwritten */
 	UNWIND_CHANGING,       /* another thread was changing what is mapped there */
+	UNWIND_RETURN_PROBE,   /* a return probe has the return address, and it was not found */
 	/* Such stacks are walked by frame pointers, by the kernel. */
 	UNWIND_32BIT,	     /* the process is not a 64-bit one */
 	UNWIND_IN_KERNEL,    /* the thread was in the kernel, which does not tell its registers */
@@ -340,6 +341,18 @@ struct mapping_layout {
 	__u32 inode_ctime_nsec;
 	__u32 sb_dev;
 	__u32 page_shift;
+	/* What probes of programs leave behind, or NO_OFFSET in the first one where there are none.
+	 */
+	__u32 mm_xol_area; /* uprobes_state.xol_area */
+	__u32 xol_address; /* vaddr of a struct xol_area */
+	__u32 task_utask;
+	__u32 utask_slot;      /* xol_vaddr: of the instruction that is executed there, */
+	__u32 utask_place;     /* vaddr: and where it is in the program */
+	__u32 utask_instances; /* return_instances */
+	__u32 instance_stack;
+	__u32 instance_return; /* orig_ret_vaddr */
+	__u32 instance_next;
+	__u32 reserved;
 };
 
 #define NO_OFFSET ((__u32)-1)
@@ -498,9 +511,9 @@ _Static_assert(sizeof(struct off_thread) == 16 + 72 + 24, "no padding");
 _Static_assert(sizeof(struct event_record) == 104, "no padding");
 _Static_assert(sizeof(struct part_record) == 24 + sizeof(struct stack_part), "no padding");
 _Static_assert(sizeof(struct task_layout) == 48, "no padding");
-_Static_assert(sizeof(struct mapping_layout) == 120, "no padding");
+_Static_assert(sizeof(struct mapping_layout) == 160, "no padding");
 _Static_assert(sizeof(struct mapped_file) == 40, "no padding: every byte is compared");
-_Static_assert(sizeof(struct trace_config) == 136 + 1032 + 32 + 120 + 2 * SYSTEM_CALLS / 8,
+_Static_assert(sizeof(struct trace_config) == 136 + 1032 + 32 + 160 + 2 * SYSTEM_CALLS / 8,
 	       "no padding");
 _Static_assert((NR_EVENT_COUNTERS & (NR_EVENT_COUNTERS - 1)) == 0, "used as a mask");
 _Static_assert((NR_UNWIND_ENDS & (NR_UNWIND_ENDS - 1)) == 0, "used as a mask");

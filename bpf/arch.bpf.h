@@ -63,6 +63,11 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 /* The bytes that a call puts on the stack. */
 #define CALL_PUSHES 8
 
+/* The code at which a function with a return probe returns; it pushes so many bytes meanwhile. */
+#define TRAMPOLINE_BYTES  64
+#define INSTRUCTION_BYTES 15 /* at most */
+#define TRAMPOLINE_PUSHES 24
+
 /* Where a function that has just been called will return to. */
 static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 *address)
 {
@@ -251,7 +256,10 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 	registers[31] = regs->sp;
 }
 
-#define CALL_PUSHES 0
+#define CALL_PUSHES	  0
+#define TRAMPOLINE_BYTES  4
+#define INSTRUCTION_BYTES 4
+#define TRAMPOLINE_PUSHES 0
 
 static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 *address)
 {
@@ -263,7 +271,7 @@ static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 
  * Calls: likewise. A function that has called others has its own address in x30, behind such a
  * call.
  */
-#define LEAF_BYTES  4096
+#define LEAF_BYTES	  4096
 
 /* True if the code in front of the return address address calls what pc is in, or can do so. */
 static __always_inline bool user_call__is_of(__u64 address, __u64 pc)

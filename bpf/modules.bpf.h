@@ -14,6 +14,7 @@
 #include "mapping.bpf.h"
 #include "scratch.bpf.h"
 #include "tables.bpf.h"
+#include "user_probes.bpf.h"
 
 /* A mapping that is being changed is looked up again: it takes its thread less time. */
 #define MAPPING_LOOKS 3
@@ -76,6 +77,7 @@ __noinline int begin_in_mappings(__u32 number)
 		return 0;
 	walk->mm = mm;
 	walk->root = mapping__root(mm);
+	walk->trampoline = user_probes__trampoline(mm);
 	walk->nr_walks = walk->nr_recent = 0;
 	for (int i = 0; i < RECENT_MAPPINGS; i++)
 		walk->recent[i].end = walk->recent[i].start = 0;

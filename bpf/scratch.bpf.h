@@ -74,6 +74,8 @@ struct walk {
 	__u64 now;	     /* when it began, by unwind_age() */
 	__u64 program;	     /* of the process, as in struct stack_key */
 	__u64 bases_version; /* of struct unwind_numbers */
+	__u64 trampoline;    /* of return probes, in the process; or 0: see user_probes.bpf.h */
+	__u64 instance;	     /* the return_instance that was used last, or 0 */
 	/* The last mapping that an address was in; it ends at 0 if there is none. */
 	struct unwind_mapping mapping;
 	struct unwind_module module;

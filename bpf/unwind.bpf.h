@@ -212,6 +212,9 @@ static __always_inline void unwind__note_end(struct scratch *scratch, enum unwin
 	nr = READ_ONCE(stack->nr);
 	if (nr > config.max_user_depth)
 		nr = config.max_user_depth;
+	/* The last frame is the probes' trampoline, which is nobody's caller. */
+	if (end == UNWIND_RETURN_PROBE && nr)
+		nr--;
 	if (end == UNWIND_CUT)
 		unwind__put_mark(stack, nr, MARK_CUT, nr);
 	else if (end > UNWIND_CUT)

@@ -14,6 +14,7 @@
 #include "scratch.bpf.h"
 #include "stack_window.bpf.h"
 #include "tables.bpf.h"
+#include "user_probes.bpf.h"
 
 static __always_inline __u64 walk__stack_pointer(const struct walk *walk)
 {
@@ -39,7 +40,10 @@ static __always_inline void walk__begin(struct scratch *scratch, const user_regs
 	walk->exact = !user_regs__in_system_call(regs);
 	walk->assisted = walk->by_frame_pointer = 0;
 	walk->at_entry = at_entry;
+	walk->instance = 0;
 	walk__begin_modules(scratch);
+	if (walk->pc - walk->trampoline < USER_PAGE)
+		leave_probe_area(walk->number);
 }
 
 /*
@@ -385,7 +389,7 @@ walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwi
 	walk->by_frame_pointer = walk->by_frame_pointer ? 2 : 1;
 	walk->registers[DWARF_FRAME_POINTER] = window->words[index];
 	/* Nothing executable is there. */
-	if (pc && walk__find_module(walk, pc - 1) != UNWIND_GOES_ON)
+	if (pc && pc != walk->trampoline && walk__find_module(walk, pc - 1) != UNWIND_GOES_ON)
 		return UNWIND_NO_CODE;
 	return walk__to_caller(walk, pc, pointer + 2 * sizeof(__u64));
 }
@@ -408,15 +412,21 @@ static __always_inline bool walk__follow_frame_pointer(struct walk *walk,
 	walk->registers[DWARF_STACK_POINTER] = *pointer + 2 * sizeof(__u64);
 	*pointer = window->words[index];
 	walk->pc = window->words[index + 1];
+	if (walk->pc == walk->trampoline)
+		(void)leave_trampoline(walk->number, 0);
 	return true;
 }
 
-/* walk__find_rule() for the walk in that slot. */
+/* walk__find_rule() for the walk in that slot, behind a function with a return probe. */
 __noinline int walk_find_rule(__u32 number)
 {
 	struct scratch *scratch = scratch__find(number);
 
-	return scratch ? walk__find_rule(&scratch->walk) : UNWIND_UNREADABLE;
+	if (!scratch)
+		return UNWIND_UNREADABLE;
+	if (scratch->walk.pc == scratch->walk.trampoline && !leave_trampoline(number, 0))
+		return UNWIND_RETURN_PROBE;
+	return walk__find_rule(&scratch->walk);
 }
 
 /*
@@ -445,8 +455,12 @@ __noinline int is_called(__u32 number)
 	struct scratch *scratch = scratch__find(number);
 	__u64 address = 0;
 
-	return scratch && dwarf__return_address(scratch->walk.registers, &address) &&
-	       user_call__is_of(user_regs__code(address), scratch->walk.pc) &&
+	if (!scratch || !dwarf__return_address(scratch->walk.registers, &address) || !address)
+		return 0;
+	/* Only functions that have been called have a return probe. */
+	if (address == scratch->walk.trampoline)
+		return 1;
+	return user_call__is_of(user_regs__code(address), scratch->walk.pc) &&
 	       walk__find_module(&scratch->walk, user_regs__code(address) - 1) == UNWIND_GOES_ON;
 }
 

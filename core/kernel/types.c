@@ -100,6 +100,20 @@ static int find_spans(struct mapping_layout *layout)
 
 _Static_assert(NO_OFFSET == BTF_MISSING, "a field that is missing has it");
 
+/* Of no use unless all are there: a kernel without uprobes has none. */
+static void need_all_of_probes(struct mapping_layout *layout)
+{
+	const uint32_t offsets[] = {
+		layout->xol_address,	 layout->task_utask,	  layout->utask_slot,
+		layout->utask_place,	 layout->utask_instances, layout->instance_stack,
+		layout->instance_return, layout->instance_next,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++)
+		if (offsets[i] == BTF_MISSING)
+			layout->mm_xol_area = NO_OFFSET;
+}
+
 /* So many of the fields below are there in all kernels. */
 #define NEEDED_FOR_MAPPINGS 20
 
@@ -142,6 +156,15 @@ int mapping_layout__read(struct mapping_layout *layout)
 		{"inode", "__i_ctime.tv_nsec", &before_6_11_nsec},
 		{"inode", "i_ctime.tv_sec", &before_6_7},
 		{"inode", "i_ctime.tv_nsec", &before_6_7_nsec},
+		{"mm_struct", "uprobes_state.xol_area", &found.mm_xol_area},
+		{"xol_area", "vaddr", &found.xol_address},
+		{"task_struct", "utask", &found.task_utask},
+		{"uprobe_task", "xol_vaddr", &found.utask_slot},
+		{"uprobe_task", "vaddr", &found.utask_place},
+		{"uprobe_task", "return_instances", &found.utask_instances},
+		{"return_instance", "stack", &found.instance_stack},
+		{"return_instance", "orig_ret_vaddr", &found.instance_return},
+		{"return_instance", "next", &found.instance_next},
 	};
 	int err = find_fields(fields, ARRAY_SIZE(fields), NEEDED_FOR_MAPPINGS);
 
@@ -157,6 +180,7 @@ int mapping_layout__read(struct mapping_layout *layout)
 	if (found.mm_tree == BTF_MISSING || found.inode_ctime_sec == BTF_MISSING ||
 	    found.inode_ctime_nsec == BTF_MISSING)
 		return -ENOENT;
+	need_all_of_probes(&found);
 	err = find_spans(&found);
 	if (!err)
 		*layout = found;

@@ -19,6 +19,7 @@ const char *unwind_end__text(uint32_t end)
 		[UNWIND_UNREADABLE] = "stack not in memory",
 		[UNWIND_NOT_GROWING] = "stack overwritten",
 		[UNWIND_CHANGING] = "mappings were changing",
+		[UNWIND_RETURN_PROBE] = "a return probe",
 		[UNWIND_32BIT] = "a 32-bit process",
 		[UNWIND_IN_KERNEL] = "registers not known in the kernel",
 	};

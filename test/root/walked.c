@@ -325,6 +325,38 @@ static void lazy(void)
 	dlclose(library);
 }
 
+/*
+ * Functions to be given return probes, by others: one that calls itself, and one that calls another
+ * in its own place.
+ */
+uint64_t returns_last(uint64_t n);
+uint64_t returns_at_once(uint64_t n);
+uint64_t returns_often(uint64_t n);
+
+NOINLINE uint64_t returns_last(uint64_t n)
+{
+	spend(20000);
+	return work + n;
+}
+
+NOINLINE uint64_t returns_at_once(uint64_t n)
+{
+	return returns_last(n + 1);
+}
+
+NOINLINE uint64_t returns_often(uint64_t n)
+{
+	uint64_t sum = work;
+
+	sum += n ? returns_often(n - 1) : returns_at_once(n);
+	return sum * 3 + work;
+}
+
+static void returns(void)
+{
+	work += returns_often(3);
+}
+
 static void *begin_thread(void *nothing)
 {
 	return nothing;
@@ -417,6 +449,7 @@ int main(int argc, char **argv)
 		{"stubs", stubs},	{"absent", absent},   {"bare", bare},
 		{"ended", ended},	{"stale", stale},     {"pointerless", pointerless},
 		{"leaves", leaves},	{"threads", threads}, {"lazy", lazy},
+		{"returns", returns},
 	};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes) && argc > 1; i++)

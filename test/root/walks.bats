@@ -6,6 +6,11 @@
 load helpers
 load ../refute
 
+teardown() {
+	forget_return_probes
+	end_started
+}
+
 # A mode of the programs without frame pointers; its PID is in $pid.
 walked() {
 	start "$WALKED" "$@"
@@ -78,6 +83,48 @@ mostly() {
 	count_walks t:sched:sched_process_fork
 	grep -Eq '^walked;_start;.*;main;threads;(make_thread;)?[^;]*pthread_create[^;]*;.*[^;]*clone[^;]* [0-9]+$' out
 	mostly 100 walked
+}
+
+# probe_returns FUNCTION...: another tool has probes at their returns.
+probe_returns() {
+	local function address base
+	[ -w "$tracefs/uprobe_events" ] || skip "cannot define events here"
+	base=$(readelf -lW "$WALKED" | awk '$1 == "LOAD" { print $3; exit }')
+	for function; do
+		address=0x$(readelf -sW "$WALKED" | awk -v name="$function" '$8 == name { print $2 }')
+		echo "r:ours_$$/$function $WALKED:$((address - base))" >>"$tracefs/uprobe_events"
+		echo 1 >"$tracefs/events/ours_$$/$function/enable"
+	done
+}
+
+forget_return_probes() {
+	local event
+	for event in "$tracefs/events/ours_$$"/*/; do
+		[ -e "$event/enable" ] || continue
+		echo 0 >"$event/enable"
+		event=${event%/}
+		echo "-:ours_$$/${event##*/}" >>"$tracefs/uprobe_events"
+	done
+}
+
+# bats test_tags=between
+@test "return probes of others: callers by the addresses that these have put away" {
+	probe_returns returns_often returns_at_once returns_last spend
+	walked returns
+	count_walks "$WALKED:spend"
+	mostly 100 walked
+	refute grep -Ev '^walked;_start;.*;main;returns(;returns_often){4};returns_last;spend [0-9]+$' out
+}
+
+# bats test_tags=same
+@test "return probes of others: a thread at their trampoline, or where they execute an instruction" {
+	needs_registers
+	probe_returns returns_often returns_at_once returns_last
+	walked returns
+	sample_walks
+	mostly 75 walked
+	grep -Eq '^walked;_start;.*;main;returns(;returns_often){4};returns_last;spend [0-9]+$' out
+	refute grep -E 'uprobes|;\[unknown\];returns_(last|at_once)' out
 }
 
 # bats test_tags=same
