@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sym/cfi/pointer.h"
 #include "sym/elf/byte_reader.h"
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
@@ -15,15 +16,11 @@
 /* The largest browsers have half a million. */
 #define FUNCTIONS_MAX ((size_t)4 * 1024 * 1024)
 
-/* This encoding says that there are no pointers. */
-#define NO_POINTERS DW_EH_PE_omit
-
 /* A CIE, and what its augmentation says. */
 struct common {
 	uint64_t offset; /* in the section */
 	Dwarf_CIE cie;
-	uint8_t encoding; /* of addresses in FDEs; NO_POINTERS: they cannot be read */
-	bool is_signal_frame;
+	struct cfi_augmentation augmentation;
 };
 
 struct function {
@@ -45,46 +42,15 @@ struct reading {
 	bool has_common;
 };
 
-/* ---- pointers ---- */
-
-/* The size of an encoded pointer, 0 if it has none, or none that is known. */
-static size_t pointer_size(uint8_t encoding)
-{
-	switch (encoding & 0x0f) {
-	case DW_EH_PE_absptr:
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		return 8;
-	case DW_EH_PE_udata4:
-	case DW_EH_PE_sdata4:
-		return 4;
-	case DW_EH_PE_udata2:
-	case DW_EH_PE_sdata2:
-		return 2;
-	default:
-		return 0;
-	}
-}
+/* Only files of 64 bits have tables. */
+#define WORD sizeof(uint64_t)
 
 static uint64_t read_pointer(const struct cfi_section *section, struct byte_reader *reader,
 			     uint8_t encoding)
 {
 	uint64_t place = section->address + (uint64_t)(reader->at - section->bytes.bytes);
-	size_t size = pointer_size(encoding);
-	uint64_t value = byte_reader__number(reader, size);
 
-	if (encoding & DW_EH_PE_signed && size < sizeof(value))
-		value = (uint64_t)((int64_t)(value << (64 - 8 * size)) >> (64 - 8 * size));
-	return (encoding & 0x70) == DW_EH_PE_pcrel ? value + place : value;
-}
-
-/* True if addresses of that encoding can be read here: linkers write these. */
-static bool is_readable(uint8_t encoding)
-{
-	uint8_t application = encoding & 0xf0;
-
-	return pointer_size(encoding) &&
-	       (application == DW_EH_PE_absptr || application == DW_EH_PE_pcrel);
+	return cfi_pointer__read(reader, place, encoding, WORD);
 }
 
 /* ---- the header ---- */
@@ -103,7 +69,7 @@ bool cfi_section__find(struct cfi_bytes header, uint64_t address, uint64_t *eh_f
 	byte_reader__skip(&reader, 2); /* the encodings of the table behind the pointer */
 	if (is_relative)
 		encoding &= 0x0f;
-	if (version != HEADER_VERSION || !is_readable(encoding))
+	if (version != HEADER_VERSION || !cfi_pointer__is_readable(encoding, WORD))
 		return false;
 	pointer = read_pointer(&section, &reader, encoding);
 	if (reader.failed)
@@ -113,38 +79,6 @@ bool cfi_section__find(struct cfi_bytes header, uint64_t address, uint64_t *eh_f
 }
 
 /* ---- entries ---- */
-
-/* Letter by letter; an unknown letter ends it, since the size of its data is unknown, too. */
-static void read_augmentation(struct common *common)
-{
-	const Dwarf_CIE *cie = &common->cie;
-	struct byte_reader reader = {.at = cie->augmentation_data,
-				     .end = cie->augmentation_data + cie->augmentation_data_size};
-
-	common->encoding = DW_EH_PE_absptr;
-	if (cie->augmentation[0] == '\0')
-		return;
-	/* In other augmentations nobody knows where the instructions begin. */
-	if (cie->augmentation[0] != 'z' || !cie->augmentation_data) {
-		common->encoding = NO_POINTERS;
-		return;
-	}
-	for (const char *letter = cie->augmentation + 1; *letter; letter++) {
-		if (*letter == 'R')
-			common->encoding = (uint8_t)byte_reader__number(&reader, 1);
-		else if (*letter == 'L')
-			byte_reader__skip(&reader, 1);
-		else if (*letter == 'P')
-			byte_reader__skip(&reader,
-					  pointer_size((uint8_t)byte_reader__number(&reader, 1)));
-		else if (*letter == 'S')
-			common->is_signal_frame = true;
-		else if (*letter != 'B')
-			break;
-	}
-	if (reader.failed || !is_readable(common->encoding))
-		common->encoding = NO_POINTERS;
-}
 
 /* Read the entry at offset; *next: where the one behind it is. False if it is not sound. */
 static bool read_entry(struct reading *reading, uint64_t offset, uint64_t *next,
@@ -160,6 +94,7 @@ static bool read_entry(struct reading *reading, uint64_t offset, uint64_t *next,
 static bool use_common(struct reading *reading, uint64_t offset)
 {
 	struct common common = {.offset = offset};
+	struct byte_reader data;
 	Dwarf_CFI_Entry entry;
 	uint64_t next;
 
@@ -169,7 +104,10 @@ static bool use_common(struct reading *reading, uint64_t offset)
 	    !dwarf_cfi_cie_p(&entry))
 		return false;
 	common.cie = entry.cie;
-	read_augmentation(&common);
+	data = (struct byte_reader){.at = entry.cie.augmentation_data,
+				    .end = entry.cie.augmentation_data +
+					   entry.cie.augmentation_data_size};
+	common.augmentation = cfi_augmentation__read(entry.cie.augmentation, &data, WORD);
 	reading->common = common;
 	reading->has_common = true;
 	return true;
@@ -180,12 +118,13 @@ static bool read_range(const struct reading *reading, struct byte_reader *reader
 		       uint64_t *end)
 {
 	const struct common *common = &reading->common;
+	uint8_t encoding = common->augmentation.encoding;
 
-	if (common->encoding == NO_POINTERS)
+	if (encoding == CFI_NO_POINTERS)
 		return false;
-	*start = read_pointer(reading->section, reader, common->encoding);
-	if (__builtin_add_overflow(
-		    *start, read_pointer(reading->section, reader, common->encoding & 0x07), end))
+	*start = read_pointer(reading->section, reader, encoding);
+	if (__builtin_add_overflow(*start, read_pointer(reading->section, reader, encoding & 0x07),
+				   end))
 		return false;
 	if (common->cie.augmentation[0] == 'z')
 		byte_reader__skip(reader, byte_reader__uleb(reader));
@@ -262,7 +201,7 @@ static int run_function(struct reading *reading, const struct function *function
 	program.code_alignment = common->cie.code_alignment_factor;
 	program.data_alignment = common->cie.data_alignment_factor;
 	program.return_address = common->cie.return_address_register;
-	program.is_signal_frame = common->is_signal_frame;
+	program.is_signal_frame = common->augmentation.is_signal_frame;
 	return cfi_program__run(&program, reading->work, visit, context);
 }
 
