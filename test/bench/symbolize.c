@@ -3,6 +3,7 @@
  * symbolize [-a] [-i] [-l COMMON] FILE < ADDRESSES: the output of addr2line -f [-a] [-i] for
  * addresses of the file itself, in hexadecimal, one to a line. -l: the file of dwz.
  * symbolize -s FILE < ADDRESSES: "START NAME" for each, from the tables of symbols alone.
+ * symbolize -f FILE < ADDRESSES: where the function begins, from call-frame information alone.
  * It keeps all its memory until it ends.
  */
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sym/cfi/function_starts.h"
 #include "sym/dwarf/reader.h"
 #include "sym/elf/file.h"
 #include "sym/elf/symbols.h"
@@ -95,6 +97,19 @@ static void print_symbols(const struct wanted *wanted)
 	}
 }
 
+static void print_starts(const struct wanted *wanted)
+{
+	for (size_t i = 0; i < wanted->nr; i++) {
+		size_t at = array__lower_bound(wanted->lookups, wanted->nr,
+					       sizeof(*wanted->lookups), wanted->addresses[i]);
+
+		if (wanted->lookups[at].start)
+			printf("%llx\n", (unsigned long long)wanted->lookups[at].start);
+		else
+			puts("??");
+	}
+}
+
 /* Any file: this is a tool for those who trust what they give it. */
 static int open_file(void *context, const char *path)
 {
@@ -118,6 +133,13 @@ static int find_symbols(const struct elf_file *elf, struct wanted *wanted, struc
 	return elf_symbols__find(elf, wanted->lookups, wanted->nr, arena, &work);
 }
 
+static int find_starts(const struct elf_file *elf, struct wanted *wanted)
+{
+	uint64_t work = ELF_SYMBOLS_WORK;
+
+	return function_starts__find(elf, wanted->lookups, wanted->nr, &work);
+}
+
 static int find(const struct elf_file *elf, const struct elf_file *alternate, struct wanted *wanted,
 		struct arena *arena, struct debug_reader **reader)
 {
@@ -138,24 +160,30 @@ int main(int argc, char **argv)
 	struct debug_reader *reader = NULL;
 	struct wanted wanted = {0};
 	struct arena arena = {0};
-	bool addresses = false, inlines = false, symbols = false, has_alternate = false;
+	bool addresses = false, inlines = false, symbols = false, has_alternate = false,
+	     starts = false;
 	int option, err;
 
-	while ((option = getopt(argc, argv, "ail:s")) != -1) {
+	while ((option = getopt(argc, argv, "afil:s")) != -1) {
 		addresses |= option == 'a';
+		starts |= option == 'f';
 		inlines |= option == 'i';
 		symbols |= option == 's';
 		if (option == 'l')
 			has_alternate = open_elf(&alternate, optarg) == 0;
 	}
 	if (optind + 1 != argc || open_elf(&elf, argv[optind])) {
-		fprintf(stderr, "usage: symbolize [-a] [-i] [-l COMMON] | -s FILE < ADDRESSES\n");
+		fprintf(stderr,
+			"usage: symbolize [-a] [-i] [-l COMMON] | -s | -f FILE < ADDRESSES\n");
 		return 1;
 	}
 	err = read_addresses(&wanted);
 	if (!err && symbols) {
 		err = find_symbols(&elf, &wanted, &arena);
 		print_symbols(&wanted);
+	} else if (!err && starts) {
+		err = find_starts(&elf, &wanted);
+		print_starts(&wanted);
 	} else if (!err) {
 		err = find(&elf, has_alternate ? &alternate : NULL, &wanted, &arena, &reader);
 		print_all(&wanted, addresses, inlines);

@@ -12,7 +12,7 @@
 #define CFI_BYTES_ADDRESS 0x500000 /* of the section */
 
 struct cfi_buffer {
-	unsigned char bytes[2048];
+	unsigned char bytes[48 * 1024];
 	size_t size;
 };
 
