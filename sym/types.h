@@ -28,7 +28,8 @@ struct sym_settings {
 	 * files that are held for names (sym/process/passed_file.h). 0: none.
 	 */
 	int passed_files;
-	bool files; /* answers have paths and build IDs, for whoever looks into the files later */
+	bool files;  /* answers have paths and build IDs, for whoever looks into the files later */
+	bool starts; /* answers without a name say where the function begins */
 };
 
 /* A place in the source code of a program. */
@@ -85,7 +86,7 @@ struct sym_query {
 	const struct sym_mapped_file *file;
 
 	const char *name; /* of the function, demangled; unchecked bytes; NULL: not found */
-	uint64_t offset;  /* of the address within that function */
+	uint64_t offset;  /* of the address within that function, or behind function_start */
 	/*
 	 * The file's name without its folders, "[vdso]" and the like, or the kernel
 	 * module; NULL: memory without a file, or the kernel itself.
@@ -93,6 +94,11 @@ struct sym_query {
 	const char *module;
 	/* User space: the address in the file's address space; if it is no program, in the file. */
 	uint64_t module_offset;
+	/*
+	 * User space without a name, if settings.starts: where the function begins, as an address
+	 * like module_offset. 0: not known.
+	 */
+	uint64_t function_start;
 	/*
 	 * User space, if settings.files: the program or library, by the path that a process has
 	 * it by, and its build ID in hexadecimal (NULL: it has none); and where the address is in

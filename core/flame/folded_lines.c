@@ -115,14 +115,24 @@ static enum flame_kind take_mark(char *name, enum flame_kind otherwise)
 	return otherwise;
 }
 
+/*
+ * A word in brackets, as "[unknown]" or where a function begins, "[libfoo.so+0x1200]"; and what
+ * options put behind it: an offset, the place in the file, a source line.
+ */
+static bool is_unnamed(const char *name)
+{
+	const char *end = name[0] == '[' ? strrchr(name, ']') : NULL;
+
+	return end && (!end[1] || text__begins(end, "]+0x") || text__begins(end, "] (") ||
+		       text__begins(end, "]:"));
+}
+
 static enum flame_kind kind_of(char *name, bool kernel)
 {
-	size_t length = strlen(name);
-
 	if (!strcmp(name, "-") || text__begins(name, "[cut at ") ||
 	    text__begins(name, "[unwind stopped: "))
 		return FLAME_MARK;
-	if (text__begins(name, "[unknown]") || (name[0] == '[' && name[length - 1] == ']'))
+	if (text__begins(name, "[unknown]") || is_unnamed(name))
 		return FLAME_UNKNOWN;
 	return take_mark(name, kernel ? FLAME_KERNEL : FLAME_USER);
 }

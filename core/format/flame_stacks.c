@@ -57,7 +57,8 @@ static void name_module(uint64_t frame, const struct sym_query *query, uint32_t 
 {
 	size_t length = strlen(text);
 
-	if (kind_of(frame, query, level) != FLAME_UNKNOWN || !query->module || strchr(text, '(') ||
+	if (kind_of(frame, query, level) != FLAME_UNKNOWN || !query->module ||
+	    frame_text__has_start(query) || strchr(text, '(') ||
 	    length + strlen(query->module) + 4 > FRAME_TEXT_MAX)
 		return;
 	length += (size_t)sprintf(text + length, " (");

@@ -17,5 +17,6 @@ const struct format format_html = {
 	.name = "html",
 	.suffix = ".html",
 	.whole = true,
+	.starts = true,
 	.write = write_html,
 };

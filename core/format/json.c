@@ -62,5 +62,6 @@ static int write_json(FILE *out, const struct shown_stacks *shown)
 const struct format format_json = {
 	.name = "json",
 	.suffix = ".json",
+	.starts = true,
 	.write = write_json,
 };

@@ -143,7 +143,10 @@ static void emit_location(struct pprof *pprof, uint64_t id, const struct pprof_f
 	emit(pprof, &part);
 }
 
-/* A frame without a name has an address alone, which readers may know more about. */
+/*
+ * A frame without a name has an address alone, which readers may know more about, or the function
+ * that begins there.
+ */
 static void add_lines(struct pprof *pprof, struct lines *lines, uint64_t frame,
 		      const struct sym_query *query)
 {
@@ -152,15 +155,15 @@ static void add_lines(struct pprof *pprof, struct lines *lines, uint64_t frame,
 	char name[FRAME_NAME_MAX], text[FRAME_TEXT_MAX];
 
 	for (uint32_t i = 0; i < inlined; i++) {
-		frame_text__name(query->inlined[i].name, false, false, name);
+		frame_text__call(&query->inlined[i], name);
 		add_line(pprof, lines, name, &query->inlined[i].source);
 	}
 	if (inlined < query->nr_inlined) {
 		frame_text__write(&pprof->shown->style, frame, query, inlined, text);
 		add_line(pprof, lines, text, NULL);
 	}
-	if (query->name) {
-		frame_text__name(query->name, in_kernel, query->generated, name);
+	if (query->name || frame_text__has_start(query)) {
+		frame_text__function(query, in_kernel, name);
 		add_line(pprof, lines, name, &query->source);
 	}
 }
@@ -361,5 +364,6 @@ const struct format format_pprof = {
 	.whole = true,
 	.binary = true,
 	.files = true,
+	.starts = true,
 	.write = write_pprof,
 };

@@ -63,7 +63,7 @@ static void print_function(struct speedscope *speedscope, uint64_t frame,
 {
 	char name[FRAME_NAME_MAX];
 
-	frame_text__name(query->name, frame_tag(frame) == FRAME_KERNEL, query->generated, name);
+	frame_text__function(query, frame_tag(frame) == FRAME_KERNEL, name);
 	print_frame(speedscope, name, query->source.file ? query->source.file : query->module,
 		    query->source.line, first);
 }
@@ -85,7 +85,7 @@ static void print_levels(struct speedscope *speedscope, uint64_t frame,
 		const struct sym_inlined *call = &query->inlined[inlined];
 		char name[FRAME_NAME_MAX];
 
-		frame_text__name(call->name, false, false, name);
+		frame_text__call(call, name);
 		print_frame(speedscope, name, call->source.file, call->source.line, first);
 	}
 }
@@ -237,5 +237,6 @@ const struct format format_speedscope = {
 	.name = "speedscope",
 	.suffix = ".speedscope.json",
 	.whole = true,
+	.starts = true,
 	.write = write_speedscope,
 };

@@ -16,5 +16,6 @@ const struct format format_svg = {
 	.name = "svg",
 	.suffix = ".svg",
 	.whole = true,
+	.starts = true,
 	.write = write_svg,
 };

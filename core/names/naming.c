@@ -18,8 +18,8 @@ struct naming {
 	const struct unwinding *unwinding; /* if addresses are wanted; or NULL */
 };
 
-int naming__new(struct naming **out, const struct session *session, bool files, bool addresses,
-		struct error *error)
+int naming__new(struct naming **out, const struct session *session,
+		const struct naming_wishes *wishes, struct error *error)
 {
 	const struct trace_options *options = session__options(session);
 	struct sym_settings settings = options->names;
@@ -28,7 +28,8 @@ int naming__new(struct naming **out, const struct session *session, bool files, 
 
 	if (err)
 		return err;
-	settings.files = files;
+	settings.files = wishes->files;
+	settings.starts = wishes->starts;
 	settings.passed_files = unwinding__passed_files(session__unwinding(session));
 	naming = calloc(1, sizeof(*naming));
 	if (!naming)
@@ -37,7 +38,7 @@ int naming__new(struct naming **out, const struct session *session, bool files, 
 	if (!options->user_stacks_only && kernel_namer__new(&naming->namer))
 		naming->namer = NULL;
 	naming->modules = unwinding__modules(session__unwinding(session));
-	naming->unwinding = addresses ? session__unwinding(session) : NULL;
+	naming->unwinding = wishes->addresses ? session__unwinding(session) : NULL;
 	if (symbolizer__new(&naming->symbolizer, &settings,
 			    naming->namer ? kernel_namer__print : NULL, naming->namer)) {
 		naming__free(naming);

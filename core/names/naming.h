@@ -13,14 +13,20 @@ struct error;
 struct naming;
 struct symbolizer;
 
+/* What answers are to have beside names. */
+struct naming_wishes {
+	bool files;	/* paths and build IDs */
+	bool addresses; /* of frames in files: where these were in their processes */
+	bool starts;	/* of functions without a name */
+};
+
 /*
- * files: answers have paths and build IDs. addresses: of frames in files it is wanted where these
- * were in their processes. Call this before the trace begins, with a loaded session: what walks
- * come to is held from then on, so that it has names even if it is gone when the trace ends.
+ * Call this before the trace begins, with a loaded session: what walks come to is held from then
+ * on, so that it has names even if it is gone when the trace ends.
  * Returns 0 or -ENOMEM with error filled.
  */
-int naming__new(struct naming **naming, const struct session *session, bool files, bool addresses,
-		struct error *error);
+int naming__new(struct naming **naming, const struct session *session,
+		const struct naming_wishes *wishes, struct error *error);
 void naming__free(struct naming *naming);
 
 struct symbolizer *naming__symbolizer(struct naming *naming);

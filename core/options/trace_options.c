@@ -19,6 +19,14 @@ const char *const unwind_methods[] = {[UNWIND_AUTO] = "auto",
 				      [UNWIND_OFF] = "off",
 				      NULL};
 
+const char *const unnamed_forms[] = {
+	[UNNAMED_AUTO] = "auto", [UNNAMED_START] = "start", [UNNAMED_OFF] = "off", NULL};
+
+bool trace_options__tell_unnamed(const struct trace_options *options, bool by_itself)
+{
+	return options->unnamed == UNNAMED_START || (options->unnamed == UNNAMED_AUTO && by_itself);
+}
+
 const struct pid_list *trace_options__ids(const struct trace_options *options)
 {
 	return options->tids.nr ? &options->tids : &options->pids;

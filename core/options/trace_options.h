@@ -24,6 +24,16 @@ enum unwind_method {
 
 extern const char *const unwind_methods[];
 
+/* Where functions without a name are told apart by where they begin; unnamed_forms has the words.
+ */
+enum unnamed_form {
+	UNNAMED_AUTO,  /* in pictures and forms for programs: starts of struct format */
+	UNNAMED_START, /* in all forms of output */
+	UNNAMED_OFF,   /* in none */
+};
+
+extern const char *const unnamed_forms[];
+
 /* Bytes of tables that may be loaded; the minimum is one map of shards. */
 #define UNWIND_MEMORY_MIN     ((uint64_t)1024 * 1024)
 #define UNWIND_MEMORY_MAX     ((uint64_t)1024 * 1024 * 1024)
@@ -50,6 +60,7 @@ struct trace_options {
 	bool offsets;
 	bool verbose;
 	struct sym_settings names;
+	size_t unnamed; /* enum unnamed_form */
 	bool stats;
 	bool quiet;		     /* no line about the state of the trace on a terminal */
 	uint64_t interval;	     /* nanoseconds from report to report; 0: one at the end */
@@ -137,6 +148,10 @@ struct trace_options {
 	{.name = "lines", .type = OPTION_FLAG,                                                   \
 	 .offset = TRACE_OPTION_(settings, names.lines),                                         \
 	 .help = "show source files and lines, of programs with debug data"},                    \
+	{.name = "unnamed", .value = "FORM", .type = OPTION_CHOICE,                              \
+	 .offset = TRACE_OPTION_(settings, unnamed), .choices = unnamed_forms,                   \
+	 .help = "tell functions without a name apart by where they begin: auto (default), start " \
+		 "or off"},                                                                      \
 	{.name = "symfs", .value = "DIR", .type = OPTION_PATH,                                   \
 	 .offset = TRACE_OPTION_(settings, names.symfs),                                         \
 	 .help = "look for symbols and debug data below this folder first"},                     \
@@ -201,6 +216,12 @@ void trace_options__print_duration(const struct trace_options *options, FILE *ou
  * caller frees pids->pids. Returns 0 or -ENOMEM.
  */
 int trace_options__processes(const struct trace_options *options, struct pid_list *pids);
+
+/*
+ * Functions without a name are told apart in a form of output; by_itself: in this one unless the
+ * user says otherwise.
+ */
+bool trace_options__tell_unnamed(const struct trace_options *options, bool by_itself);
 
 /*
  * Check what the table cannot: 0, or -EINVAL with error filled. for_all: how to get kernel and user

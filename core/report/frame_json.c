@@ -41,12 +41,24 @@ static size_t json_inlined(const struct sym_inlined *inlined, char *text)
 	return length + json_source(&inlined->source, text + length);
 }
 
+/* "name":"[libfoo.so+0x1200]","unnamed":true */
+static size_t json_start(const struct sym_query *query, char *text)
+{
+	char name[FRAME_NAME_MAX];
+	size_t length;
+
+	frame_text__function(query, false, name);
+	length = json_string(name, text);
+	return length + (size_t)sprintf(text + length, ",\"unnamed\":true");
+}
+
 /* "name":"ext4_sync_fs","offset":18,"module":"ext4" */
 static size_t json_function(const struct sym_query *query, bool in_kernel, char *text)
 {
-	size_t length = json_name(query->name, text);
+	bool has_start = frame_text__has_start(query);
+	size_t length = has_start ? json_start(query, text) : json_name(query->name, text);
 
-	if (query->name)
+	if (query->name || has_start)
 		length += (size_t)sprintf(text + length, ",\"offset\":%" PRIu64, query->offset);
 	if (query->module) {
 		length += (size_t)sprintf(text + length, ",\"module\":");

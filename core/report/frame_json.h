@@ -11,9 +11,11 @@
 #include "core/report/json.h"
 
 /* One level, with a name, a module and a source file. */
-#define FRAME_JSON_MAX (3 * JSON_STRING_SIZE(FRAME_NAME_MAX) + 224)
+#define FRAME_JSON_MAX (3 * JSON_STRING_SIZE(FRAME_NAME_MAX) + 256)
 
 /*
+ * A function without a name has "unnamed":true, and the name that tells where it begins.
+ *
  * {"addr":"ffffffff81280461","name":"ext4_sync_fs","offset":18,"module":"ext4"}, with a NUL.
  * kinds: and "kind": kernel, user, inlined, generated or mark. Returns the length.
  */

@@ -17,6 +17,9 @@
 
 #define UNKNOWN "[unknown]"
 
+/* What stands around the file's name where a function begins. */
+#define START_ROOM sizeof("[+0x0123456789abcdef]")
+
 /* Text that grows at its end; FRAME_TEXT_MAX is room for all that comes. */
 struct frame_text {
 	const struct frame_style *style;
@@ -40,14 +43,18 @@ static void add_hex(struct frame_text *frame, const char *before, uint64_t numbe
 	add(frame, text);
 }
 
-/* A name from anywhere, as it may be printed; returns where it begins. */
-static char *add_clean(struct frame_text *frame, const char *name)
+/* So much of a name from anywhere, as it may be printed; returns where it begins. */
+static char *add_clean_part(struct frame_text *frame, const char *name, size_t size)
 {
 	char *start = frame->text + frame->length;
 
-	frame->length +=
-		text__clean(name, strlen(name), frame->style->folded, start, FRAME_NAME_MAX);
+	frame->length += text__clean(name, strlen(name), frame->style->folded, start, size);
 	return start;
+}
+
+static char *add_clean(struct frame_text *frame, const char *name)
+{
+	return add_clean_part(frame, name, FRAME_NAME_MAX);
 }
 
 /* The bytes of a blank at the start of name, behind which name could be a line of ours; or 0. */
@@ -109,10 +116,40 @@ static void add_symbol(struct frame_text *frame, const struct sym_query *query, 
 	}
 }
 
-/* "[unknown]", and with -v "[unknown] (libfoo.so+0x12ab)" where the file is known */
+bool frame_text__has_start(const struct sym_query *query)
+{
+	return !query->name && query->module && query->function_start;
+}
+
+/*
+ * "[libfoo.so+0x1200]": a function without a name, where it begins. No symbol has a bracket there.
+ * All of our marks of more than one word have blanks, which files could have in their names, too.
+ */
+static void add_start(struct frame_text *frame, const struct sym_query *query)
+{
+	char *file;
+
+	add(frame, "[");
+	file = add_clean_part(frame, query->module, FRAME_NAME_MAX - START_ROOM);
+	for (char *blank = file; (blank = strchr(blank, ' ')); blank++)
+		*blank = '?';
+	add_hex(frame, "+", query->function_start);
+	add(frame, "]");
+}
+
+/*
+ * "[unknown]", or where the function begins; with -s behind that "+0xab"; and with -v
+ * "[unknown] (libfoo.so+0x12ab)" where the file is known
+ */
 static void add_unknown(struct frame_text *frame, const struct sym_query *query)
 {
-	add(frame, UNKNOWN);
+	if (!frame_text__has_start(query)) {
+		add(frame, UNKNOWN);
+	} else {
+		add_start(frame, query);
+		if (frame->style->offsets)
+			add_hex(frame, "+", query->offset);
+	}
 	if (frame->style->verbose && query->module) {
 		add(frame, " (");
 		add_clean(frame, query->module);
@@ -237,7 +274,7 @@ size_t frame_text__write(const struct frame_style *style, uint64_t address,
 	return frame.length;
 }
 
-void frame_text__name(const char *name, bool in_kernel, bool generated, char text[FRAME_NAME_MAX])
+static void write_name(const char *name, bool in_kernel, bool generated, char text[FRAME_NAME_MAX])
 {
 	const struct frame_style plain = {0};
 	struct frame_text frame = {.style = &plain, .text = text};
@@ -246,6 +283,22 @@ void frame_text__name(const char *name, bool in_kernel, bool generated, char tex
 		disarm_name(&frame, add_clean(&frame, name), in_kernel, generated);
 	else
 		add(&frame, UNKNOWN);
+}
+
+void frame_text__function(const struct sym_query *query, bool in_kernel, char text[FRAME_NAME_MAX])
+{
+	const struct frame_style plain = {0};
+	struct frame_text frame = {.style = &plain, .text = text};
+
+	if (frame_text__has_start(query))
+		add_start(&frame, query);
+	else
+		write_name(query->name, in_kernel, query->generated, text);
+}
+
+void frame_text__call(const struct sym_inlined *inlined, char text[FRAME_NAME_MAX])
+{
+	write_name(inlined->name, false, false, text);
 }
 
 void frame_text__print(FILE *out, const struct frame_style *style, uint64_t frame,

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct sym_inlined;
 struct sym_query;
 
 struct frame_style {
@@ -43,9 +44,9 @@ uint32_t frame_text__inlined(const struct sym_query *query);
 
 /*
  * Write the text of one of them, with a NUL: level 0 is the innermost. No symbol can pass for a
- * line of another kind, for a mark of ours, for a kernel function, or for a function with a source
- * line. The exception: names of generated code in folded lines, which do end with ":file.js:12".
- * Returns the length.
+ * line of another kind, for a mark of ours, for a function without a symbol, for a kernel function,
+ * or for a function with a source line. The exception: names of generated code in folded lines,
+ * which do end with ":file.js:12". Returns the length.
  */
 size_t frame_text__write(const struct frame_style *style, uint64_t frame,
 			 const struct sym_query *query, uint32_t level, char text[FRAME_TEXT_MAX]);
@@ -62,10 +63,15 @@ enum frame_kind {
 enum frame_kind frame_text__kind(uint64_t frame, const struct sym_query *query, uint32_t level);
 
 /*
- * The name of a function alone, with a NUL, as safe as that: for formats that have places of their
- * own for all else. name: NULL becomes "[unknown]".
+ * The names of a function and of an inlined call alone, with a NUL, as safe as that: for formats
+ * that have places of their own for all else. Without a name it is "[unknown]", or where the
+ * function begins: "[libfoo.so+0x1200]".
  */
-void frame_text__name(const char *name, bool in_kernel, bool generated, char text[FRAME_NAME_MAX]);
+void frame_text__function(const struct sym_query *query, bool in_kernel, char text[FRAME_NAME_MAX]);
+void frame_text__call(const struct sym_inlined *inlined, char text[FRAME_NAME_MAX]);
+
+/* True if the query has no name, but tells where the function begins. */
+bool frame_text__has_start(const struct sym_query *query);
 
 /* As frame_text__write(), to out. */
 void frame_text__print(FILE *out, const struct frame_style *style, uint64_t frame,

@@ -46,10 +46,12 @@ static bool shows_addresses(const struct counting *counting)
 int counting__load(struct counting *counting, struct error *error)
 {
 	struct tracing *tracing = &counting->tracing;
+	const struct format *format = formats[format_of(counting)];
 	int err = sink_options__check_place(counting->sink, error);
 
-	tracing->names_files = formats[format_of(counting)]->files;
-	tracing->names_addresses = shows_addresses(counting);
+	tracing->wishes.files = format->files;
+	tracing->wishes.starts = trace_options__tell_unnamed(tracing->options, format->starts);
+	tracing->wishes.addresses = shows_addresses(counting);
 	if (tells_containers(counting))
 		counting->shown.containers = tracing__find_containers(tracing);
 	if (!err)

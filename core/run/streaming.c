@@ -65,8 +65,10 @@ int streaming__load(struct streaming *streaming, struct error *error)
 	if (!events)
 		return error__set(error, -ENOENT, "cannot find the map of events");
 	bpf_map__set_max_entries(events, (uint32_t)streaming->buffer_size);
-	tracing->names_files = streaming->form == STREAM_PERF;
-	tracing->names_addresses = streaming->form != STREAM_FOLDED;
+	tracing->wishes.files = streaming->form == STREAM_PERF;
+	tracing->wishes.starts =
+		trace_options__tell_unnamed(tracing->options, streaming->form == STREAM_JSON);
+	tracing->wishes.addresses = streaming->form != STREAM_FOLDED;
 	if (tells_containers(streaming))
 		containers = tracing__find_containers(tracing);
 	err = tracing__load(tracing, error);

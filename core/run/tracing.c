@@ -66,14 +66,12 @@ int tracing__load(struct tracing *tracing, struct error *error)
 {
 	int err;
 
-	if (tracing->names_addresses)
+	if (tracing->wishes.addresses)
 		unwinding__tell_bases(session__unwinding(tracing->session), tracing->config);
 	err = tracing->probe ? probes__load(&tracing->probes, tracing->probe, tracing->session,
 					    tracing->object, tracing->config, error) :
 			       session__load(tracing->session, tracing->object, NULL, error);
-	return err ? err :
-		     naming__new(&tracing->naming, tracing->session, tracing->names_files,
-				 tracing->names_addresses, error);
+	return err ? err : naming__new(&tracing->naming, tracing->session, &tracing->wishes, error);
 }
 
 void tracing__use(struct tracing *tracing, const char *name)

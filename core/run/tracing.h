@@ -53,8 +53,7 @@ struct tracing {
 	const struct probe_options *probe; /* NULL: no pattern says what to trace */
 	bool leaves_stdout;		   /* output goes elsewhere */
 	bool keeps_stdout;		   /* output goes there also where a command is run */
-	bool names_files;		   /* answers are to have paths and build IDs, */
-	bool names_addresses;		   /* or where frames in files were in their processes */
+	struct naming_wishes wishes;
 
 	struct workload workload; /* none if options have no command */
 	struct session *session;

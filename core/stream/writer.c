@@ -60,18 +60,19 @@ static size_t perf_level(const struct stream_writer *writer, uint64_t frame,
 	enum frame_kind kind = frame_text__kind(frame, query, level);
 	bool has_address = frame_tag(frame) != FRAME_MARK && !query->in_file;
 	size_t length = (size_t)sprintf(text, "\t%16" PRIx64 " ", has_address ? query->address : 0);
-	const char *name;
 
 	if (kind == FRAME_IS_MARK) {
 		length += frame_text__write(&writer->style, frame, query, level, text + length);
 		return length + (size_t)sprintf(text + length, " ([unknown])");
 	}
-	name = kind == FRAME_IS_INLINED ? query->inlined[level].name : query->name;
-	frame_text__name(name, kind == FRAME_IS_KERNEL, query->generated, text + length);
+	if (kind == FRAME_IS_INLINED)
+		frame_text__call(&query->inlined[level], text + length);
+	else
+		frame_text__function(query, kind == FRAME_IS_KERNEL, text + length);
 	length += strlen(text + length);
 	if (kind == FRAME_IS_INLINED)
 		return length + (size_t)sprintf(text + length, " (inlined)");
-	if (name)
+	if (query->name || frame_text__has_start(query))
 		length += (size_t)sprintf(text + length, "+0x%" PRIx64, query->offset);
 	length += (size_t)sprintf(text + length, " (");
 	length += perf_file(frame, query, text + length);

@@ -155,7 +155,9 @@ static int find_names(const struct file_batch *batch, struct file_names *names,
 		struct sym_query *query = part->questions[i].query;
 
 		query->name = lookups[i].name;
-		if (query->name)
+		if (!query->name && names->settings->starts)
+			query->function_start = lookups[i].start;
+		if (query->name || query->function_start)
 			query->offset = query->module_offset - lookups[i].start;
 		emit(batch, query);
 	}

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sym/cfi/function_starts.h"
 #include "sym/child/supervisor.h"
 #include "sym/elf/demangle.h"
 #include "sym/elf/go_functions.h"
@@ -178,6 +179,18 @@ static int find_separate(struct file_names *names, const struct sym_file *file,
 	return fd == -ENOMEM ? fd : 0;
 }
 
+/* Say where functions begin that no place has a name for. */
+static int find_starts(struct file_names *names, const struct sym_file *file,
+		       struct elf_lookup *lookups, size_t nr)
+{
+	struct progress *progress = names->supervisor->progress;
+
+	if (!names->settings->starts)
+		return 0;
+	return progress__note_left_out(
+		progress, function_starts__find(&file->elf, lookups, nr, &progress->work));
+}
+
 int file_names__find(struct file_names *names, const struct sym_file *file,
 		     struct elf_lookup *lookups, size_t nr)
 {
@@ -187,5 +200,7 @@ int file_names__find(struct file_names *names, const struct sym_file *file,
 	err = find_names(names, file, lookups, nr);
 	if (!err)
 		err = find_separate(names, file, lookups, nr);
+	if (!err)
+		err = find_starts(names, file, lookups, nr);
 	return err ? err : demangle_names(names, lookups, nr);
 }

@@ -52,7 +52,8 @@ struct debug_search file_names__search(const struct file_names *names, const str
 				       enum debug_content wanted);
 
 /*
- * Find the functions that lookups, sorted by address, lie in. Returns 0 or -ENOMEM; the progress of
+ * Find the functions that lookups, sorted by address, lie in. With settings->starts the start of a
+ * lookup without a name is that of sym/cfi/function_starts.h. Returns 0 or -ENOMEM; the progress of
  * supervisor says if something could not be read, or not to its end.
  */
 int file_names__find(struct file_names *names, const struct sym_file *file,

@@ -162,6 +162,7 @@ static void send_query(void *context, const struct sym_query *query)
 		.index = child->questions[query - child->queries].index,
 		.offset = query->offset,
 		.module_offset = query->module_offset,
+		.function_start = query->function_start,
 		.file_offset = query->file_offset,
 		.name = send_string(child, query->name),
 		.module = send_string(child, query->module),

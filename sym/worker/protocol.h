@@ -83,7 +83,7 @@ struct answer {
 	uint64_t number; /* of the request */
 	/* ANSWER_QUERY */
 	uint64_t index;
-	uint64_t offset, module_offset, file_offset;
+	uint64_t offset, module_offset, function_start, file_offset;
 	uint32_t module, path, build_id;
 	uint32_t generated; /* as in struct sym_query */
 	/* ANSWER_QUERY and ANSWER_INLINED */

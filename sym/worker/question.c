@@ -209,6 +209,7 @@ static int take_query(struct worker_question *question, const struct answer *ans
 	query = &question->queries[answer->index];
 	query->offset = answer->offset;
 	query->module_offset = answer->module_offset;
+	query->function_start = answer->function_start;
 	query->name = string_of(question, answer->name);
 	query->module = string_of(question, answer->module);
 	query->path = string_of(question, answer->path);

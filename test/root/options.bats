@@ -193,6 +193,86 @@ enter() {
 	refute grep -Eq '(^|;)[0-9a-f]{8,16} ' out
 }
 
+# start_of FUNCTION: the name that this function of spin has where nobody knows its symbol.
+start_of() {
+	printf '[stripped+0x%x]' "0x$(nm "$SPIN" | awk -v name="$1" '$3 == name { print $1 }')"
+}
+
+# The four innermost functions of spin in the mode "names", with this between them.
+innermost() {
+	echo "$(start_of main)$1$(start_of outer)$1$(start_of middle)$1$(start_of spin_leaf)"
+}
+
+@test "--unnamed: functions without a symbol are told apart by where they begin" {
+	strip -o stripped "$SPIN"
+	start_busy ./stripped names
+	sample 10 -f -U -p "$pid" -F 499
+	grep -Eq ';\[unknown\];\[unknown\];\[unknown\];\[unknown\] [0-9]+$' out
+	refute grep -Fq +0x out
+	sample 10 -f --unnamed start -U -p "$pid" -F 499
+	grep -Fq ";$(innermost ';') " out
+	refute grep -Fq '[unknown]' out
+	"$TRACEKIT" flamegraph --top 1 out >top
+	[ "$(tail -1 top | awk '{ print $NF }')" = "$(start_of spin_leaf)" ]
+	# Text, and -s and -v beside it.
+	sample 10 -U -p "$pid" -F 499
+	grep -q '^    \[unknown\]$' out
+	refute grep -Fq +0x out
+	sample 10 --unnamed start -U -p "$pid" -F 499
+	grep -Fqx "    $(start_of spin_leaf)" out
+	sample 10 --unnamed start -s -v -U -p "$pid" -F 499
+	line=$(grep -F "$(start_of spin_leaf)" out | head -1)
+	offset=${line##*]+}
+	offset=${offset%% *}
+	place=${line##*+}
+	place=${place%?}
+	start=0x$(nm "$SPIN" | awk '$3 == "spin_leaf" { print $1 }')
+	[ $((start + offset)) -eq $((place)) ]
+}
+
+@test "pictures and forms for programs tell functions without a symbol apart, unless --unnamed is off" {
+	strip -o stripped "$SPIN"
+	start_busy ./stripped names
+	leaf=$(start_of spin_leaf)
+	sample 10 -U -p "$pid" -F 499 -o out.svg
+	# One frame, though samples are at several of its instructions.
+	[ "$(grep -Fc "<title>$leaf" out.svg)" -eq 1 ]
+	refute grep -Fq '[unknown]' out.svg
+	sample 10 -U -p "$pid" -F 499 -o out.html
+	[ "$(grep -Fc "<title>$leaf" out.html)" -eq 1 ]
+	sample 10 -U -p "$pid" -F 499 -o out.speedscope.json
+	grep -Fq "{\"name\":\"$leaf\",\"file\":\"stripped\"}" out.speedscope.json
+	sample 10 -U -p "$pid" -F 499 -o out.pb.gz
+	gzip -dc out.pb.gz | grep -aFq "$leaf"
+	sample 10 -U -p "$pid" -F 499 -o out.json
+	python3 - "$leaf" <<-'END'
+		import json, sys
+		start = int(sys.argv[1].strip("[]").split("+")[1], 16)
+		leaves = [json.loads(line)["user"][0] for line in open("out.json")]
+		leaves = [leaf for leaf in leaves if leaf["name"] == sys.argv[1]]
+		assert leaves
+		for leaf in leaves:
+		    assert leaf["unnamed"] is True and leaf["module"] == "stripped"
+		    assert leaf["module_offset"] - leaf["offset"] == start
+	END
+	sample 10 --unnamed off -U -p "$pid" -F 499 -o out.json
+	grep -Fq '"name":null,"module":"stripped"' out.json
+	refute grep -Fq '"unnamed"' out.json
+	sample 10 --unnamed off -U -p "$pid" -F 499 -o out.svg
+	grep -Fq '<title>[unknown] (stripped)' out.svg
+	refute grep -Fq '+0x' out.svg
+}
+
+@test "functions without a symbol are told apart in programs that are linked statically" {
+	echo 'int main(void) { for (;;); }' >busy.c
+	cc -O1 -static -s -o busy busy.c 2>/dev/null || skip "there is no libc.a"
+	[ -z "$(readelf -lW busy | grep GNU_EH_FRAME)" ] || skip "it has a table of its functions"
+	cc -O1 -static -o named busy.c
+	start_busy ./busy
+	sample 10 --unnamed start -f -U -p "$pid" -F 499
+	grep -Fq ";$(printf '[busy+0x%x]' "0x$(nm named | awk '$3 == "main" { print $1 }')") " out
+}
+
 @test "--event: cpu-clock by default; cycles where there are any, else a line that says so" {
 	spin names
 	sample 10 --event cpu-clock -f -U -p "$pid" -F 499

@@ -51,6 +51,29 @@ load ../refute
 	grep -Eq ' ip: [0-9a-f]+ \[unknown\] \(stripped\+0x[0-9a-f]+\)$' out
 }
 
+@test "functions without a symbol are told apart in JSON, and by --unnamed start everywhere" {
+	main=$(printf '[stripped+0x%x]' "0x$(nm "$CALLS" | awk '$3 == "main" { print $1 }')")
+	strip -o stripped "$CALLS"
+	for form in text folded json perf; do
+		CALLS=./stripped calls getppids 1
+		start_stacksnoop --format "$form" -U -p "$pid" t:syscalls:sys_enter_getppid
+		go "$pid"
+		stop_tracer
+		if [ "$form" = json ]; then
+			grep -Fq "\"name\":\"$main\",\"unnamed\":true,\"offset\":" out
+		else
+			refute grep -Fq '[stripped+0x' out
+		fi
+		CALLS=./stripped calls getppids 1
+		start_stacksnoop --unnamed start --format "$form" -U -p "$pid" t:syscalls:sys_enter_getppid
+		go "$pid"
+		stop_tracer
+		grep -Fq "$main" out
+	done
+	# As perf prints it: with the offset, and the file.
+	grep -F " $main+0x" out | grep -q ' (.*/stripped)$'
+}
+
 @test "the time is that of CLOCK_MONOTONIC, and of the event" {
 	now() {
 		/usr/bin/python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))'

@@ -70,6 +70,12 @@ static void kinds(void)
 		  "2 read k 1, 1 c u 0, 2 [unknown] x 1, 1 d u 0, 2 [libc.so.6] x 1, 1 e u 0, "
 		  "2 [unknown] x 0, 3 x u 1, 1 f u 0, 2 [unwind stopped: no rule] m 1, 1 g u 0, "
 		  "2 _[k] u 1");
+	read_text(&tree, "h;[l.so+0x12] 1\ni;[l.so+0x12]+0x3 1\nj;[l.so+0x12] (l.so+0x15) 1\n"
+			 "k;[l.so+0x12]:a.c:4 1\nl;[]x 1\nm;[x 1\n");
+	CHECK(strstr(in_order(&tree), "1 h u 0, 2 [l.so+0x12] x 1, 1 i u 0, 2 [l.so+0x12]+0x3 x 1, "
+				      "1 j u 0, 2 [l.so+0x12] (l.so+0x15) x 1, 1 k u 0, "
+				      "2 [l.so+0x12]:a.c:4 x 1, 1 l u 0, 2 []x u 1, 1 m u 0, "
+				      "2 [x u 1") != NULL);
 }
 
 static void bad_lines(void)

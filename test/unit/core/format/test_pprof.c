@@ -26,7 +26,7 @@ static struct frame_place places[] = {
 	{KERNEL(0x10), 0, false, 0}, {KERNEL(0x2020), 0, true, 0}, {KERNEL(0x900000), 0, true, 0},
 	{0x1000, 42, false, 0},	     {0x2000, 42, true, 0},	   {0x3000, 42, true, 0},
 	{0x7f0000, 42, true, 0},     {0x5000, 43, true, 0},	   {0x6000, 43, false, 0},
-	{0x7000, 43, true, 0},
+	{0x7000, 43, true, 0},	     {0x8000, 43, true, 0},
 };
 static const struct sym_inlined inlined[] = {
 	{.name = "in\xff;ner\n", .source = {.file = "/src/a\x1b.h", .line = 3}},
@@ -74,6 +74,12 @@ static struct sym_query queries[] = {
 	 .return_address = true,
 	 .module = "huge.so",
 	 .module_offset = UINT64_MAX},
+	/* No name, but a start, in a file whose name could pass for a mark. */
+	{.address = 0x8000,
+	 .return_address = true,
+	 .module = "cut at 1.so\x1b",
+	 .module_offset = 0x190,
+	 .function_start = 0x180},
 };
 static const struct frame_names names = {
 	.places = places, .queries = queries, .nr = ARRAY_SIZE(places)};
@@ -228,7 +234,7 @@ static void stacks(void)
 		{.key = {.tgid = 43, .comm = "b"},
 		 .count = 1,
 		 .kernel = FRAMES(KERNEL(0x10)),
-		 .user = FRAMES(0x6000, 0x5000, 0x7000, frame_mark(MARK_CUT, 2))},
+		 .user = FRAMES(0x6000, 0x5000, 0x7000, frame_mark(MARK_CUT, 2), 0x8000)},
 	};
 	struct stack_counts counts = {.items = items, .nr = ARRAY_SIZE(items)};
 	const struct accounting accounting = {.events.n[EVENTS_SEEN] = 9,
@@ -282,6 +288,8 @@ static void stacks(void)
 	/* A claim that no file can hold. */
 	CHECK_STR(mapping_of(profile, profile->sample[1]->location_id[3]), "");
 	CHECK_STR(lines_of(profile, profile->sample[1]->location_id[4]), "[cut at 2 frames] :0");
+	CHECK_STR(lines_of(profile, profile->sample[1]->location_id[5]), "[cut?at?1.so?+0x180] :0");
+	CHECK_INT(offset_of(profile, profile->sample[1]->location_id[5]), 0x18f);
 	/* Only mappings all of whose frames have names say so. */
 	for (size_t i = 0; i < profile->n_mapping; i++)
 		CHECK_INT(profile->mapping[i]->has_functions,

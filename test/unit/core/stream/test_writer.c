@@ -382,6 +382,70 @@ static void places_in_files(void)
 	CHECK_STR(text, "[unknown]");
 }
 
+static void check_unnamed(struct stream_writer writer, const struct sym_query *query,
+			  const char *expected)
+{
+	char *text = make_text(&writer, USER, query);
+
+	CHECK_STR(text, expected);
+	free(text);
+}
+
+/* A function that has no name, but a start; and names that could pass for one, or for a mark. */
+static void starts(void)
+{
+	const struct sym_query query = {.address = USER,
+					.module = "l.so",
+					.module_offset = 0x12ab,
+					.offset = 0xab,
+					.function_start = 0x1200,
+					.path = "/lib/l.so"},
+			       named = {.address = USER,
+					.name = "[l.so+0x1200]",
+					.module = "l.so",
+					.function_start = 0x1200},
+			       nowhere = {.address = USER, .function_start = 0x1200};
+	static char module[2 * FRAME_NAME_MAX], name[FRAME_NAME_MAX];
+	struct sym_query hostile = query;
+	char *text;
+
+	check_unnamed((struct stream_writer){0}, &query, "7f0000001000 [l.so+0x1200]");
+	check_unnamed((struct stream_writer){.style = {.offsets = true, .verbose = true}}, &query,
+		      "7f0000001000 [l.so+0x1200]+0xab (l.so+0x12ab)");
+	check_unnamed((struct stream_writer){.form = STREAM_FOLDED}, &query, "[l.so+0x1200]");
+	check_unnamed((struct stream_writer){.form = STREAM_JSON}, &query,
+		      "{\"addr\":\"7f0000001000\",\"name\":\"[l.so+0x1200]\",\"unnamed\":true,"
+		      "\"offset\":171,\"module\":\"l.so\",\"module_offset\":4779}");
+	check_unnamed((struct stream_writer){.form = STREAM_PERF}, &query,
+		      "\t    7f0000001000 [l.so+0x1200]+0xab (/lib/l.so)");
+	hostile.source = (struct sym_source){.file = "a.c", .line = 7};
+	check_unnamed((struct stream_writer){0}, &hostile, "7f0000001000 [l.so+0x1200] at a.c:7");
+
+	check_unnamed((struct stream_writer){0}, &named, "7f0000001000 ?l.so+0x1200]");
+	check_unnamed((struct stream_writer){.form = STREAM_FOLDED}, &named, "?l.so+0x1200]");
+	check_unnamed((struct stream_writer){.form = STREAM_PERF}, &named,
+		      "\t    7f0000001000 ?l.so+0x1200]+0x0 (l.so)");
+	check_unnamed((struct stream_writer){.form = STREAM_FOLDED}, &nowhere, "[unknown]");
+
+	hostile = query;
+	hostile.module = "cut at 3 frames;\n\xff";
+	check_unnamed((struct stream_writer){.form = STREAM_FOLDED}, &hostile,
+		      "[cut?at?3?frames:??+0x1200]");
+	memset(module, 'x', sizeof(module) - 1);
+	hostile.module = module;
+	hostile.function_start = UINT64_MAX;
+	text = make_text(&(struct stream_writer){.form = STREAM_FOLDED}, USER, &hostile);
+	CHECK(strlen(text) < FRAME_NAME_MAX && strlen(text) > FRAME_NAME_MAX - 32);
+	CHECK_STR(text + strlen(text) - 21, "x+0xffffffffffffffff]");
+	free(text);
+	frame_text__function(&hostile, false, name);
+	CHECK(strlen(name) < sizeof(name));
+	hostile.function_start = 0x1200;
+	hostile.module = "unwind stopped: no rule";
+	check_unnamed((struct stream_writer){0}, &hostile,
+		      "7f0000001000 [unwind?stopped:?no?rule+0x1200]");
+}
+
 static void check_gap(struct stream_writer writer, const char *expected)
 {
 	const struct stream_event gap = {.time = 1000000001, .lost = 12};
@@ -437,6 +501,7 @@ static const struct tap_test tests[] = {
 	{"inlined calls without end", endless_inlined_calls},
 	{"the longest names fit", long_names},
 	{"a place in a file has no address where nobody knows it", places_in_files},
+	{"functions without a name, where they begin", starts},
 	{"gaps", gaps},
 	{"headers", headers},
 };

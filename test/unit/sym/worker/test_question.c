@@ -164,6 +164,23 @@ static void nonsense(void)
 	close_question(&test);
 }
 
+/* Where a function begins, of whichever query. */
+static void starts(void)
+{
+	struct test test;
+
+	open_question(&test);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY,
+					      .index = 1,
+					      .offset = 5,
+					      .function_start = UINT64_MAX - 5}),
+		  0);
+	CHECK_INT(test.queries[0].function_start, 0);
+	CHECK_INT(test.queries[1].function_start, UINT64_MAX - 5);
+	CHECK_INT(test.queries[1].offset, 5);
+	close_question(&test);
+}
+
 /* Strings and names of the child before do not count for the next child. */
 static void another_child(void)
 {
@@ -234,6 +251,7 @@ static const struct tap_test tests[] = {
 	{"files are told of before questions, each once", files},
 	{"inlined calls belong to the answer behind them", inlined_calls},
 	{"a child that answers nonsense", nonsense},
+	{"where functions begin", starts},
 	{"another child begins anew", another_child},
 	{"strings without end", endless_strings},
 	{"inlined calls without end", endless_inlined_calls},
