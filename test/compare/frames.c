@@ -36,7 +36,7 @@ struct sums {
 
 struct comparison {
 	const char *path;
-	Dwarf_CFI *cfi, *go; /* or NULL; of functions in Go */
+	Dwarf_CFI *cfi, *debug; /* or NULL: of .eh_frame; where that says nothing, .debug_frame */
 	bool is_go;
 	bool needs_base; /* a rule does: then all say where the base register is */
 	const struct cfi_machine *machine;
@@ -286,15 +286,17 @@ static void compare_at(struct comparison *comparison, uint64_t offset)
 	if (!address_of(comparison->elf, offset, &address))
 		return;
 	found = find_rule(comparison, comparison->cfi, address, &theirs);
+	if (!found && !comparison->is_go)
+		found = find_rule(comparison, comparison->debug, address, &theirs);
 	if (!found && ours->cfa == UNWIND_END && is_entry(comparison, address))
 		return;
 	if (!found && comparison->is_go) {
-		if (!comparison->go || is_beyond(ours))
+		if (!comparison->debug || is_beyond(ours))
 			return;
 		/* Code that is returned to, not called, has rows from one byte before. */
-		if (find_rule(comparison, comparison->go, address, &theirs) ||
+		if (find_rule(comparison, comparison->debug, address, &theirs) ||
 		    (ours->cfa != UNWIND_NONE &&
-		     find_rule(comparison, comparison->go, address + 1, &theirs)))
+		     find_rule(comparison, comparison->debug, address + 1, &theirs)))
 			theirs.frame_pointer = UNWIND_LOST;
 	}
 	if (!memcmp(&theirs, ours, sizeof(theirs)) || comparison->different++ >= SHOWN_MAX)
@@ -353,7 +355,7 @@ static void compare_table(struct comparison *comparison)
 	comparison->sums->different += comparison->different;
 }
 
-/* Open the sections that the table was made of, or a debugger's. */
+/* Open the sections that the table was made of, and a debugger's of Go. */
 static void open_cfi(struct comparison *comparison, Elf *libelf, Dwarf *dwarf,
 		     const struct elf_file *elf)
 {
@@ -363,10 +365,7 @@ static void open_cfi(struct comparison *comparison, Elf *libelf, Dwarf *dwarf,
 	if (elf_file__find_section(elf, ".eh_frame", true))
 		comparison->cfi = dwarf_getcfi_elf(libelf);
 	comparison->is_go = go_unwind__open(&table, elf, work__share(&work, UINT64_MAX));
-	if (comparison->is_go)
-		comparison->go = dwarf_getcfi(dwarf);
-	else if (!comparison->cfi)
-		comparison->cfi = dwarf_getcfi(dwarf);
+	comparison->debug = dwarf_getcfi(dwarf);
 }
 
 static void compare_elf(struct comparison *comparison, const struct elf_file *elf)
@@ -380,9 +379,9 @@ static void compare_elf(struct comparison *comparison, const struct elf_file *el
 	comparison->elf = elf;
 	if (libelf && unwind_table__read(&comparison->table, comparison->rules, elf, &work) == 0)
 		open_cfi(comparison, libelf, dwarf, elf);
-	if (comparison->cfi || comparison->go)
+	if (comparison->cfi || comparison->debug)
 		compare_table(comparison);
-	if (comparison->cfi && elf_file__find_section(elf, ".eh_frame", true))
+	if (comparison->cfi)
 		dwarf_cfi_end(comparison->cfi);
 	unwind_table__release(&comparison->table);
 	dwarf_end(dwarf);
