@@ -86,19 +86,22 @@ is_whole() {
 	whole unshare --mount sh -c 'mount -t tmpfs none /mnt && exec "$1" file /mnt/code' - "$GENERATED"
 }
 
+# How soon the loader knows a file is a matter of user space, and of seconds in a guest.
+# bats test_tags=same
 @test "system-wide: a program that begins during the trace" {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
 	local kind
 	for kind in memfd zero; do
 		start_tracer profile -f -U -F 499
 		start "$GENERATED" "$kind"
-		wait_for has_used "$pid" 50
+		wait_for has_used "$pid" 150
 		stop_tracer
 		kill "$pid"
 		is_whole 80
 	done
 }
 
+# bats test_tags=same
 @test "a file that had generated code, and then becomes a program, is known to be one within a second" {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
 	start_tracer profile -f -U -F 499
