@@ -281,7 +281,9 @@ static __always_inline bool unwind__has_left(const struct scratch *scratch, enum
 {
 	const struct walk *walk = &scratch->walk;
 
+	/* All registers are known behind a signal handler as well, which anybody can pretend. */
 	return (end == UNWIND_NO_CODE || end == UNWIND_CHANGING) && walk->valid == -1ULL &&
+	       READ_ONCE(scratch->stack.nr) == 1 &&
 	       find_mapping(scratch->number, walk__stack_pointer(walk)) == MAPPING_NONE;
 }
 
