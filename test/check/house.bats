@@ -82,7 +82,7 @@ doors() {
 }
 
 @test "bpf includes only bpf" {
-	includes bpf | only ':[a-z_]+(\.bpf)?\.h$'
+	includes bpf | only ':(bpf/(host/)?)?[a-z_]+(\.bpf)?\.h$'
 }
 
 @test "applets include core, sym/util, sym/sym.h, sym/types.h, bpf/abi.h, and applets" {

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The walk of bpf/unwind.bpf.h in user space: over the stack of this program itself, beside
+ * _Unwind_Backtrace() of libgcc; and over memory that makes no sense.
+ */
+#include "bpf/host/walker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "core/unwind/tables.h"
+#include "sym/cfi/rules.h"
+#include "sym/cfi/table.h"
+#include "sym/elf/file.h"
+#include "sym/process/maps.h"
+#include "sym/process/process.h"
+#include "sym/process/vdso.h"
+#include "sym/util/array.h"
+#include "sym/util/cleanup.h"
+#include "test/unit/tap.h"
+
+#define MODULES_MAX 64
+#define PAGES_MAX   4096
+#define SHARDS_MAX  64
+
+/* ---- tables of this program, as core/unwind/tables.c writes them ---- */
+
+static struct {
+	struct walker_mapping mappings[MODULES_MAX];
+	struct unwind_module modules[MODULES_MAX];
+	struct unwind_page pages[PAGES_MAX];
+	struct unwind_shard *shards[SHARDS_MAX];
+	struct unwind_rules rules;
+	uint32_t nr_modules, nr_pages, nr_shards, used; /* words of the last shard */
+} own;
+
+static void put_page(const uint32_t *rows, uint32_t nr)
+{
+	struct unwind_page *page = &own.pages[own.nr_pages++];
+	uint32_t all = UNWIND_INDEX_WORDS + nr, *words;
+
+	*page = (struct unwind_page){.shard = UNWIND_NO_SHARD};
+	if (!nr || all > UNWIND_SHARD_WORDS)
+		return;
+	if (!own.nr_shards || own.used + all > UNWIND_SHARD_WORDS) {
+		own.shards[own.nr_shards++] = calloc(1, sizeof(struct unwind_shard));
+		own.used = 0;
+	}
+	words = own.shards[own.nr_shards - 1]->words + own.used;
+	unwind_page__index(words, rows, nr);
+	memcpy(words + UNWIND_INDEX_WORDS, rows, nr * sizeof(*rows));
+	page->shard = own.nr_shards - 1;
+	page->first = (uint16_t)own.used;
+	page->last = (uint16_t)(own.used + all - 1);
+	own.used += all;
+}
+
+static void put_table(struct unwind_module *module, int fd)
+{
+	CLEANUP(unwind_table__release) struct unwind_table table = {0};
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
+	uint64_t work = UINT64_MAX;
+
+	if (elf_file__open(&elf, fd) || unwind_table__read(&table, &own.rules, &elf, &work)) {
+		module->state = UNWIND_MODULE_EMPTY;
+		return;
+	}
+	*module = (struct unwind_module){.start = (uint32_t)(table.start >> UNWIND_PAGE_BITS),
+					 .first_page = own.nr_pages,
+					 .nr_pages = (uint32_t)table.nr_pages,
+					 .state = UNWIND_MODULE_LOADED};
+	for (size_t i = 0; i < table.nr_pages; i++)
+		put_page(table.rows + table.pages[i].first, table.pages[i].nr);
+}
+
+static void read_own(void)
+{
+	CLEANUP(process__release) struct process process = {0};
+
+	CHECK_INT(unwind_rules__init(&own.rules), 0);
+	CHECK_INT(process__read(&process, getpid()), 0);
+	for (size_t i = 0; i < process.mappings.nr && own.nr_modules < MODULES_MAX; i++) {
+		const struct mapping *mapping = &process.mappings.mappings[i];
+		CLEANUP_CLOSE int fd = vdso__is_ours(mapping) ?
+					       vdso__open() :
+					       process__open_file(&process, mapping);
+		uint32_t number = own.nr_modules;
+
+		if (fd < 0)
+			continue;
+		own.nr_modules++;
+		own.mappings[number] = (struct walker_mapping){.start = mapping->start,
+							       .end = mapping->end,
+							       .offset = mapping->offset,
+							       .module = number,
+							       .executable = true};
+		put_table(&own.modules[number], fd);
+	}
+}
+
+static const struct unwind_shard *own_shard(void *context, uint32_t number)
+{
+	(void)context;
+	return number < own.nr_shards ? own.shards[number] : NULL;
+}
+
+/* As the kernel reads: what is not mapped is no fault. */
+static bool own_memory(void *context, uint64_t address, void *to, size_t size)
+{
+	struct iovec local = {to, size}, remote = {(void *)address, size};
+
+	(void)context;
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+static struct walker own_walker(void)
+{
+	return (struct walker){.modules = own.modules,
+			       .nr_modules = own.nr_modules,
+			       .pages = own.pages,
+			       .nr_pages = own.nr_pages,
+			       .rules = own.rules.items,
+			       .nr_rules = (uint32_t)own.rules.nr,
+			       .shard = own_shard,
+			       .read = own_memory,
+			       .mappings = own.mappings,
+			       .nr_mappings = own.nr_modules,
+			       .max_depth = MAX_FRAMES};
+}
+
+/* ---- two walks from one place ---- */
+
+struct traced {
+	uint64_t frames[STACK_SLOTS];
+	uint32_t nr;
+};
+
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argument)
+{
+	struct traced *traced = argument;
+
+	if (traced->nr < STACK_SLOTS)
+		traced->frames[traced->nr++] = _Unwind_GetIP(context);
+	return _URC_NO_REASON;
+}
+
+static uint64_t address_of(uint64_t frame)
+{
+	uint64_t plain = frame_plain(frame);
+	const struct walker_mapping *mapping;
+
+	if (frame_tag(plain) != FRAME_MODULE)
+		return plain;
+	mapping = &own.mappings[frame_module(plain)];
+	return mapping->start - mapping->offset + frame_offset(plain);
+}
+
+static void set_regs(walker_regs *regs, const ucontext_t *context)
+{
+#ifdef __x86_64__
+	const greg_t *from = context->uc_mcontext.gregs;
+
+	*regs = (walker_regs){.rip = (unsigned long)from[REG_RIP],
+			      .rsp = (unsigned long)from[REG_RSP],
+			      .rbp = (unsigned long)from[REG_RBP],
+			      .rbx = (unsigned long)from[REG_RBX],
+			      .r12 = (unsigned long)from[REG_R12],
+			      .r13 = (unsigned long)from[REG_R13],
+			      .r14 = (unsigned long)from[REG_R14],
+			      .r15 = (unsigned long)from[REG_R15],
+			      .cs = 0x33,
+			      .orig_rax = (unsigned long)-1};
+#else
+	memcpy(regs->regs, context->uc_mcontext.regs, sizeof(regs->regs));
+	regs->sp = context->uc_mcontext.sp;
+	regs->pc = context->uc_mcontext.pc;
+#endif
+}
+
+/* The callers of the first frame are the same; libgcc may end with a frame of address 0. */
+static void check_same(const uint64_t *frames, uint32_t nr, const struct traced *traced)
+{
+	uint32_t same = 1;
+
+	while (same < nr && same < traced->nr && address_of(frames[same]) == traced->frames[same])
+		same++;
+	tap_check(same == nr && traced->nr - nr <= 1, __FILE__, __LINE__,
+		  "%u of %u frames are as of libgcc, which has %u", same, nr, traced->nr);
+}
+
+/* Both walks begin in this function, each at a call of its own. */
+static __attribute__((noinline)) void compare_walks(void)
+{
+	const struct walker walker = own_walker();
+	struct traced traced = {.nr = 0};
+	uint64_t frames[STACK_SLOTS];
+	walker_regs regs;
+	ucontext_t context;
+	uint32_t nr;
+
+	getcontext(&context);
+	set_regs(&regs, &context);
+	_Unwind_Backtrace(add_frame, &traced);
+	CHECK_INT(walker__walk(&walker, &regs, frames, &nr), UNWIND_COMPLETE);
+	check_same(frames, nr, &traced);
+}
+
+static __attribute__((noinline)) void go_down(int depth)
+{
+	if (depth)
+		go_down(depth - 1);
+	else
+		compare_walks();
+	__asm__ volatile("");
+}
+
+static void calls(void)
+{
+	go_down(0);
+	go_down(100);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	static bool done;
+
+	if (!done)
+		compare_walks();
+	done = true;
+	return *(const int *)a - *(const int *)b;
+}
+
+static void through_the_library(void)
+{
+	int items[] = {3, 1, 2};
+
+	qsort(items, ARRAY_SIZE(items), sizeof(items[0]), compare_items);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	compare_walks();
+}
+
+static void through_a_signal(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+	stack_t stack = {.ss_size = 256 * 1024};
+
+	stack.ss_sp = malloc(stack.ss_size);
+	CHECK(stack.ss_sp && !sigaltstack(&stack, NULL));
+	CHECK(!sigaction(SIGUSR1, &action, NULL) && !raise(SIGUSR1));
+	stack.ss_flags = SS_DISABLE;
+	CHECK(!sigaltstack(&stack, NULL));
+	free(stack.ss_sp);
+}
+
+/* ---- what makes no sense ---- */
+
+static bool no_memory(void *context, uint64_t address, void *to, size_t size)
+{
+	(void)context, (void)address, (void)to, (void)size;
+	return false;
+}
+
+static void registers_that_lead_nowhere(void)
+{
+	struct walker walker = own_walker();
+	uint64_t frames[STACK_SLOTS];
+	walker_regs regs;
+	ucontext_t context;
+	uint32_t nr;
+
+	getcontext(&context);
+	set_regs(&regs, &context);
+	walker.read = no_memory;
+	CHECK_INT(walker__walk(&walker, &regs, frames, &nr), UNWIND_UNREADABLE);
+	CHECK_INT(nr, 2);
+	CHECK_INT(frames[1], frame_mark(MARK_STOPPED, UNWIND_UNREADABLE));
+	walker.read = own_memory;
+	walker.nr_modules = 0;
+	CHECK(walker__walk(&walker, &regs, frames, &nr) != UNWIND_COMPLETE);
+	walker.nr_mappings = 0;
+	CHECK_INT(walker__walk(&walker, &regs, frames, &nr), UNWIND_GOES_ON);
+	CHECK_INT(nr, 0);
+}
+
+static void depth(void)
+{
+	struct walker walker = own_walker();
+	uint64_t frames[STACK_SLOTS];
+	walker_regs regs;
+	ucontext_t context;
+	uint32_t nr;
+
+	getcontext(&context);
+	set_regs(&regs, &context);
+	walker.max_depth = 2;
+	CHECK_INT(walker__walk(&walker, &regs, frames, &nr), UNWIND_CUT);
+	CHECK_INT(nr, 3);
+	CHECK_INT(frames[2], frame_mark(MARK_CUT, 2));
+}
+
+static const struct tap_test tests[] = {
+	{"calls, a few and many", calls},
+	{"a function that the C library calls", through_the_library},
+	{"a signal handler on a stack of its own", through_a_signal},
+	{"memory, tables and mappings that are not there", registers_that_lead_nowhere},
+	{"no more frames than are wanted", depth},
+};
+
+int main(void)
+{
+	read_own();
+	return TAP_RUN(tests);
+}
