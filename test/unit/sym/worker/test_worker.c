@@ -413,7 +413,8 @@ static void answers_without_end(void)
 		CHECK(queries[LONG_NAMES / 2 - 1].name != NULL);
 		CHECK_INT(symbolizer__name_user(symbolizer, queries, LONG_NAMES), 0);
 		CHECK_INT(symbolizer__unanswered(symbolizer), 1);
-		CHECK_INT(strlen(queries[0].name), LONG_NAME_LENGTH);
+		if (CHECK(queries[0].name))
+			CHECK_INT(strlen(queries[0].name), LONG_NAME_LENGTH);
 		CHECK_STR(queries[LONG_NAMES - 1].name, NULL);
 	} else {
 		tap_skip("files cannot be made in /tmp");
