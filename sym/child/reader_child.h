@@ -23,7 +23,7 @@ struct reader_child {
 };
 
 /* Descriptors that a child can have besides its pipe. */
-#define READER_CHILD_KEPT_MAX 4
+#define READER_CHILD_KEPT_MAX 39
 
 /*
  * Have a child call run(job). Its only descriptors are the pipe as 0, and copies of the nr_kept in

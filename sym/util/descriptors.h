@@ -9,7 +9,7 @@
  * closed, -EBADF if one is not open, -EINVAL if there are more than DESCRIPTORS_KEPT_MAX, or
  * another negative errno.
  */
-#define DESCRIPTORS_KEPT_MAX 8
+#define DESCRIPTORS_KEPT_MAX 40
 int descriptors__keep(const int *fds, size_t nr);
 
 /* Close all but the nr that are in kept, which becomes sorted. Returns as the one before. */
