@@ -137,8 +137,7 @@ static int start(struct counting *counting, const struct offcputime_settings *se
 	if (err)
 		return err;
 	tracing->config->skip_idle = true;
-	err = waits__configure(counting->waits, &wanted, tracing->object, &tracing->config->waits,
-			       error);
+	err = waits__configure(counting->waits, &wanted, tracing->object, tracing->config, error);
 	if (!err)
 		err = counting__load(counting, error);
 	return err ? err : counting__start(counting, error);

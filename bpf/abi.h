@@ -60,6 +60,7 @@ enum unwind_end {
 	UNWIND_NOT_GROWING,    /* the caller's frame would be below: it was overwritten */
 	UNWIND_CHANGING,       /* another thread was changing what is mapped there */
 	UNWIND_RETURN_PROBE,   /* a return probe has the return address, and it was not found */
+	UNWIND_NOT_COPIED,     /* walked later: deeper than what was copied of the stack */
 	/* Such stacks are walked by frame pointers, by the kernel. */
 	UNWIND_32BIT,	     /* the process is not a 64-bit one */
 	UNWIND_IN_KERNEL,    /* the thread was in the kernel, which does not tell its registers */
@@ -259,7 +260,9 @@ enum event_counter {
 	EVENTS_LOST_REFUSED,	  /* the kernel refused to update a table (EBUSY, ENOMEM) */
 	EVENTS_LOST_BUFFER_FULL,  /* no room in the ring buffer */
 	EVENTS_LOST_THREADS_FULL, /* no room for the thread that waits */
+	EVENTS_LATER,		  /* its stack is walked later, and it is counted then */
 	EVENTS_MISSED,		  /* the kernel did not tell how it went on: not in the sum */
+	EVENTS_WALKED,		  /* its stack has been walked later: not in the sum */
 	NR_EVENT_COUNTERS = 16,	  /* or fewer; a power of two: the programs mask with it */
 };
 
@@ -493,7 +496,8 @@ struct trace_config {
 	__u8 tell_cgroups;	/* of which cgroups events are */
 	__u8 tell_bases;	/* it is noted where programs have their modules */
 	__u8 find_files;	/* user frames are looked up in mappings, however they were found */
-	__u8 reserved[6];
+	__u8 walks_later;	/* stacks are sent whose tables are missing */
+	__u8 reserved[5];
 	struct comm_glob comm;
 	struct wait_config waits;
 	struct mapping_layout mapping;

@@ -47,11 +47,20 @@ struct stack_window {
 /* Most walks are in fewer files. */
 #define RECENT_MAPPINGS 4
 
+/* Where a walk begins. */
+struct walk_start {
+	__u64 registers[DWARF_REGISTERS]; /* by the numbers of DWARF */
+	__u64 pc;
+	__u8 exact, at_entry; /* as in struct walk */
+	__u8 reserved[6];
+};
+
 /*
  * The state of a walk. All registers are known at the leaf and where a signal interrupted; in
  * callers only the stack pointer and, mostly, the frame pointer.
  */
 struct walk {
+	struct walk_start start;
 	__u64 pc;
 	__u64 registers[DWARF_REGISTERS]; /* by the numbers of DWARF */
 	__u64 valid;			  /* a bit for each of them */
@@ -86,7 +95,8 @@ struct scratch {
 	__u32 number;	 /* of the slot, for functions that look it up again */
 	__u32 epoch;	 /* of the event */
 	__u32 by_kernel; /* enum unwind_end: why the kernel walks the stack, if it does */
-	__u32 reserved;
+	__u32 raw;	 /* the buffer that keeps the stack, plus 1; 0: there is none (raw.bpf.h) */
+	__u64 weight;	 /* of the event, as in struct stack_count */
 	union {
 		struct {
 			struct stack_key key;	  /* what an event is counted by, */
@@ -148,6 +158,8 @@ __noinline int claim_slot(__u32 in_epoch, __u32 tgid)
 		if (READ_ONCE(scratch->claims) == 1) {
 			scratch->number = number;
 			scratch->epoch = in_epoch;
+			scratch->raw = 0;
+			scratch->weight = 0;
 			scratch->window.number = number;
 			scratch->walk.number = number;
 			scratch->walk.tgid = tgid;

@@ -116,10 +116,53 @@ static __always_inline enum event_counter count_key(const struct stack_key *key,
 	return EVENTS_COUNTED;
 }
 
+/* Send the stack that the slot keeps, and what its event is counted by; 0: there is no room. */
+__noinline int send_raw_event(__u32 number)
+{
+	struct scratch *scratch = scratch__find(number);
+	struct raw_buffer *buffer = scratch ? raw__find(scratch->raw - 1) : NULL;
+
+	if (!buffer)
+		return 0;
+	buffer->stack.key = scratch->key;
+	buffer->stack.first = scratch->first;
+	buffer->stack.weight = scratch->weight;
+	return raw__send(scratch, buffer);
+}
+
+/*
+ * Count an event whose stack has been walked later: user space runs it (BPF_PROG_TEST_RUN). Returns
+ * 1, or 0 if all slots are in use.
+ */
+SEC("?raw_tp")
+int take_walked(void *ctx __attribute__((unused)))
+{
+	const struct walked_stack *walked = raw__find_walked();
+	struct scratch *scratch = walked ? raw__claim_walked(walked) : NULL;
+	enum event_counter outcome;
+
+	if (!scratch)
+		return 0;
+	outcome = store_stack(scratch->number);
+	if (outcome == EVENTS_COUNTED) {
+		scratch->key = walked->key;
+		scratch->key.user = scratch->record.id;
+		scratch->first = walked->first;
+		outcome = count_key(&scratch->key, &scratch->first, walked->weight);
+	}
+	if (outcome != EVENTS_COUNTED && walked->weight)
+		count_lost_weight(scratch->epoch, walked->weight);
+	count_event(scratch->epoch, EVENTS_WALKED);
+	count_event(scratch->epoch, outcome);
+	scratch__release(scratch);
+	return 1;
+}
+
 /*
  * Store the stacks of the event in that slot, and fill their ids into its key: the kernel's has
  * been walked, as unwind_kernel() has said, and the program's is walked now. EVENTS_COUNTED if all
- * is in the table then, else the reason of the loss.
+ * is in the table then, EVENTS_LATER if the program's is walked later, with all of the event; else
+ * the reason of the loss.
  */
 static __always_inline enum event_counter store_stacks(void *ctx, enum user_walk user_walk,
 						       struct scratch *scratch, bool walked)
@@ -138,6 +181,8 @@ static __always_inline enum event_counter store_stacks(void *ctx, enum user_walk
 	if (config.user_stacks) {
 		if (!unwind_user(ctx, user_walk, scratch))
 			return EVENTS_LOST_BUSY;
+		if (scratch->raw && send_raw_event(scratch->number))
+			return EVENTS_LATER;
 		outcome = store_stack(scratch->number);
 		if (outcome != EVENTS_COUNTED)
 			return outcome;

@@ -110,6 +110,47 @@ __noinline int name_stack(__u32 number)
 	return 0;
 }
 
+/* Send the stack that the slot keeps, by whose raw id the event names it; 0: there is no room. */
+__noinline int send_raw(__u32 number)
+{
+	struct scratch *scratch = scratch__find(number);
+	struct raw_buffer *buffer = scratch ? raw__find(scratch->raw - 1) : NULL;
+
+	if (!buffer)
+		return 0;
+	scratch->event.user = raw__id(scratch);
+	buffer->stack.key.user = scratch->event.user;
+	buffer->stack.key.epoch = scratch->epoch;
+	return raw__send(scratch, buffer);
+}
+
+/*
+ * Send a stack that has been walked later, by its raw id: user space runs it (BPF_PROG_TEST_RUN).
+ * Nobody else has the stack, so it is not remembered. Returns 1, or 0 if all slots are in use.
+ */
+SEC("?raw_tp")
+int take_walked(void *ctx __attribute__((unused)))
+{
+	const struct walked_stack *walked = raw__find_walked();
+	struct scratch *scratch = walked ? raw__claim_walked(walked) : NULL;
+
+	if (!scratch)
+		return 0;
+	scratch->record.id = (struct stack_id){};
+#pragma clang loop unroll(disable)
+	for (__u32 i = STACK_PARTS; i-- > 0;) {
+		if (i * PART_FRAMES >= READ_ONCE(scratch->stack.nr))
+			continue;
+		make_part(scratch->number, i * PART_FRAMES);
+		scratch->record.id = raw_id__of_part(walked->key.user, i);
+		if (!send_part(&scratch->record))
+			break;
+	}
+	count_event(scratch->epoch, EVENTS_WALKED);
+	scratch__release(scratch);
+	return 1;
+}
+
 /* Send the event of the slot, with its stacks, of which the kernel's has been walked. */
 static __always_inline enum event_counter send_slot(void *ctx, enum user_walk user_walk,
 						    struct scratch *scratch, bool walked)
@@ -126,9 +167,11 @@ static __always_inline enum event_counter send_slot(void *ctx, enum user_walk us
 	if (config.user_stacks) {
 		if (!unwind_user(ctx, user_walk, scratch))
 			return EVENTS_LOST_BUSY;
-		if (name_stack(scratch->number))
-			return EVENTS_LOST_BUFFER_FULL;
-		event->user = scratch->record.id;
+		if (!scratch->raw || !send_raw(scratch->number)) {
+			if (name_stack(scratch->number))
+				return EVENTS_LOST_BUFFER_FULL;
+			event->user = scratch->record.id;
+		}
 	}
 	event->lost = count_of_lost(event->epoch);
 	if (bpf_ringbuf_output(&events, event, sizeof(*event), 0))

@@ -18,6 +18,7 @@
 #include "ask.bpf.h"
 #include "common.bpf.h"
 #include "config.bpf.h"
+#include "raw.bpf.h"
 #include "scratch.bpf.h"
 #include "stack_window.bpf.h"
 #include "walk.bpf.h"
@@ -219,7 +220,9 @@ static __always_inline void unwind__note_end(struct scratch *scratch, enum unwin
 		unwind__put_mark(stack, nr, MARK_CUT, nr);
 	else if (end > UNWIND_CUT)
 		unwind__put_mark(stack, nr, MARK_STOPPED, end);
-	count_walk(scratch->epoch, end);
+	/* Or else when it has been walked later. */
+	if (!raw__keep(scratch, end))
+		count_walk(scratch->epoch, end);
 }
 
 /* Mark and count a stack that the kernel walked; a global function, as those of scratch.bpf.h. */
@@ -342,10 +345,10 @@ static __always_inline bool unwind__has_user_code(void)
 	return !bpf_probe_read_kernel(&pc, sizeof(pc), user_regs__pc_place(saved)) && pc;
 }
 
-static __always_inline void unwind__from(struct scratch *scratch, const user_regs *regs,
-					 enum user_walk walk)
+/* Walk from the start of the slot's walk. */
+static __always_inline void unwind__from_start(struct scratch *scratch)
 {
-	walk__begin(scratch, regs, walk == USER_WALK_FROM_FUNCTION_ENTRY);
+	walk__begin(scratch);
 	stack_window__forget(&scratch->window);
 	scratch->stack.frames[0] = walk__user_frame(scratch->walk.pc);
 	scratch->stack.nr = 1;
@@ -379,7 +382,11 @@ static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct s
 		regs = ctx;
 	}
 	if (regs && user_regs__is_64bit(regs)) {
-		unwind__from(scratch, regs, walk);
+		user_regs__to_dwarf(regs, scratch->walk.start.registers);
+		scratch->walk.start.pc = user_regs__pc(regs);
+		scratch->walk.start.exact = !user_regs__in_system_call(regs);
+		scratch->walk.start.at_entry = walk == USER_WALK_FROM_FUNCTION_ENTRY;
+		unwind__from_start(scratch);
 		return true;
 	}
 	scratch->by_kernel = regs && user_regs__is_user(regs) ? UNWIND_32BIT : UNWIND_IN_KERNEL;

@@ -62,8 +62,8 @@ static __always_inline struct off_thread *add_thread(__u64 task, enum event_coun
 	return bpf_map_lookup_elem(&off_threads, &task);
 }
 
-/* Walk the running thread: what it waits, or has waited, is counted by. */
-static __always_inline void walk_thread(void *ctx, struct off_thread *thread)
+/* Walk the running thread: what it waits, or has waited, is counted by. waited: if it is known. */
+static __always_inline void walk_thread(void *ctx, struct off_thread *thread, __u64 waited)
 {
 	struct scratch *scratch = claim_key(0, thread->key.tgid);
 
@@ -71,6 +71,7 @@ static __always_inline void walk_thread(void *ctx, struct off_thread *thread)
 	if (!scratch)
 		return;
 	scratch->key.tid = thread->key.tid;
+	scratch->weight = waited;
 	thread->outcome =
 		store_stacks(ctx, USER_WALK_FROM_KERNEL, scratch, unwind_kernel(ctx, scratch));
 	thread->key = scratch->key;
@@ -154,7 +155,7 @@ static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __
 	thread->key.tid = tid;
 	thread->since = *now;
 	if (!config.waits.walk_at_return)
-		walk_thread(ctx, thread);
+		walk_thread(ctx, thread, 0);
 }
 
 static __always_inline void note_return(void *ctx, __u64 task, __u64 *now)
@@ -174,11 +175,11 @@ static __always_inline void note_return(void *ctx, __u64 task, __u64 *now)
 		return;
 	}
 	if (config.waits.walk_at_return)
-		walk_thread(ctx, thread);
+		walk_thread(ctx, thread, waited);
 	outcome = thread->outcome;
 	if (outcome == EVENTS_COUNTED)
 		outcome = count_key(&thread->key, &thread->first, waited);
-	if (outcome != EVENTS_COUNTED)
+	if (outcome != EVENTS_COUNTED && outcome != EVENTS_LATER)
 		count_lost_weight(0, waited);
 	count_event(0, outcome);
 }

@@ -29,17 +29,17 @@ static __always_inline void walk__begin_modules(struct scratch *scratch)
 	begin_in_mappings(scratch->number);
 }
 
-static __always_inline void walk__begin(struct scratch *scratch, const user_regs *regs,
-					bool at_entry)
+/* Begin at walk->start. */
+static __always_inline void walk__begin(struct scratch *scratch)
 {
 	struct walk *walk = &scratch->walk;
 
-	user_regs__to_dwarf(regs, walk->registers);
+	__builtin_memcpy(walk->registers, walk->start.registers, sizeof(walk->registers));
 	walk->valid = -1;
-	walk->pc = user_regs__pc(regs);
-	walk->exact = !user_regs__in_system_call(regs);
+	walk->pc = walk->start.pc;
+	walk->exact = walk->start.exact;
+	walk->at_entry = walk->start.at_entry;
 	walk->assisted = walk->by_frame_pointer = 0;
-	walk->at_entry = at_entry;
 	walk->instance = 0;
 	walk__begin_modules(scratch);
 	if (walk->pc - walk->trampoline < USER_PAGE)

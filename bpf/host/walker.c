@@ -237,7 +237,18 @@ static enum unwind_end end_of_walk(void)
 	return end;
 }
 
-enum unwind_end walker__walk(const struct walker *walker, const walker_regs *regs,
+_Static_assert(DWARF_REGISTERS <= WALKER_REGISTERS, "there is room for all of them");
+
+struct walker_start walker__start(const walker_regs *regs)
+{
+	struct walker_start start = {.pc = user_regs__pc(regs),
+				     .exact = !user_regs__in_system_call(regs)};
+
+	user_regs__to_dwarf(regs, (__u64 *)start.registers);
+	return start;
+}
+
+enum unwind_end walker__walk(const struct walker *walker, const struct walker_start *start,
 			     uint64_t frames[STACK_SLOTS], uint32_t *nr)
 {
 	walking = walker;
@@ -246,7 +257,11 @@ enum unwind_end walker__walk(const struct walker *walker, const walker_regs *reg
 	memset(&slot, 0, sizeof(slot));
 	memset(&counters, 0, sizeof(counters));
 	slot.walk.program = walker->start_stack;
-	unwind__from(&slot, regs, USER_WALK_FROM_SAMPLE);
+	memcpy(slot.walk.start.registers, start->registers, sizeof(slot.walk.start.registers));
+	slot.walk.start.pc = start->pc;
+	slot.walk.start.exact = start->exact;
+	slot.walk.start.at_entry = start->at_entry;
+	unwind__from_start(&slot);
 	*nr = slot.stack.nr;
 	memcpy(frames, slot.stack.frames, *nr * sizeof(*frames));
 	return end_of_walk();

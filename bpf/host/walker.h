@@ -24,6 +24,16 @@ typedef struct pt_regs walker_regs;
 typedef struct user_pt_regs walker_regs;
 #endif
 
+#define WALKER_REGISTERS 32 /* at least as many as there are */
+
+/* Where a walk begins. */
+struct walker_start {
+	uint64_t registers[WALKER_REGISTERS]; /* by the numbers of DWARF */
+	uint64_t pc;
+	bool exact;    /* pc is of an instruction that has not been executed */
+	bool at_entry; /* ... which is the first of a function */
+};
+
 /* A mapping of the process; UNWIND_NO_MODULE: of no file. */
 struct walker_mapping {
 	uint64_t start, end;
@@ -56,12 +66,15 @@ struct walker {
 	bool frame_pointers;  /* where there are no tables */
 };
 
+/* Where a thread with these registers is. */
+struct walker_start walker__start(const walker_regs *regs);
+
 /*
- * Walk from regs on. frames: as of struct stack, leaf first, with a mark where it is not complete.
+ * Walk from start on. frames: as of struct stack, leaf first, with a mark where it is not complete.
  * Returns how the walk has ended; UNWIND_GOES_ON, without frames, if neither the code nor the stack
  * of the first frame is mapped.
  */
-enum unwind_end walker__walk(const struct walker *walker, const walker_regs *regs,
+enum unwind_end walker__walk(const struct walker *walker, const struct walker_start *start,
 			     uint64_t frames[STACK_SLOTS], uint32_t *nr);
 
 #endif

@@ -56,7 +56,8 @@ void status__draw(struct status *status, uint64_t now, const struct accounting *
 		 "%" PRIu64 "%s s: %" PRIu64 " %s, %" PRIu64 " stacks, %" PRIu64 " lost",
 		 (now - status->start) / (uint64_t)NANOSECONDS, total,
 		 (uint64_t)accounting->events.n[EVENTS_COUNTED], status->unit,
-		 (uint64_t)accounting->events.keys, accounting__lost(accounting));
+		 (uint64_t)accounting->events.keys,
+		 accounting__lost(accounting) - accounting__not_walked(accounting));
 	fprintf(stderr, ERASE_LINE "%.*s", room(), line);
 	status->drawn = true;
 }

@@ -74,6 +74,7 @@ int streaming__load(struct streaming *streaming, struct error *error)
 	err = tracing__load(tracing, error);
 	if (!err)
 		err = stream__open(&streaming->stream, session__maps(tracing->session),
+				   session__unwinding(tracing->session),
 				   tracing->options->stack_storage_size, error);
 	if (err)
 		return err;

@@ -32,7 +32,7 @@ void event_queue__put(struct event_queue *queue, const struct stream_event *even
 		event_at(queue, at)->arrived = event_at(queue, at + 1)->arrived;
 }
 
-const struct stream_event *event_queue__first(const struct event_queue *queue)
+struct stream_event *event_queue__first(const struct event_queue *queue)
 {
 	return queue->nr ? event_at(queue, 0) : NULL;
 }

@@ -3,6 +3,7 @@
 #ifndef TRACEKIT_CORE_STREAM_EVENT_QUEUE_H
 #define TRACEKIT_CORE_STREAM_EVENT_QUEUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,8 @@ struct stream_event {
 	uint64_t program;		  /* as in struct stack_key */
 	uint64_t cgroup;		  /* 0: it is not told */
 	struct sent_stack *kernel, *user; /* NULL in a gap; without frames: nr is 0 */
+	struct stack_id raw;		  /* of the user stack, if it is walked later */
+	bool awaits_stack;		  /* ... and has not come */
 	char comm[COMM_LEN];
 };
 
@@ -42,7 +45,7 @@ void event_queue__release(struct event_queue *queue);
 void event_queue__put(struct event_queue *queue, const struct stream_event *event);
 
 /* The first, or NULL; valid until event_queue__drop() takes it away, or another is put. */
-const struct stream_event *event_queue__first(const struct event_queue *queue);
+struct stream_event *event_queue__first(const struct event_queue *queue);
 void event_queue__drop(struct event_queue *queue);
 
 #endif

@@ -53,9 +53,13 @@ static int print_due(struct stream_run *run, bool *waiting, struct error *error)
 	uint64_t now = monotonic_now();
 
 	*waiting = false;
-	while (!stream_run__is_complete(run) && (event = stream__due(run->stream, now))) {
-		int ready = event->lost ? 1 : stream_names__ready(run->names, event);
+	while (!stream_run__is_complete(run)) {
+		int ready = stream__due(run->stream, now, &event);
 
+		if (!ready && !event)
+			break;
+		if (!ready)
+			ready = event->lost ? 1 : stream_names__ready(run->names, event);
 		if (ready < 0)
 			return naming_failed(error, ready);
 		*waiting = !ready;

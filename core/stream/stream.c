@@ -7,12 +7,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "bpf/raw_stack.h"
 #include "core/kernel/ring.h"
 #include "core/stream/event_queue.h"
 #include "core/stream/sent_stacks.h"
 #include "core/trace/accounting.h"
 #include "core/trace/epochs.h"
 #include "core/trace/maps.h"
+#include "core/unwind/unwinding.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
 #include "sym/util/page.h"
@@ -27,8 +29,9 @@
 /* The stacks of an epoch. */
 struct epoch_stacks {
 	struct sent_stacks stacks;
-	size_t held; /* events in the queue, which point to stacks */
-	bool read;   /* no event that is still to be read names any */
+	size_t held;	   /* events in the queue, which point to stacks */
+	size_t nr_awaited; /* of these events, those whose stacks are walked later */
+	bool read;	   /* no event that is still to be read names any */
 };
 
 /* The stack of events without frames; nothing is written to it. */
@@ -36,6 +39,7 @@ static struct sent_stack no_frames;
 
 struct stream {
 	const struct trace_maps *maps;
+	const struct unwinding *unwinding;
 	const volatile __u64 *lost;    /* by epoch */
 	uint64_t seen_lost[NR_EPOCHS]; /* as of the last look */
 	uint64_t reported[NR_EPOCHS];  /* how many of them stand in gaps */
@@ -74,6 +78,7 @@ static void enqueue(struct stream *stream, const struct stream_event *event)
 {
 	event_queue__put(&stream->queue, event);
 	stream->stacks[event->epoch].held++;
+	stream->stacks[event->epoch].nr_awaited += event->awaits_stack;
 }
 
 /*
@@ -116,6 +121,9 @@ static int begin_turn(struct stream *stream, struct error *error)
 
 	stream->turning = !err;
 	stream->last_turn = stream->ending;
+	/* The last stacks come before the end of the ring. */
+	if (stream->ending)
+		unwinding__settle(stream->unwinding);
 	stream->turned_at = ring__end(&stream->ring);
 	return err;
 }
@@ -179,12 +187,13 @@ static int take_part(struct stream *stream, const struct part_record *record, si
 	if (length < frames || record->part.nr > PART_FRAMES ||
 	    length < frames + record->part.nr * sizeof(uint64_t))
 		return -EPROTO;
-	if (!is_wanted(stream, epoch))
+	if (!is_wanted(stream, epoch) ||
+	    (stack_id__is_raw(record->id) && !stream->stacks[epoch].nr_awaited))
 		return 0;
 	return sent_stacks__add(&stream->stacks[epoch].stacks, record->id, &record->part);
 }
 
-static struct sent_stack *find_stack(struct stream *stream, struct stack_id id)
+static struct sent_stack *find_stack(const struct stream *stream, struct stack_id id)
 {
 	if (!id.lo && !id.hi)
 		return &no_frames;
@@ -212,6 +221,11 @@ static int take_event(struct stream *stream, const struct event_record *record, 
 		return 0;
 	event.kernel = find_stack(stream, record->kernel);
 	event.user = find_stack(stream, record->user);
+	if (!event.user && stack_id__is_raw(record->user)) {
+		event.user = &no_frames;
+		event.raw = record->user;
+		event.awaits_stack = true;
+	}
 	if (!event.kernel || !event.user)
 		return -EPROTO;
 	memcpy(event.comm, record->comm, sizeof(event.comm));
@@ -288,8 +302,8 @@ static int map_lost(struct stream *stream, struct error *error)
 	return 0;
 }
 
-int stream__open(struct stream **out, const struct trace_maps *maps, size_t stacks,
-		 struct error *error)
+int stream__open(struct stream **out, const struct trace_maps *maps,
+		 const struct unwinding *unwinding, size_t stacks, struct error *error)
 {
 	struct stream *stream = calloc(1, sizeof(*stream));
 	int err;
@@ -299,6 +313,7 @@ int stream__open(struct stream **out, const struct trace_maps *maps, size_t stac
 		return error__set(error, -ENOMEM, "cannot start: out of memory");
 	}
 	stream->maps = maps;
+	stream->unwinding = unwinding;
 	stream->stacks_max = stacks;
 	stream->now = stream->latest = monotonic_now();
 	err = epochs__open(&stream->epochs, maps, error);
@@ -333,6 +348,10 @@ struct pollfd stream__poll(const struct stream *stream)
 	return (struct pollfd){.fd = stream->ring.fd, .events = POLLIN};
 }
 
+/* An event waits so long for a stack that is walked later; a look for it is due every so often. */
+#define LATER_MAX  (3 * NANOSECONDS / 2)
+#define LATER_LOOK (2 * 1000000ULL)
+
 uint64_t stream__wait(const struct stream *stream, uint64_t now)
 {
 	const struct stream_event *first = event_queue__first(&stream->queue);
@@ -341,12 +360,40 @@ uint64_t stream__wait(const struct stream *stream, uint64_t now)
 	if (!first)
 		return UINT64_MAX;
 	due = first->arrived + STREAM_HOLD;
-	return due <= now || stream->ended ? 0 : due - now;
+	if (stream->ended)
+		return 0;
+	if (due <= now && first->awaits_stack && now - first->arrived < LATER_MAX &&
+	    !find_stack(stream, first->raw))
+		return LATER_LOOK;
+	return due <= now ? 0 : due - now;
 }
 
-const struct stream_event *stream__due(const struct stream *stream, uint64_t now)
+/* The stack of an event that is walked later, or what stands for it if it has not come. */
+static int settle_stack(struct stream *stream, struct stream_event *event)
 {
-	return stream__wait(stream, now) == 0 ? event_queue__first(&stream->queue) : NULL;
+	const struct stack_part none = {
+		.nr = 1, .frames = {frame_mark(MARK_STOPPED, UNWIND_TABLES_MISSING)}};
+	struct sent_stacks *stacks = &stream->stacks[event->epoch].stacks;
+	int err = 0;
+
+	if (!event->awaits_stack)
+		return 0;
+	if (!sent_stacks__find(stacks, event->raw))
+		err = sent_stacks__add(stacks, event->raw, &none);
+	if (err)
+		return err;
+	event->user = sent_stacks__find(stacks, event->raw);
+	event->awaits_stack = false;
+	stream->stacks[event->epoch].nr_awaited--;
+	return 0;
+}
+
+int stream__due(struct stream *stream, uint64_t now, const struct stream_event **due)
+{
+	struct stream_event *first = event_queue__first(&stream->queue);
+
+	*due = stream__wait(stream, now) == 0 ? first : NULL;
+	return *due ? settle_stack(stream, first) : 0;
 }
 
 void stream__drop(struct stream *stream)

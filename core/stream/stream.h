@@ -25,6 +25,7 @@ struct error;
 struct stream;
 struct stream_event;
 struct trace_maps;
+struct unwinding;
 
 #define STREAM_HOLD 10000000
 
@@ -32,11 +33,11 @@ struct trace_maps;
 typedef int (*stream_visit)(void *context, struct stream_event *event, struct error *error);
 
 /*
- * maps are borrowed. stacks: how many an epoch may have. Returns 0 or a negative errno
- * with error filled.
+ * maps and unwinding are borrowed. stacks: how many an epoch may have. Returns 0 or a negative
+ * errno with error filled.
  */
-int stream__open(struct stream **stream, const struct trace_maps *maps, size_t stacks,
-		 struct error *error);
+int stream__open(struct stream **stream, const struct trace_maps *maps,
+		 const struct unwinding *unwinding, size_t stacks, struct error *error);
 void stream__free(struct stream *stream);
 
 /* See how far the ring buffer is filled; all events up to there have happened by now. */
@@ -53,8 +54,11 @@ int stream__read(struct stream *stream, stream_visit visit, void *context, bool 
 /* Polls as ready when there is something to read. */
 struct pollfd stream__poll(const struct stream *stream);
 
-/* The next event, if it is due by now; else NULL. */
-const struct stream_event *stream__due(const struct stream *stream, uint64_t now);
+/*
+ * *due becomes the next event, if it is due by now, and has its stack if that is walked later; else
+ * NULL. Returns 0 or -ENOMEM.
+ */
+int stream__due(struct stream *stream, uint64_t now, const struct stream_event **due);
 
 /* How many nanoseconds the next event can still be held; UINT64_MAX if there is none. */
 uint64_t stream__wait(const struct stream *stream, uint64_t now);

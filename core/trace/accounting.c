@@ -105,9 +105,16 @@ void accounting__set_missed(struct accounting *accounting, uint64_t missed)
 	accounting->missed = missed;
 }
 
+uint64_t accounting__not_walked(const struct accounting *accounting)
+{
+	const __u64 *n = accounting->events.n;
+
+	return n[EVENTS_LATER] > n[EVENTS_WALKED] ? n[EVENTS_LATER] - n[EVENTS_WALKED] : 0;
+}
+
 uint64_t accounting__lost(const struct accounting *accounting)
 {
-	uint64_t lost = 0;
+	uint64_t lost = accounting__not_walked(accounting);
 
 	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
 		lost += accounting->events.n[losses[i].counter];
@@ -135,6 +142,10 @@ void accounting__format_loss(const struct accounting *accounting, char *line, si
 				 lost, losses[i].reason);
 		separator = ",";
 	}
+	if (accounting__not_walked(accounting) && (size_t)used < size)
+		used += snprintf(line + used, size - (size_t)used,
+				 "%s %" PRIu64 " whose stacks were not walked in time", separator,
+				 accounting__not_walked(accounting));
 	if (accounting->events.lost_weight && (size_t)used < size)
 		snprintf(line + used, size - (size_t)used, "; they lasted %.3f s",
 			 (double)accounting->events.lost_weight / NANOSECONDS);

@@ -40,6 +40,11 @@ void accounting__set_expected(struct accounting *accounting, uint64_t expected);
 /* Set missed to the kernel's own count of what it withheld. */
 void accounting__set_missed(struct accounting *accounting, uint64_t missed);
 
+/* Events whose stacks are to be walked later, and have not been; they are lost if the trace ends.
+ */
+uint64_t accounting__not_walked(const struct accounting *accounting);
+
+/* With those. */
 uint64_t accounting__lost(const struct accounting *accounting);
 uint64_t accounting__filtered(const struct accounting *accounting);
 

@@ -74,7 +74,7 @@ static uint32_t expected_threads(void)
 }
 
 int waits__configure(struct waits *waits, const struct wait_settings *settings,
-		     struct bpf_object *object, struct wait_config *config, struct error *error)
+		     struct bpf_object *object, struct trace_config *config, struct error *error)
 {
 	bool any_state = settings->state == WAIT_ANY_STATE;
 	const struct hook_point *hooks;
@@ -101,7 +101,10 @@ int waits__configure(struct waits *waits, const struct wait_settings *settings,
 	err = find_fields(&waits->config, error);
 	if (err)
 		return err;
-	*config = waits->config;
+	config->waits = waits->config;
+	/* What a thread is counted by must be known while it waits. */
+	if (!waits->config.walk_at_return)
+		config->walks_later = false;
 	bpf_map__set_autocreate(waits->threads, true);
 	bpf_map__set_max_entries(waits->threads, expected_threads());
 	hooks = points(waits, &nr);

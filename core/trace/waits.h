@@ -40,11 +40,11 @@ struct pending_waits {
 };
 
 /*
- * Between open and load of object, which outlives it: choose the way, write config, and have loaded
- * what that needs. Returns 0 or a negative errno with error filled.
+ * Between session__configure() and the load of object, which outlives it: choose the way, write
+ * config, and have loaded what that needs. Returns 0 or a negative errno with error filled.
  */
 int waits__configure(struct waits *waits, const struct wait_settings *settings,
-		     struct bpf_object *object, struct wait_config *config, struct error *error);
+		     struct bpf_object *object, struct trace_config *config, struct error *error);
 
 /* Waits count from now on. Returns as above. */
 int waits__attach(struct waits *waits, struct error *error);

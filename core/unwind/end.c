@@ -20,6 +20,7 @@ const char *unwind_end__text(uint32_t end)
 		[UNWIND_NOT_GROWING] = "stack overwritten",
 		[UNWIND_CHANGING] = "mappings were changing",
 		[UNWIND_RETURN_PROBE] = "a return probe",
+		[UNWIND_NOT_COPIED] = "deeper than what was copied",
 		[UNWIND_32BIT] = "a 32-bit process",
 		[UNWIND_IN_KERNEL] = "registers not known in the kernel",
 	};

@@ -27,7 +27,7 @@ struct unwind_loader {
 
 /* Programs and events of the parent must not live on in a child, which needs none of them. */
 static int keep_maps(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
-		     int socket, int files)
+		     const struct later_setup *later, int socket, int files)
 {
 	int kept[] = {STDERR_FILENO,
 		      socket,
@@ -41,15 +41,18 @@ static int keep_maps(const struct unwind_maps *maps, const struct unwind_identif
 		      bpf_map__fd(maps->rules),
 		      bpf_map__fd(maps->recent),
 		      bpf_map__fd(maps->shards),
-		      bpf_map__fd(maps->requests)};
+		      bpf_map__fd(maps->requests),
+		      bpf_map__fd(later->raw_stacks),
+		      bpf_map__fd(later->walked),
+		      later->take >= 0 ? later->take : socket};
 
 	return descriptors__close_others(kept, ARRAY_SIZE(kept));
 }
 
 _Noreturn static void be_child(const struct unwind_maps *maps,
 			       const struct unwind_identifier *identifier,
-			       const struct unwind_first *first, uint64_t memory, int socket,
-			       int files, struct unwind_told *told)
+			       const struct unwind_first *first, const struct later_setup *later,
+			       uint64_t memory, int socket, int files, struct unwind_told *told)
 {
 	int err;
 
@@ -60,16 +63,18 @@ _Noreturn static void be_child(const struct unwind_maps *maps,
 	/* Children that read untrusted files must not write what others trust. */
 	err = madvise(told, sizeof(*told), MADV_DONTFORK) ? -errno : 0;
 	if (!err)
-		err = keep_maps(maps, identifier, socket, files);
+		err = keep_maps(maps, identifier, later, socket, files);
 	if (!err)
-		err = unwind_loading__run(maps, identifier, first, memory, socket, files, told);
+		err = unwind_loading__run(maps, identifier, first, later, memory, socket, files,
+					  told);
 	told->status.failed = (uint32_t)-err;
 	_exit(err != 0);
 }
 
 int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *maps,
 			 const struct unwind_identifier *identifier,
-			 const struct unwind_first *first, uint64_t memory, int files)
+			 const struct unwind_first *first, const struct later_setup *later,
+			 uint64_t memory, int files)
 {
 	struct unwind_loader *loader = calloc(1, sizeof(*loader));
 	int sockets[2];
@@ -91,7 +96,7 @@ int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *m
 	loader->fd = sockets[0];
 	loader->child = fork();
 	if (loader->child == 0)
-		be_child(maps, identifier, first, memory, sockets[1], files, loader->told);
+		be_child(maps, identifier, first, later, memory, sockets[1], files, loader->told);
 	close(sockets[1]);
 	/* Neither this process nor its other children may write it. */
 	(void)mprotect(shared, sizeof(*loader->told), PROT_READ);

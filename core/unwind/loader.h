@@ -20,7 +20,8 @@ struct unwind_loader;
  */
 int unwind_loader__start(struct unwind_loader **loader, const struct unwind_maps *maps,
 			 const struct unwind_identifier *identifier,
-			 const struct unwind_first *first, uint64_t memory, int files);
+			 const struct unwind_first *first, const struct later_setup *later,
+			 uint64_t memory, int files);
 
 /*
  * Wait until the files of the first processes are loaded, or it has ended, for so many milliseconds
@@ -29,8 +30,8 @@ int unwind_loader__start(struct unwind_loader **loader, const struct unwind_maps
 bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds);
 
 /*
- * Wait until all files are found that walks have come to by now, as far as they can be, for so many
- * milliseconds at most.
+ * Wait until all files are found that walks have come to by now, as far as they can be, and all
+ * stacks are walked that were to be walked later; for so many milliseconds at most.
  */
 void unwind_loader__settle(const struct unwind_loader *loader, int milliseconds);
 

@@ -13,6 +13,7 @@
 #include "core/kernel/ring.h"
 #include "core/unwind/files.h"
 #include "core/unwind/generators.h"
+#include "core/unwind/later.h"
 #include "core/unwind/modules.h"
 #include "core/unwind/tables.h"
 #include "sym/cfi/reader.h"
@@ -54,6 +55,9 @@ struct loading {
 	struct unwind_identifier identifier;
 	struct unwind_keeper keeper;
 	struct ring requests;
+	struct later later;
+	uint64_t walked_at;   /* when stacks were walked last */
+	uint64_t waits_until; /* the parent waits for files, until then at most; 0: it does not */
 	struct avoided_devices avoided;
 	struct generators generators;
 	uint64_t wanted;	/* how often files have been wanted */
@@ -71,6 +75,50 @@ static volatile struct unwind_status *status_of(const struct loading *loading)
 }
 
 /* ---- tables ---- */
+
+/* True if walks have no use of what is known of the file. */
+static bool lacks_tables(const struct loading *loading, const struct unwind_known_file *file)
+{
+	return !unwind_known_file__is_found(file) || file->module == UNWIND_UNKNOWN_MODULE ||
+	       (file->module < UNWIND_MODULES &&
+		unwind_tables__state(&loading->tables, file->module) == UNWIND_MODULE_WANTED);
+}
+
+/* pid has the file at start, or has had it there. */
+static void want_file(struct loading *loading, struct unwind_known_file *file, pid_t pid,
+		      uint64_t start)
+{
+	uint64_t now = monotonic_now();
+
+	file->heard = unwind_age(now);
+	if (!lacks_tables(loading, file) || file->wanted_by || file->is_read || now < file->retry)
+		return;
+	/* The path has been tried already; only a running process helps. */
+	if (file->failures && kill(pid, 0) && errno == ESRCH)
+		return;
+	file->wanted_by = pid;
+	file->wanted_start = start;
+	file->wanted = ++loading->wanted;
+}
+
+/* The walk has asked for files, but not for the same again within a while. */
+static void want_files_of(void *context, const struct raw_stack *raw)
+{
+	struct loading *loading = context;
+	bool is_own = reader_child__is_own((pid_t)raw->tgid);
+
+	for (uint32_t i = 0; i < raw->nr_mappings && !is_own; i++) {
+		const struct raw_mapping *mapping = &raw_stack__mappings(raw)[i];
+		uint32_t index =
+			mapping->module < UNWIND_MODULES ?
+				unwind_files__with_module(&loading->files, mapping->module) :
+				UNWIND_FILE_NONE;
+
+		if (mapping->executable && index != UNWIND_FILE_NONE)
+			want_file(loading, &loading->files.items[index], (pid_t)raw->tgid,
+				  mapping->start);
+	}
+}
 
 /* For a table without room: true if there is more room by now. */
 static bool make_room(struct loading *loading, int err)
@@ -99,35 +147,12 @@ static int sink_page(void *context, uint32_t page, const uint32_t *rows, uint32_
 	struct loading *loading = context;
 	int err;
 
+	/* The ring has room for some 100 ms, and a table can take as long. */
+	(void)later__take(&loading->later, want_files_of, loading);
 	do
 		err = unwind_tables__add_page(&loading->tables, page, rows, nr);
 	while (make_room(loading, err));
 	return err;
-}
-
-/* True if walks have no use of what is known of the file. */
-static bool lacks_tables(const struct loading *loading, const struct unwind_known_file *file)
-{
-	return !unwind_known_file__is_found(file) || file->module == UNWIND_UNKNOWN_MODULE ||
-	       (file->module < UNWIND_MODULES &&
-		unwind_tables__state(&loading->tables, file->module) == UNWIND_MODULE_WANTED);
-}
-
-/* pid has the file at start, or has had it there. */
-static void want_file(struct loading *loading, struct unwind_known_file *file, pid_t pid,
-		      uint64_t start)
-{
-	uint64_t now = monotonic_now();
-
-	file->heard = unwind_age(now);
-	if (!lacks_tables(loading, file) || file->wanted_by || file->is_read || now < file->retry)
-		return;
-	/* The path has been tried already; only a running process helps. */
-	if (file->failures && kill(pid, 0) && errno == ESRCH)
-		return;
-	file->wanted_by = pid;
-	file->wanted_start = start;
-	file->wanted = ++loading->wanted;
 }
 
 /* Programs that live for a moment are gone, with their mounts, when their files are opened. */
@@ -614,6 +639,31 @@ static void take_requests(struct loading *loading)
 	ring__free_read(&loading->requests);
 }
 
+/* ---- stacks that are walked later ---- */
+
+/* A report waits so long for the tables of its last stacks, and for files that are to be found. */
+#define REPORT_TABLES_MAX (200 * MILLISECONDS)
+#define REPORT_FILES_MAX  NANOSECONDS
+
+/* A child walks all that has come in so long: it costs more than some walks. */
+#define WALK_AGAIN (5 * MILLISECONDS)
+
+static void take_stacks(struct loading *loading)
+{
+	while (!later__take(&loading->later, want_files_of, loading))
+		later__walk(&loading->later, &loading->tables, true);
+}
+
+static void walk_stacks(struct loading *loading)
+{
+	uint64_t now = monotonic_now();
+
+	if (now - loading->walked_at < WALK_AGAIN && !loading->later.nr_asked_for)
+		return;
+	later__walk(&loading->later, &loading->tables, false);
+	loading->walked_at = now;
+}
+
 /* ---- all of it ---- */
 
 /* Load the file that was read ahead, if it is ready. Returns true if there was one. */
@@ -685,47 +735,67 @@ static void load_first(struct loading *loading, const struct unwind_first *first
 }
 
 /* Whether the parent is still there. It sends a byte, and waits for one. */
-static bool hear_parent(int socket, bool *waits)
+static bool hear_parent(struct loading *loading, int socket)
 {
+	uint64_t now = monotonic_now();
 	char byte;
 
 	if (recv(socket, &byte, sizeof(byte), MSG_DONTWAIT) != sizeof(byte))
 		return false;
-	*waits = true;
+	loading->waits_until = now + REPORT_FILES_MAX;
+	take_requests(loading);
+	take_stacks(loading);
+	later__ask_for_all(&loading->later, now + REPORT_TABLES_MAX);
 	return true;
+}
+
+/* The parent waits until all files are found that walks have come to, and stacks are walked. */
+static void answer_parent(struct loading *loading, int socket, bool looks)
+{
+	bool all_found = !looks && most_wanted(loading, false) == UNWIND_FILE_NONE;
+
+	if (!loading->waits_until || loading->later.nr_asked_for ||
+	    (!all_found && monotonic_now() < loading->waits_until))
+		return;
+	(void)!write(socket, "", 1);
+	loading->waits_until = 0;
 }
 
 /* Run until the parent is gone. */
 static void run(struct loading *loading, int socket)
 {
-	struct pollfd polled[] = {{.fd = socket, .events = POLLIN},
-				  {.fd = loading->requests.fd, .events = POLLIN},
-				  {.fd = -1},
-				  {.fd = -1}};
-	bool waits = false; /* the parent, until all files are found that walks have come to */
+	struct pollfd polled[] = {
+		{.fd = socket, .events = POLLIN},
+		{.fd = loading->requests.fd, .events = POLLIN},
+		{.fd = loading->later.walked ? loading->later.ring.fd : -1, .events = POLLIN},
+		{.fd = -1},
+		{.fd = -1}};
 
 	(void)!write(socket, "", 1);
 	for (bool busy = false;; busy = load_wanted(loading)) {
 		bool looks = generators__go(&loading->generators, &loading->keeper);
-		int wait = loading->ahead || looks ? WAIT_MS : -1;
+		bool waits = loading->ahead || looks || loading->later.nr || loading->waits_until;
 
-		if (waits && !looks && most_wanted(loading, false) == UNWIND_FILE_NONE) {
-			(void)!write(socket, "", 1);
-			waits = false;
-		}
-		polled[2] = poll_ahead(loading);
-		polled[3] = generators__poll(&loading->generators);
-		if (poll(polled, ARRAY_SIZE(polled), busy ? 0 : wait) < 0 && errno != EINTR)
+		walk_stacks(loading);
+		answer_parent(loading, socket, looks);
+		polled[3] = poll_ahead(loading);
+		polled[4] = generators__poll(&loading->generators);
+		if (poll(polled, ARRAY_SIZE(polled),
+			 busy  ? 0 :
+			 waits ? WAIT_MS :
+				 -1) < 0 &&
+		    errno != EINTR)
 			return;
-		if (polled[0].revents && !hear_parent(socket, &waits))
+		if (polled[0].revents && !hear_parent(loading, socket))
 			return;
 		take_requests(loading);
+		take_stacks(loading);
 	}
 }
 
 int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
-			const struct unwind_first *first, uint64_t memory, int socket, int files,
-			struct unwind_told *told)
+			const struct unwind_first *first, const struct later_setup *later,
+			uint64_t memory, int socket, int files, struct unwind_told *told)
 {
 	static struct loading loading;
 	struct error error;
@@ -739,6 +809,8 @@ int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_iden
 	err = unwind_tables__open(&loading.tables, maps, memory);
 	if (!err)
 		err = ring__open(&loading.requests, maps->requests, &error);
+	if (!err)
+		err = later__open(&loading.later, later);
 	if (err)
 		return err;
 	load_first(&loading, first);

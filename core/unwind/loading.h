@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/options/pid_list.h"
+#include "core/unwind/later.h"
 #include "core/unwind/modules.h"
 
 struct unwind_maps;
@@ -42,11 +43,12 @@ struct unwind_told {
 /*
  * All but socket and told: as of unwind_loader__start(). A byte is written to socket when the files
  * of the first processes are loaded, or their time is over; and one for each byte that comes there,
- * when all files are found that walks had come to by then, as far as they can be. Returns 0 when
+ * when all files are found that walks had come to by then, as far as they can be, and the stacks
+ * that were to be walked later have been. Returns 0 when
  * socket is hung up, or a negative errno if it could not begin.
  */
 int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_identifier *identifier,
-			const struct unwind_first *first, uint64_t memory, int socket, int files,
-			struct unwind_told *told);
+			const struct unwind_first *first, const struct later_setup *later,
+			uint64_t memory, int socket, int files, struct unwind_told *told);
 
 #endif

@@ -39,14 +39,19 @@
 #define SEARCH_MAX (NANOSECONDS / 10)
 #define LOOK_MS	   10
 
-/* A report waits so long for files that walks have come to of late. */
-#define SETTLE_MS 1000
+/*
+ * A report waits for files that walks have come to of late: the loader looks for them for a second;
+ * so much longer, if it waits itself for a file that does not answer.
+ */
+#define SETTLE_MS 10000
 
 struct unwinding {
 	bool user_stacks;
 	enum unwind_method method; /* UNWIND_OFF without them */
 	bool finds_files;
 	struct unwind_maps maps;
+	struct later_setup later;
+	struct bpf_program *take_walked;
 	struct unwind_first first;
 	uint64_t memory;
 	struct bpf_program *identify;
@@ -73,6 +78,9 @@ static int find_maps(struct unwinding *unwinding, const struct bpf_object *objec
 		{"unwind_asked", &unwinding->maps.asked},
 		{"identified", &unwinding->maps.identified},
 		{"unwind_bases", &unwinding->maps.bases},
+		{"raw_stacks", &unwinding->later.raw_stacks},
+		{"raw_buffers", &unwinding->later.buffers},
+		{"walked_stacks", &unwinding->later.walked},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
@@ -81,7 +89,8 @@ static int find_maps(struct unwinding *unwinding, const struct bpf_object *objec
 			return -ENOENT;
 	}
 	unwinding->identify = bpf_object__find_program_by_name(object, "identify_mapping");
-	return unwinding->identify ? 0 : -ENOENT;
+	unwinding->take_walked = bpf_object__find_program_by_name(object, "take_walked");
+	return unwinding->identify && unwinding->take_walked ? 0 : -ENOENT;
 }
 
 static bool uses_tables(const struct unwinding *unwinding)
@@ -109,6 +118,24 @@ static void switch_off_unused(const struct unwinding *unwinding)
 		switch_off(of_tables, ARRAY_SIZE(of_tables));
 	if (!unwinding->finds_files)
 		switch_off(of_files, ARRAY_SIZE(of_files));
+}
+
+/* The stacks of some seconds of a parallel build. */
+#define RAW_RING_SIZE (4 * 1024 * 1024)
+
+/* How stacks are walked whose tables are missing. Cannot fail before the load. */
+static void set_up_later(struct unwinding *unwinding, struct trace_config *config)
+{
+	struct later_setup *later = &unwinding->later;
+
+	config->walks_later = config->unwind_tables;
+	later->settings.max_depth = config->max_user_depth;
+	later->settings.frame_pointers = config->frame_pointers;
+	bpf_program__set_autoload(unwinding->take_walked, config->walks_later);
+	if (!config->walks_later)
+		return;
+	bpf_map__set_max_entries(later->raw_stacks, RAW_RING_SIZE);
+	bpf_map__set_max_entries(later->buffers, RAW_BUFFERS);
 }
 
 static bool has_sysfs(void)
@@ -172,6 +199,7 @@ int unwinding__configure(struct unwinding **out, const struct trace_options *opt
 	config->frame_pointers = unwinding->method != UNWIND_DWARF;
 	config->has_task_pt_regs = config->unwind_tables && task_registers__can_be_had();
 	bpf_program__set_autoload(unwinding->identify, unwinding->finds_files);
+	set_up_later(unwinding, config);
 	switch_off_unused(unwinding);
 	*out = unwinding;
 	return 0;
@@ -232,11 +260,13 @@ int unwinding__start(struct unwinding *unwinding, const char *program, int stop_
 	identifier = file_identifier(unwinding->identify, unwinding->maps.identified);
 	unwinding->first.program = program;
 	choose_first(&unwinding->first);
+	unwinding->later.take = bpf_program__fd(unwinding->take_walked);
 	err = passed_files__open(unwinding->files);
 	if (!err)
-		err = unwind_loader__start(
-			&unwinding->loader, &unwinding->maps, &identifier, &unwinding->first,
-			uses_tables(unwinding) ? unwinding->memory : 0, unwinding->files[0]);
+		err = unwind_loader__start(&unwinding->loader, &unwinding->maps, &identifier,
+					   &unwinding->first, &unwinding->later,
+					   uses_tables(unwinding) ? unwinding->memory : 0,
+					   unwinding->files[0]);
 	if (err)
 		return error__set(error, err,
 				  "cannot load call-frame information: %s; use --unwind=fp",
@@ -336,11 +366,13 @@ static void say_walks(const struct unwinding *unwinding, const struct event_coun
 	if (stats)
 		message("%" PRIu64 " user stacks, by call-frame information = %" PRIu64
 			" complete + %" PRIu64 " complete by frame pointers too + %" PRIu64
-			" cut at --max-depth + %" PRIu64 " incomplete%s%s; %" PRIu32
-			" files, %" PRIu64 " KB of tables, %" PRIu32 " given back",
+			" cut at --max-depth + %" PRIu64 " incomplete%s%s; %" PRIu64
+			" walked later; %" PRIu32 " files, %" PRIu64 " KB of tables, %" PRIu32
+			" given back",
 			all, (uint64_t)walks[UNWIND_COMPLETE], (uint64_t)walks[UNWIND_ASSISTED],
 			(uint64_t)walks[UNWIND_CUT], stopped, stopped ? ": " : "", reasons,
-			status.nr_loaded, status.memory / 1024, status.nr_given_back);
+			(uint64_t)counters->n[EVENTS_WALKED], status.nr_loaded,
+			status.memory / 1024, status.nr_given_back);
 	else if (stopped)
 		message("%" PRIu64 " of %" PRIu64 " user stacks are not complete: %s", stopped, all,
 			reasons);

@@ -46,7 +46,10 @@ void unwinding__await(const struct unwinding *unwinding, int stop_fd);
  */
 const struct unwind_module_list *unwinding__modules(const struct unwinding *unwinding);
 
-/* Before a report: wait a moment until the modules are known that walks have come to. */
+/*
+ * Before a report: wait a moment until the modules are known that walks have come to, and stacks
+ * are walked that were to be walked later.
+ */
 void unwinding__settle(const struct unwinding *unwinding);
 
 /* Between configure and load: have programs note where they have their modules. */

@@ -132,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct process process;
 	struct walker walker;
 	struct input input;
+	struct walker_start start;
 	enum unwind_end end;
 	uint32_t nr;
 
@@ -160,7 +161,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .start_stack = input.flags & STACK_BEGINS ? STACK : 0,
 				 .max_depth = MAX_FRAMES,
 				 .frame_pointers = input.flags & FRAME_POINTERS};
-	end = walker__walk(&walker, &input.regs, frames, &nr);
+	start = walker__start(&input.regs);
+	end = walker__walk(&walker, &start, frames, &nr);
 	REQUIRE(nr >= 1 && nr <= STACK_SLOTS);
 	REQUIRE(end > UNWIND_GOES_ON && end < UNWIND_32BIT);
 	for (uint32_t i = 0; i < nr; i++)

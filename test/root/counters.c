@@ -196,8 +196,7 @@ static void no_room_for_threads(void)
 	if (!trace__open(&trace))
 		return;
 	config = (struct trace_config *)&trace.skeleton->rodata->config;
-	if (!CHECK_INT(waits__configure(&waits, &settings, trace.skeleton->obj, &config->waits,
-					&error),
+	if (!CHECK_INT(waits__configure(&waits, &settings, trace.skeleton->obj, config, &error),
 		       0) ||
 	    !CHECK_INT(bpf_map__set_max_entries(trace.skeleton->maps.off_threads, 1), 0) ||
 	    !CHECK_INT(session__load(trace.session, trace.skeleton->obj, NULL, &error), 0) ||

@@ -54,13 +54,11 @@ is_whole() {
 	done
 }
 
-# bats test_tags=between
 @test "in the first shared memory of an IPC namespace, whose inode is 0" {
 	whole unshare --ipc "$GENERATED" sysv
 	grep -q 'x. .* 0 *\/SYSV' "/proc/$pid/maps"
 }
 
-# bats test_tags=between
 @test "in a device" {
 	whole "$GENERATED" zero
 }
@@ -76,7 +74,6 @@ is_whole() {
 	whole unshare --mount sh -c 'mount -t hugetlbfs none /mnt && exec "$1" file /mnt/code' - "$GENERATED"
 }
 
-# bats test_tags=between
 @test "in files that are written to all the time" {
 	whole "$GENERATED" memfd
 	whole "$GENERATED" file code

@@ -6,6 +6,7 @@
  *   lives forks NUMBER        that many children do the same, one after the other
  *   lives idle NUMBER         that many children wait as long as it lives, and it says so
  *   lives burn                works() uses some hundredths of a second of a CPU, and it ends
+ *   lives buried              asks() calls counted(), below more stack than is sent to be walked
  *   lives leaderless          its first thread ends, and another one spins in code that it has
  *                             generated, at the address that it says, for ten seconds (x86-64)
  *   lives exec PROGRAM ARG... asks() calls counted(), and it becomes that program
@@ -65,6 +66,15 @@ static void burn(void)
 {
 	works();
 	end(0);
+}
+
+static void buried(void)
+{
+	volatile char room[64 * 1024];
+
+	room[0] = 0;
+	asks();
+	end(room[0]);
 }
 
 static void *run_code(void *code)
@@ -153,6 +163,8 @@ int main(int argc, char **argv)
 		once();
 	if (argc == 2 && !strcmp(argv[1], "burn"))
 		burn();
+	if (argc == 2 && !strcmp(argv[1], "buried"))
+		buried();
 	if (argc == 2 && !strcmp(argv[1], "leaderless"))
 		return leaderless();
 	if (argc == 3 && !strcmp(argv[1], "forks"))

@@ -26,6 +26,7 @@
 #include "core/trace/stacks.h"
 #include "core/trace/waits.h"
 #include "core/trace/workload.h"
+#include "core/unwind/unwinding.h"
 #include "on_off.skel.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
@@ -136,7 +137,7 @@ int main(int argc, char **argv)
 	if (session__configure(session, skeleton->obj, config, &error))
 		fail(&error);
 	config->skip_idle = true;
-	if (waits__configure(&waits, &settings, skeleton->obj, &config->waits, &error))
+	if (waits__configure(&waits, &settings, skeleton->obj, config, &error))
 		fail(&error);
 	use_ours(skeleton, waits.config.walk_at_return);
 	if (session__load(session, skeleton->obj, NULL, &error) ||
@@ -147,11 +148,14 @@ int main(int argc, char **argv)
 		attach("sched_exit_tp", skeleton->progs.on_return);
 	attach("sched_switch",
 	       waits.config.walk_at_return ? skeleton->progs.on_leave : skeleton->progs.on_switch);
+	session__await_tables(session);
 	if (workload__let_go(&workload, &error))
 		fail(&error);
 	session__wait(session, 0);
-	if (epochs__turn(&epochs, &ended, &error) ||
-	    stack_counts__read(&counts, session__maps(session), ended, &error) ||
+	if (epochs__turn(&epochs, &ended, &error))
+		fail(&error);
+	unwinding__settle(session__unwinding(session));
+	if (stack_counts__read(&counts, session__maps(session), ended, &error) ||
 	    accounting__read(&accounting, session__maps(session), ended, &error))
 		fail(&error);
 	right = accounting__lost(&accounting) ? -1 : compare(skeleton, &counts);

@@ -21,6 +21,8 @@
 #define __noinline __attribute__((noinline))
 #endif
 
+/* The name is one of libbpf, which is in the same program. */
+#define bpf_map_lookup_elem walker__look_up
 void *bpf_map_lookup_elem(void *map, const void *key);
 /* Maps that walks write to are not there: nothing is remembered, or asked for. */
 static inline long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 flags)
@@ -38,6 +40,12 @@ static inline void *bpf_ringbuf_reserve(void *ring, __u64 size, __u64 flags)
 static inline void bpf_ringbuf_submit(void *record, __u64 flags)
 {
 	(void)record, (void)flags;
+}
+
+static inline long bpf_ringbuf_output(void *ring, const void *record, __u64 size, __u64 flags)
+{
+	(void)ring, (void)record, (void)size, (void)flags;
+	return -1;
 }
 
 /* Return 0, or a negative errno with zeros where the bytes were to go. */

@@ -162,26 +162,28 @@ static uint64_t address_of(uint64_t frame)
 	return mapping->start - mapping->offset + frame_offset(plain);
 }
 
-static void set_regs(walker_regs *regs, const ucontext_t *context)
+static struct walker_start start_at(const ucontext_t *context)
 {
+	walker_regs regs = {0};
 #ifdef __x86_64__
 	const greg_t *from = context->uc_mcontext.gregs;
 
-	*regs = (walker_regs){.rip = (unsigned long)from[REG_RIP],
-			      .rsp = (unsigned long)from[REG_RSP],
-			      .rbp = (unsigned long)from[REG_RBP],
-			      .rbx = (unsigned long)from[REG_RBX],
-			      .r12 = (unsigned long)from[REG_R12],
-			      .r13 = (unsigned long)from[REG_R13],
-			      .r14 = (unsigned long)from[REG_R14],
-			      .r15 = (unsigned long)from[REG_R15],
-			      .cs = 0x33,
-			      .orig_rax = (unsigned long)-1};
+	regs = (walker_regs){.rip = (unsigned long)from[REG_RIP],
+			     .rsp = (unsigned long)from[REG_RSP],
+			     .rbp = (unsigned long)from[REG_RBP],
+			     .rbx = (unsigned long)from[REG_RBX],
+			     .r12 = (unsigned long)from[REG_R12],
+			     .r13 = (unsigned long)from[REG_R13],
+			     .r14 = (unsigned long)from[REG_R14],
+			     .r15 = (unsigned long)from[REG_R15],
+			     .cs = 0x33,
+			     .orig_rax = (unsigned long)-1};
 #else
-	memcpy(regs->regs, context->uc_mcontext.regs, sizeof(regs->regs));
-	regs->sp = context->uc_mcontext.sp;
-	regs->pc = context->uc_mcontext.pc;
+	memcpy(regs.regs, context->uc_mcontext.regs, sizeof(regs.regs));
+	regs.sp = context->uc_mcontext.sp;
+	regs.pc = context->uc_mcontext.pc;
 #endif
+	return walker__start(&regs);
 }
 
 /* The callers of the first frame are the same; libgcc may end with a frame of address 0. */
@@ -201,14 +203,14 @@ static __attribute__((noinline)) void compare_walks(void)
 	const struct walker walker = own_walker();
 	struct traced traced = {.nr = 0};
 	uint64_t frames[STACK_SLOTS];
-	walker_regs regs;
+	struct walker_start start;
 	ucontext_t context;
 	uint32_t nr;
 
 	getcontext(&context);
-	set_regs(&regs, &context);
+	start = start_at(&context);
 	_Unwind_Backtrace(add_frame, &traced);
-	CHECK_INT(walker__walk(&walker, &regs, frames, &nr), UNWIND_COMPLETE);
+	CHECK_INT(walker__walk(&walker, &start, frames, &nr), UNWIND_COMPLETE);
 	check_same(frames, nr, &traced);
 }
 
@@ -275,21 +277,21 @@ static void registers_that_lead_nowhere(void)
 {
 	struct walker walker = own_walker();
 	uint64_t frames[STACK_SLOTS];
-	walker_regs regs;
+	struct walker_start start;
 	ucontext_t context;
 	uint32_t nr;
 
 	getcontext(&context);
-	set_regs(&regs, &context);
+	start = start_at(&context);
 	walker.read = no_memory;
-	CHECK_INT(walker__walk(&walker, &regs, frames, &nr), UNWIND_UNREADABLE);
+	CHECK_INT(walker__walk(&walker, &start, frames, &nr), UNWIND_UNREADABLE);
 	CHECK_INT(nr, 2);
 	CHECK_INT(frames[1], frame_mark(MARK_STOPPED, UNWIND_UNREADABLE));
 	walker.read = own_memory;
 	walker.nr_modules = 0;
-	CHECK(walker__walk(&walker, &regs, frames, &nr) != UNWIND_COMPLETE);
+	CHECK(walker__walk(&walker, &start, frames, &nr) != UNWIND_COMPLETE);
 	walker.nr_mappings = 0;
-	CHECK_INT(walker__walk(&walker, &regs, frames, &nr), UNWIND_GOES_ON);
+	CHECK_INT(walker__walk(&walker, &start, frames, &nr), UNWIND_GOES_ON);
 	CHECK_INT(nr, 0);
 }
 
@@ -297,16 +299,78 @@ static void depth(void)
 {
 	struct walker walker = own_walker();
 	uint64_t frames[STACK_SLOTS];
-	walker_regs regs;
+	struct walker_start start;
 	ucontext_t context;
 	uint32_t nr;
 
 	getcontext(&context);
-	set_regs(&regs, &context);
+	start = start_at(&context);
 	walker.max_depth = 2;
-	CHECK_INT(walker__walk(&walker, &regs, frames, &nr), UNWIND_CUT);
+	CHECK_INT(walker__walk(&walker, &start, frames, &nr), UNWIND_CUT);
 	CHECK_INT(nr, 3);
 	CHECK_INT(frames[2], frame_mark(MARK_CUT, 2));
+}
+
+/* ---- where tables are missing ---- */
+
+#define CODE	   0x400000ULL
+#define STACK	   0x7ffc00000000ULL
+#define NR_WORDS   512
+#define AT(number) (STACK + (number) * sizeof(uint64_t))
+
+static uint64_t words[NR_WORDS];
+
+static bool read_words(void *context, uint64_t address, void *to, size_t size)
+{
+	(void)context;
+	if (address < STACK || address - STACK > sizeof(words) ||
+	    size > sizeof(words) - (address - STACK))
+		return false;
+	memcpy(to, (const char *)words + (address - STACK), size);
+	return true;
+}
+
+/* Two frames are linked up the stack; the second leads down again. */
+static void only_up_the_stack(void)
+{
+	const struct unwind_module module = {.state = UNWIND_MODULE_WANTED};
+	const struct walker_mapping mappings[] = {
+		{.start = CODE, .end = CODE + 4096, .module = 0, .executable = true},
+		{.start = STACK, .end = STACK + sizeof(words), .module = UNWIND_NO_MODULE},
+	};
+	struct walker walker = {.modules = &module,
+				.nr_modules = 1,
+				.shard = own_shard,
+				.read = read_words,
+				.mappings = mappings,
+				.nr_mappings = ARRAY_SIZE(mappings),
+				.max_depth = MAX_FRAMES,
+				.frame_pointers = true};
+	struct walker_start start = {.pc = CODE + 1, .exact = true};
+	uint64_t frames[STACK_SLOTS];
+	uint32_t nr;
+
+#ifdef __x86_64__
+	start.registers[6] = AT(2);
+	start.registers[7] = AT(0);
+#else
+	start.registers[29] = AT(2);
+	start.registers[31] = AT(0);
+#endif
+	words[2] = AT(6);
+	words[3] = CODE + 2;
+	words[6] = AT(1);
+	words[7] = CODE + 3;
+	words[1] = AT(20);
+	CHECK_INT(walker__walk(&walker, &start, frames, &nr), UNWIND_TABLES_MISSING);
+	CHECK_INT(nr, 4);
+	CHECK_INT(frames[0], frame_in_module(0, 1));
+	CHECK_INT(frames[1], frame_in_module(0, 2));
+	CHECK_INT(frames[2], frame_in_module(0, 3));
+	CHECK_INT(frames[3], frame_mark(MARK_STOPPED, UNWIND_TABLES_MISSING));
+	walker.frame_pointers = false;
+	CHECK_INT(walker__walk(&walker, &start, frames, &nr), UNWIND_TABLES_MISSING);
+	CHECK_INT(nr, 2);
 }
 
 static const struct tap_test tests[] = {
@@ -315,6 +379,7 @@ static const struct tap_test tests[] = {
 	{"a signal handler on a stack of its own", through_a_signal},
 	{"memory, tables and mappings that are not there", registers_that_lead_nowhere},
 	{"no more frames than are wanted", depth},
+	{"frame pointers where tables are missing, only up the stack", only_up_the_stack},
 };
 
 int main(void)

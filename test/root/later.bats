@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Stacks that are walked later: those of programs that have ended when their tables come. new is a
+# program that nobody has run before, in each case.
+
+load helpers
+load ../refute
+
+# all_whole NUMBER: out has so many stacks, all of them whole.
+all_whole() {
+	[ "$(grep -E '^new;_start;(.*;)?main;(forks;)?once;asks;counted [0-9]+$' out | sum /dev/stdin)" -eq "$1" ]
+	[ "$(sum out)" -eq "$1" ]
+}
+
+# What a command that is traced does last: in a guest tables take longer than a report waits.
+rest() {
+	in_guest && echo 'sleep 3' || echo true
+}
+
+# Some of the stacks were walked later, and all events have come to something.
+walked_later() {
+	cat err
+	grep -Eq '; [1-9][0-9]* walked later; ' err
+	[ "$(total seen)" -eq $(($(total counted) + $(total filtered) + $(total lost))) ]
+	[ "$(total lost)" -eq 0 ]
+}
+
+# bats test_tags=between
+@test "what a command starts is whole: counted under the same key" {
+	cp "$LIVES" new
+	stackcount -f -U --stats -o out ./new:counted -- sh -c './new once; ./new once; ./new forks 20; '"$(rest)" 2>err
+	all_whole 22
+	[ "$(wc -l <out)" -eq 22 ] # one for each process
+	walked_later
+}
+
+@test "system-wide, in intervals" {
+	cp "$LIVES" new
+	start_stackcount -f -U --stats -i "$(in_guest && echo 5 || echo 0.3)" ./new:counted
+	./new forks 50
+	./new once
+	wait_for eval '[ "$(sum out)" -eq 51 ]'
+	stop_tracer
+	all_whole 51
+	walked_later
+}
+
+# bats test_tags=between
+@test "a stream: each event has its stack, in its place" {
+	local number
+	cp "$LIVES" new
+	start_tracer stacksnoop -f -U --stats ./new:counted
+	for number in 1 2 3; do
+		./new once
+	done
+	wait_for eval '[ "$(wc -l <out)" -eq 3 ]'
+	stop_tracer
+	all_whole 3
+	walked_later
+}
+
+@test "samples of a program that is busy at once" {
+	cp "$LIVES" new
+	profile -f -U -F 499 --stats -o out -- sh -c './new burn; '"$(rest)" 2>err
+	walked_later
+	grep -q '^new;_start;.*;works' out
+	refute grep -q 'tables not loaded' out err
+}
+
+@test "waits of a program that has ended, where threads are walked when they come back" {
+	cp "$LIVES" new
+	"$TRACEKIT" offcputime -f -U --stats -o out -- sh -c './new forks 3; '"$(rest)" 2>err
+	cat err
+	! grep -q ' 0 walked later' err || skip "threads are walked when they leave"
+	walked_later
+	grep -q '^new;_start;.*main;forks' out
+}
+
+@test "deeper than what was copied: a mark of its own" {
+	cp "$LIVES" new
+	stackcount -f -U --stats -o out ./new:counted -- sh -c './new buried; '"$(rest)" 2>err
+	cat out
+	grep -Eq '^new;\[unwind stopped: deeper than what was copied\];buried;asks;counted 1$' out
+	walked_later
+}
+
+@test "without what loads tables they are counted as lost" {
+	cp "$LIVES" new
+	start_stackcount -f -U --stats ./new:counted
+	for loader in $(pgrep -P "$tracer"); do
+		[ "$(ps -o ni= -p "$loader")" -ne -10 ] || break
+	done
+	kill -STOP "$loader"
+	./new once
+	kill -KILL "$loader"
+	stop_tracer
+	cat err
+	grep -q '1 of 1 events are not shown: 1 whose stacks were not walked in time' err
+	[ "$(total seen)" -eq $(($(total filtered) + 1)) ]
+	[ "$(total lost)" -eq 1 ]
+}
