@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 static bool is_digit(char c)
 {
@@ -70,27 +71,53 @@ int number__parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *b
 	return 0;
 }
 
+/* Of times, and what they are in nanoseconds; "ms" comes before "m". */
+static const struct {
+	const char *name;
+	uint64_t nanoseconds;
+} units[] = {
+	{"", NANOSECONDS},
+	{"s", NANOSECONDS},
+	{"ms", 1000000},
+	{"us", 1000},
+	{"m", 60 * NANOSECONDS},
+	{"h", 3600 * NANOSECONDS},
+	{"d", 86400 * NANOSECONDS},
+};
+
+/* The unit that text is; 0: it is none. */
+static uint64_t time_unit(const char *text)
+{
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(text, units[i].name))
+			return units[i].nanoseconds;
+	return 0;
+}
+
 int number__parse_seconds(const char *text, uint64_t *nanoseconds)
 {
-	uint64_t seconds, fraction = 0;
-	int err = parse_digits(&text, &seconds);
+	uint64_t whole, unit, time, fraction = 0, part = NANOSECONDS / 10;
+	int err = parse_digits(&text, &whole);
 
 	if (err == -EINVAL)
 		return err;
 	if (*text == '.') {
-		uint64_t unit = NANOSECONDS / 10;
-
 		text++;
 		if (!is_digit(*text))
 			return -EINVAL;
-		for (; is_digit(*text); text++, unit /= 10)
-			fraction += (*text - '0') * unit;
+		for (; is_digit(*text); text++, part /= 10)
+			fraction += (uint64_t)(*text - '0') * part;
 	}
-	if (*text)
+	unit = time_unit(text);
+	if (!unit)
 		return -EINVAL;
-	if (err || seconds > SECONDS_MAX || (seconds == SECONDS_MAX && fraction) ||
-	    (seconds == 0 && fraction == 0))
+	if (err || whole > SECONDS_MAX * NANOSECONDS / unit)
 		return -ERANGE;
-	*nanoseconds = seconds * NANOSECONDS + fraction;
+	/* Of a second there are as many parts as nanoseconds. */
+	time = whole * unit + (unit < NANOSECONDS ? fraction / (NANOSECONDS / unit) :
+						    fraction * (unit / NANOSECONDS));
+	if (!time || time > SECONDS_MAX * NANOSECONDS)
+		return -ERANGE;
+	*nanoseconds = time;
 	return 0;
 }

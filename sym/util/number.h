@@ -18,8 +18,9 @@ int number__parse(const char *text, uint64_t min, uint64_t max, uint64_t *number
 int number__parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes);
 
 /*
- * Seconds, with a fraction if wanted ("5", "0.25"), above 0 and at most
- * SECONDS_MAX; digits beyond nanoseconds are ignored.
+ * Seconds, with a fraction if wanted ("5", "0.25"), or with a unit behind them: us, ms, s, m, h or
+ * d
+ * ("5s", "1.5h"). Above 0 and at most SECONDS_MAX; digits beyond the ninth are ignored.
  * Returns 0, or -EINVAL or -ERANGE with *nanoseconds untouched.
  */
 int number__parse_seconds(const char *text, uint64_t *nanoseconds);

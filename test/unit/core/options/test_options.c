@@ -200,7 +200,7 @@ static void bad_numbers(void)
 	CHECK_REFUSED("--stack-storage-size 16777217",
 		      "--stack-storage-size: '16777217' is not a whole number from 1 to 16777216");
 	CHECK_REFUSED("0", "duration: '0' is not a number of seconds above 0");
-	CHECK_REFUSED("5s", "duration: '5s' is not a number of seconds above 0");
+	CHECK_REFUSED("5w", "duration: '5w' is not a number of seconds above 0");
 }
 
 static void sizes(void)

@@ -149,6 +149,15 @@ static void seconds_and_fractions(void)
 	check_seconds("1.0000000009", NANOSECONDS);
 	check_seconds("007.50", 15 * NANOSECONDS / 2);
 	check_seconds("3162240000", SECONDS_MAX * NANOSECONDS);
+	check_seconds("5s", 5 * NANOSECONDS);
+	check_seconds("1.5m", 90 * NANOSECONDS);
+	check_seconds("2h", 7200 * NANOSECONDS);
+	check_seconds("0.5d", 43200 * NANOSECONDS);
+	check_seconds("0.999999999d", 86399999913600ULL);
+	check_seconds("250ms", NANOSECONDS / 4);
+	check_seconds("0.5ms", 500000);
+	check_seconds("1.5us", 1500);
+	check_seconds("36600d", SECONDS_MAX * NANOSECONDS);
 }
 
 static void check_seconds_refused(const char *text, int code)
@@ -162,9 +171,17 @@ static void check_seconds_refused(const char *text, int code)
 
 static void no_seconds(void)
 {
-	static const char *const texts[] = {"",	    ".",  ".5",	 "5.",	"5.x",
-					    "-1",   "+1", "1 ",	 "1e3", "1,5",
-					    "1.5.", "5s", "inf", "nan", "99999999999999999999.x"};
+	static const char *const texts[] = {"",	    ".",
+					    ".5",   "5.",
+					    "5.x",  "-1",
+					    "+1",   "1 ",
+					    "1e3",  "1,5",
+					    "1.5.", "5 s",
+					    "5S",   "5M",
+					    "5sec", "5mm",
+					    "5w",   "s",
+					    ".5s",  "inf",
+					    "nan",  "99999999999999999999.x"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		check_seconds_refused(texts[i], -EINVAL);
@@ -178,6 +195,11 @@ static void seconds_out_of_range(void)
 	check_seconds_refused("3162240001", -ERANGE);
 	check_seconds_refused("18446744073709551616", -ERANGE);
 	check_seconds_refused("99999999999999999999.5", -ERANGE);
+	check_seconds_refused("0ms", -ERANGE);
+	check_seconds_refused("0.0009us", -ERANGE);
+	check_seconds_refused("36601d", -ERANGE);
+	check_seconds_refused("36600.1d", -ERANGE);
+	check_seconds_refused("9999999999999999999h", -ERANGE);
 }
 
 static void fraction_above_the_most(void)
