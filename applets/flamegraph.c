@@ -138,6 +138,8 @@ static int read_file(const char *path, struct flame_tree *tree, bool before, boo
 				  strerror(-err));
 	if (say_what_was_wrong(&lines, name_of(path)))
 		*damaged = true;
+	if (lines.refused)
+		return error__set(error, -EINVAL, "'%.200s' %s", name_of(path), lines.refused);
 	if (lines.stacks == 0)
 		return error__set(error, -EINVAL, "there are no stacks in '%.200s'", name_of(path));
 	return 0;

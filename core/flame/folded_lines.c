@@ -164,6 +164,75 @@ static int split(struct line *line)
 	return 0;
 }
 
+/* ---- files of other kinds ---- */
+
+static bool begins_with(const struct line *line, const char *with, size_t size)
+{
+	return line->length >= size && !memcmp(line->text, with, size);
+}
+
+/* "comm 1234 [001] 5.678: 1 cycles:", as perf script prints them above the frames. */
+static bool is_of_perf_script(const struct line *line)
+{
+	const char *colon = strstr(line->text, ": ");
+
+	return line->text[line->length - 1] == ':' && colon && colon > line->text &&
+	       isdigit((unsigned char)colon[-1]);
+}
+
+/* What the first line of a file is of, and what to do; NULL: it can be folded stacks. */
+static const char *find_foreign(const struct line *line)
+{
+	static const struct {
+		const char *begin;
+		size_t size;
+		const char *text;
+	} kinds[] = {
+#define KIND(begin, text) {begin, sizeof(begin) - 1, text}
+		KIND("\x1f\x8b", "is compressed by gzip: zcat folded.gz | flamegraph; a profile of "
+				 "pprof (.pb.gz) is for 'pprof'"),
+		KIND("{", "is JSON; folded stacks are made by --format folded, or -f"),
+		KIND("[{", "is JSON; folded stacks are made by --format folded, or -f"),
+		KIND("<?xml", "is a picture already"),
+		KIND("<svg", "is a picture already"),
+		KIND("<!DOCTYPE", "is a page already"),
+		KIND("PERFILE2",
+		     "is data of perf; perf script | stackcollapse-perf.pl makes folded "
+		     "stacks of it"),
+		KIND("Tracing ", "is text for readers; folded stacks are made by -f"),
+		KIND("Sampling at ", "is text for readers; folded stacks are made by -f"),
+#undef KIND
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (begins_with(line, kinds[i].begin, kinds[i].size))
+			return kinds[i].text;
+	if (is_of_perf_script(line))
+		return "is output of perf script; stackcollapse-perf.pl makes folded stacks of it";
+	return NULL;
+}
+
+/* Some editors of other systems put one in front of a text (Unicode 15, 23.8). */
+static void skip_byte_order_mark(struct line *line)
+{
+	const size_t size = 3;
+
+	if (!begins_with(line, "\xef\xbb\xbf", size))
+		return;
+	line->length -= size;
+	memmove(line->text, line->text + size, line->length + 1);
+}
+
+/* True if a number stands behind the last frame as well, whose count has been taken. */
+static bool has_two_counts(const struct line *line)
+{
+	size_t at = line->length;
+
+	while (at > 0 && isdigit((unsigned char)line->text[at - 1]))
+		at--;
+	return at > 0 && at < line->length && isblank((unsigned char)line->text[at - 1]);
+}
+
 /* ---- all lines ---- */
 
 static void set_bad(struct folded_lines *lines, uint64_t number, const char *reason)
@@ -196,10 +265,20 @@ static int add_line(struct folded_lines *lines, struct line *line, struct flame_
 		return 0;
 	lines->stacks++;
 	lines->rounded += rounded;
+	lines->two_counts += has_two_counts(line);
 	if (split(line))
 		return -ENOMEM;
 	return (before ? flame_tree__add_before : flame_tree__add)(tree, line->frames, line->nr,
 								   weight);
+}
+
+/* What is wrong with all lines; NULL: nothing. One line can have a frame that ends in a number. */
+static const char *find_fault(const struct folded_lines *lines, uint64_t sum)
+{
+	if (lines->stacks > 1 && lines->two_counts == lines->stacks)
+		return "has two counts in each line, as difffolded.pl writes; compare two files by "
+		       "--diff BEFORE AFTER";
+	return lines->stacks && !sum ? "has no counts but 0" : NULL;
 }
 
 int folded_lines__read(struct folded_lines *lines, FILE *in, struct flame_tree *tree, bool before)
@@ -213,12 +292,21 @@ int folded_lines__read(struct folded_lines *lines, FILE *in, struct flame_tree *
 	for (uint64_t number = 1; read_line(&line, in); number++) {
 		const char *reason;
 
+		if (number == 1)
+			skip_byte_order_mark(&line);
 		if (line.length == 0)
 			continue;
+		if (lines->stacks + lines->bad == 0)
+			lines->refused = find_foreign(&line);
+		if (lines->refused)
+			return 0;
 		if (add_line(lines, &line, tree, before, &reason))
 			return -ENOMEM;
 		if (reason)
 			set_bad(lines, number, reason);
 	}
-	return ferror(in) ? -errno : 0;
+	if (ferror(in))
+		return -errno;
+	lines->refused = find_fault(lines, sum_of(tree, before));
+	return 0;
 }

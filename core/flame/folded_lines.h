@@ -19,9 +19,11 @@ struct flame_tree;
 
 /* What was read, and what was not understood. */
 struct folded_lines {
-	uint64_t stacks;  /* lines that were added */
-	uint64_t rounded; /* of these: with a number that had a fraction */
-	uint64_t bad;	  /* lines that are no stacks, and were left out */
+	const char *refused; /* what is wrong with the whole file, and what to do; or NULL */
+	uint64_t stacks;     /* lines that were added */
+	uint64_t rounded;    /* of these: with a number that had a fraction */
+	uint64_t two_counts; /* of these: that end in two numbers */
+	uint64_t bad;	     /* lines that are no stacks, and were left out */
 	struct {
 		uint64_t number; /* of the line, from 1 */
 		const char *reason;
@@ -30,7 +32,8 @@ struct folded_lines {
 
 /*
  * Add all stacks to the tree, or to its earlier run. Names are made safe to print. Empty lines
- * are skipped. Returns 0, -ENOMEM, or the negative errno of reading.
+ * are skipped, and so is a byte order mark. Reads no further than the first line of a file that is
+ * another kind. Returns 0, -ENOMEM, or the negative errno of reading.
  */
 int folded_lines__read(struct folded_lines *lines, FILE *in, struct flame_tree *tree, bool before);
 

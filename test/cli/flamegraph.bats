@@ -160,6 +160,39 @@ stacks() {
 	grep -q ' main$' out
 }
 
+@test "files of other kinds: what they are, and what to do" {
+	printf 'a;b 1 2\na;c 3 4\n' >two
+	says 1 err "flamegraph: 'two' has two counts in each line, as difffolded.pl writes; compare two files by --diff BEFORE AFTER" \
+		tracekit flamegraph two
+	printf '{"stacks": []}\n' >json
+	says 1 err "flamegraph: 'json' is JSON; folded stacks are made by --format folded, or -f" \
+		tracekit flamegraph json
+	stacks a 'main;work 3'
+	gzip <a >a.gz
+	says 1 err "flamegraph: 'a.gz' is compressed by gzip: zcat folded.gz | flamegraph; a profile of pprof (.pb.gz) is for 'pprof'" \
+		tracekit flamegraph a.gz
+	tracekit flamegraph -o a.svg a
+	says 1 err "flamegraph: 'a.svg' is a picture already" tracekit flamegraph a.svg
+	tracekit flamegraph -o a.html a
+	says 1 err "flamegraph: 'a.html' is a page already" tracekit flamegraph a.html
+	printf 'perf  123 [000]  1.234567:  10101 cycles:u: \n\t  7f0 f (x)\n\n' >script
+	says 1 err "flamegraph: 'script' is output of perf script; stackcollapse-perf.pl makes folded stacks of it" \
+		tracekit flamegraph script
+	printf 'Tracing 1 functions for "c:malloc"... Hit Ctrl-C to end.\n\n  malloc\n    8\n\n' >text
+	says 1 err "flamegraph: 'text' is text for readers; folded stacks are made by -f" \
+		tracekit flamegraph text
+	printf 'main;idle 0\nmain 0\n' >zeros
+	says 1 err "flamegraph: 'zeros' has no counts but 0" tracekit flamegraph zeros
+}
+
+@test "a byte order mark is skipped; a frame can end in a number" {
+	printf '\xef\xbb\xbfmain;work 3\nmain;thread 10 1\n' >a
+	tracekit flamegraph -t 9 a >out
+	grep -q ' main$' out
+	grep -q ' thread 10$' out
+	[ "$(wc -l <out)" -eq 4 ]
+}
+
 @test "files that cannot be read or written, and nothing in them" {
 	says 1 err "flamegraph: cannot read 'none': No such file or directory" tracekit flamegraph none
 	says 1 err "flamegraph: cannot read '.': Is a directory" tracekit flamegraph .
