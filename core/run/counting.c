@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "core/kernel/kernel_time.h"
 #include "core/options/trace_options.h"
 #include "core/report/output.h"
 #include "core/trace/accounting.h"
@@ -95,7 +96,7 @@ static int read_report(struct counting *counting, struct report *report, uint32_
 		       struct error *error)
 {
 	const struct tracing *tracing = &counting->tracing;
-	uint64_t expected, end = monotonic_now();
+	uint64_t expected, end = kernel_time__now();
 	bool known = counting->sampler && sampler__stop(counting->sampler, &expected);
 	int err = 0;
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "bpf/raw_stack.h"
+#include "core/kernel/kernel_time.h"
 #include "core/kernel/ring.h"
 #include "core/stream/event_queue.h"
 #include "core/stream/sent_stacks.h"
@@ -315,7 +316,8 @@ int stream__open(struct stream **out, const struct trace_maps *maps,
 	stream->maps = maps;
 	stream->unwinding = unwinding;
 	stream->stacks_max = stacks;
-	stream->now = stream->latest = monotonic_now();
+	stream->now = monotonic_now();
+	stream->latest = kernel_time__now();
 	err = epochs__open(&stream->epochs, maps, error);
 	if (!err)
 		err = map_lost(stream, error);

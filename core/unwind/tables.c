@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/kernel/kernel_time.h"
 #include "sym/util/clock.h"
 #include "sym/util/page.h"
 
@@ -75,7 +76,7 @@ int unwind_tables__open(struct unwind_tables *tables, const struct unwind_maps *
 	}
 	for (size_t i = 0; i < opened.rules.nr; i++)
 		opened.written_rules[i] = opened.rules.items[i];
-	opened.numbers->since = unwind_age(monotonic_now());
+	opened.numbers->since = unwind_age(kernel_time__now());
 	*tables = opened;
 	return 0;
 }
@@ -139,7 +140,7 @@ static bool can_be_given_back(const struct unwind_module *module, uint32_t now)
 
 static struct unwind_module *oldest_module(const struct unwind_tables *tables)
 {
-	uint32_t now = unwind_age(monotonic_now());
+	uint32_t now = unwind_age(kernel_time__now());
 	struct unwind_module *oldest = NULL;
 
 	for (uint32_t i = 0; i < tables->nr_modules; i++) {
@@ -212,7 +213,7 @@ static uint64_t words_of(const struct unwind_tables *tables, const struct unwind
 static bool takes_too_much(const struct unwind_tables *tables, const struct unwind_table_head *head)
 {
 	uint64_t pages = tables->free_pages.nr_units, words = unwind_shards__room(&tables->shards);
-	uint32_t now = unwind_age(monotonic_now());
+	uint32_t now = unwind_age(kernel_time__now());
 
 	/* There is also the room of all that can be given back. */
 	for (uint32_t i = 0; i < tables->nr_modules; i++) {
@@ -335,7 +336,7 @@ void unwind_tables__set_module(struct unwind_tables *tables, uint32_t module,
 		entry->start = tables->module.start;
 		entry->first_page = tables->module.first_page;
 		entry->nr_pages = tables->module.nr_pages;
-		entry->used = unwind_age(monotonic_now());
+		entry->used = unwind_age(kernel_time__now());
 		tables->module = (struct unwind_module){0};
 		unwind_shards__unmap(&tables->shards);
 	}
