@@ -89,7 +89,8 @@ static int check(const void *settings, struct error *error)
 		return error__set(error, -EINVAL,
 				  "-m %" PRIu64 " is more than -M %" PRIu64 ": no wait is both",
 				  offcputime->min, offcputime->max);
-	if (trace_options__check(trace, "leave both out", error))
+	if (trace_options__check(trace, "leave both out", error) ||
+	    trace_options__check_duration(trace, error))
 		return -EINVAL;
 	return sink_options__check(&offcputime->sink, trace, error);
 }

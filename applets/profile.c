@@ -86,7 +86,8 @@ static int check(const void *settings, struct error *error)
 				  ": of cpu-clock these are nanoseconds, and the kernel "
 				  "samples every %d at most",
 				  profile->count, SAMPLER_CLOCK_PERIOD_MIN);
-	if (trace_options__check(&profile->trace, "leave both out", error))
+	if (trace_options__check(&profile->trace, "leave both out", error) ||
+	    trace_options__check_duration(&profile->trace, error))
 		return -EINVAL;
 	return sink_options__check(&profile->sink, &profile->trace, error);
 }

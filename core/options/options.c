@@ -282,8 +282,8 @@ static int wrong_use(const struct option_rows *all, char **argv, bool lacks_valu
 	return error__set(error, -EINVAL, "%s: takes no value", label);
 }
 
-static int parse_positional(const struct option_rows *all, int argc, char **argv, void *settings,
-			    struct error *error)
+static int parse_positional(const struct command *command, const struct option_rows *all, int argc,
+			    char **argv, void *settings, struct error *error)
 {
 	if (optind == argc) {
 		if (!all->positional || !all->positional->required)
@@ -292,8 +292,9 @@ static int parse_positional(const struct option_rows *all, int argc, char **argv
 	}
 	if (all->positional && optind + 1 == argc)
 		return store_value(all->positional, argv[optind], settings, error);
-	return error__set(error, -EINVAL, "'%.200s': too many arguments",
-			  argv[optind + (all->positional ? 1 : 0)]);
+	return error__set(error, -EINVAL, "'%.200s': too many arguments%s",
+			  argv[optind + (all->positional ? 1 : 0)],
+			  command->run_offset ? "; to run a command, put -- before it" : "");
 }
 
 /*
@@ -351,7 +352,7 @@ int options__parse(const struct command *command, int argc, char **argv, void *s
 		if (err)
 			return err;
 	}
-	return parse_positional(&all, argc, argv, settings, error);
+	return parse_positional(command, &all, argc, argv, settings, error);
 }
 
 void options__release(const struct command *command, void *settings)

@@ -2,9 +2,11 @@
 #include "core/options/trace_options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "bpf/abi.h"
 #include "core/options/comm_glob.h"
@@ -109,6 +111,37 @@ static int check_comm(const char *comm, struct error *error)
 		return error__set(error, -EINVAL, "--comm '%.100s': '[' or a backslash has no end",
 				  comm);
 	}
+}
+
+static bool are_same_program(pid_t one, uint64_t other)
+{
+	struct stat one_status, other_status;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", one);
+	if (stat(path, &one_status))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/exe", other);
+	return !stat(path, &other_status) && one_status.st_ino == other_status.st_ino &&
+	       one_status.st_dev == other_status.st_dev;
+}
+
+#define DURATION_MOST 86400 /* a day */
+
+int trace_options__check_duration(const struct trace_options *options, struct error *error)
+{
+	const struct pid_list *ids = trace_options__ids(options);
+	uint64_t seconds = options->duration / NANOSECONDS;
+
+	if (!ids->nr || options->duration % NANOSECONDS ||
+	    (seconds <= DURATION_MOST && !are_same_program(ids->pids[0], seconds)))
+		return 0;
+	return error__set(error, -EINVAL,
+			  "'%" PRIu64
+			  "' would be how many seconds the trace takes; more %s are given "
+			  "as -%c %d,%" PRIu64,
+			  seconds, options->pids.nr ? "processes" : "threads",
+			  options->pids.nr ? 'p' : options->tids_letter, ids->pids[0], seconds);
 }
 
 int trace_options__check(const struct trace_options *options, const char *for_all,

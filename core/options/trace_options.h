@@ -209,6 +209,12 @@ void trace_options__print_whose(const struct trace_options *options, const char 
 				const struct id_style *style, FILE *out);
 
 /* Print how long, and end the line: " for 5 secs.\n". */
+/*
+ * For applets whose positional argument is the duration: behind -p and one PID it is easily the PID
+ * of another process. Returns 0, or -EINVAL with error filled.
+ */
+int trace_options__check_duration(const struct trace_options *options, struct error *error);
+
 void trace_options__print_duration(const struct trace_options *options, FILE *out);
 
 /*

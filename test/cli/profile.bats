@@ -49,7 +49,7 @@ load ../refute
 @test "an option with a value is given once, a flag as often as one likes" {
 	usage_error "profile: -p: given twice" tracekit profile -p 1 -p 2
 	usage_error "profile: -F: given twice" tracekit profile -F 1 --frequency 2
-	usage_error "profile: 'x': too many arguments" tracekit profile -ff -f 1 x
+	usage_error "profile: 'x': too many arguments; to run a command, put -- before it" tracekit profile -ff -f 1 x
 }
 
 @test "frequencies" {
@@ -111,7 +111,7 @@ load ../refute
 }
 
 @test "durations" {
-	for bad in 0 0.0 abc 1s .5 5. 1e3 '' 99999999999999999999; do
+	for bad in 0 0.0 abc 1w .5 5. 1e3 '' 99999999999999999999; do
 		usage_error "profile: duration: '$bad' is not a number of seconds above 0" \
 			tracekit profile "$bad"
 	done
@@ -142,7 +142,7 @@ load ../refute
 }
 
 @test "too many arguments" {
-	usage_error "profile: '2': too many arguments" tracekit profile 1 2
+	usage_error "profile: '2': too many arguments; to run a command, put -- before it" tracekit profile 1 2
 }
 
 @test "a PID that does not exist, before anything is attached" {
@@ -171,4 +171,25 @@ load ../refute
 	usage_error "profile: -o: 'a%': behind % only n (number), t (time) and % have a meaning" \
 		tracekit profile -o a% --format text
 	[ -z "$(ls | grep -v '^out$\|^err$')" ]
+}
+
+@test "-p with a second PID, which would be the duration" {
+	sleep 100 3>&- &
+	one=$!
+	sleep 100 3>&- &
+	two=$!
+	wait_for_exec "$one" "$two"
+	usage_error "profile: '$two' would be how many seconds the trace takes; more processes are given as -p $one,$two" \
+		tracekit profile -p "$one" "$two"
+	usage_error "offcputime: '90000' would be how many seconds the trace takes; more processes are given as -p $one,90000" \
+		tracekit offcputime -p "$one" 90000
+	kill "$one" "$two"
+}
+
+# Until both are the program that the shell was to become.
+wait_for_exec() {
+	local pid
+	for pid in "$@"; do
+		until [ "$(readlink "/proc/$pid/exe")" = "$(realpath "$(command -v sleep)")" ]; do :; done
+	done
 }

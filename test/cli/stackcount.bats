@@ -49,14 +49,14 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	usage_error "stackcount: -i: given twice" tracekit stackcount -i 1 --interval 2 vfs_read
 	usage_error "stackcount: -p: given twice" tracekit stackcount -p 1 -p 2 vfs_read
 	usage_error "stackcount: -c: given twice" tracekit stackcount -c 0 -c 0 vfs_read
-	usage_error "stackcount: 'x': too many arguments" tracekit stackcount -ff -f vfs_read x
+	usage_error "stackcount: 'x': too many arguments; to run a command, put -- before it" tracekit stackcount -ff -f vfs_read x
 }
 
 @test "one pattern" {
 	usage_error "stackcount: needs a pattern" tracekit stackcount
 	usage_error "stackcount: needs a pattern" tracekit stackcount -K
 	usage_error "stackcount: needs a pattern" tracekit stackcount -l
-	usage_error "stackcount: 'b': too many arguments" tracekit stackcount a b
+	usage_error "stackcount: 'b': too many arguments; to run a command, put -- before it" tracekit stackcount a b
 }
 
 @test "CPUs" {
@@ -67,7 +67,7 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 }
 
 @test "intervals and durations" {
-	for bad in 0 0.0 -1 abc 1s .5 5. 1e3 '' 99999999999999999999; do
+	for bad in 0 0.0 -1 abc 1w .5 5. 1e3 '' 99999999999999999999; do
 		usage_error "stackcount: -i: '$bad' is not a number of seconds above 0" \
 			tracekit stackcount --interval="$bad" vfs_read
 		usage_error "stackcount: -D: '$bad' is not a number of seconds above 0" \

@@ -63,7 +63,7 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	usage_error "stacksnoop: -p: given twice" tracekit stacksnoop -p 1 -p 2 vfs_read
 	usage_error "stacksnoop: --buffer-size: given twice" \
 		tracekit stacksnoop --buffer-size 1M --buffer-size=1M vfs_read
-	usage_error "stacksnoop: 'x': too many arguments" \
+	usage_error "stacksnoop: 'x': too many arguments; to run a command, put -- before it" \
 		tracekit stacksnoop -vv -v --json --json vfs_read x
 }
 
@@ -71,7 +71,7 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	usage_error "stacksnoop: needs a pattern" tracekit stacksnoop
 	usage_error "stacksnoop: needs a pattern" tracekit stacksnoop -v
 	usage_error "stacksnoop: needs a pattern" tracekit stacksnoop -l
-	usage_error "stacksnoop: 'b': too many arguments" tracekit stacksnoop a b
+	usage_error "stacksnoop: 'b': too many arguments; to run a command, put -- before it" tracekit stacksnoop a b
 }
 
 @test "how many events" {
@@ -82,7 +82,7 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 }
 
 @test "durations" {
-	for bad in 0 0.0 -1 abc 1s .5 5. 1e3 '' 99999999999999999999; do
+	for bad in 0 0.0 -1 abc 1w .5 5. 1e3 '' 99999999999999999999; do
 		usage_error "stacksnoop: -D: '$bad' is not a number of seconds above 0" \
 			tracekit stacksnoop --duration="$bad" vfs_read
 	done
