@@ -67,6 +67,24 @@ static void loss_by_reason(void)
 	CHECK_STR(format_loss(&nothing), "0 of 7 events are not shown");
 }
 
+/* Those of a stream are counted at once. */
+static void stacks_that_were_not_walked(void)
+{
+	const struct accounting some = {.events.n = {[EVENTS_SEEN] = 9,
+						     [EVENTS_LATER] = 5,
+						     [EVENTS_WALKED] = 3,
+						     [EVENTS_COUNTED] = 7}};
+	const struct accounting streamed = {
+		.events.n = {[EVENTS_SEEN] = 9, [EVENTS_WALKED] = 3, [EVENTS_COUNTED] = 9}};
+
+	CHECK_INT(accounting__not_walked(&some), 2);
+	CHECK_INT(accounting__lost(&some), 2);
+	CHECK_STR(format_loss(&some),
+		  "2 of 9 events are not shown: 2 whose stacks were not walked in time");
+	CHECK_INT(accounting__not_walked(&streamed), 0);
+	CHECK_INT(accounting__lost(&streamed), 0);
+}
+
 static void loss_in_lines_of_any_size(void)
 {
 	char *whole = strdup(format_loss(&all_lost));
@@ -124,6 +142,7 @@ static const struct tap_test tests[] = {
 	{"what was lost and what was filtered add up", sums},
 	{"seen = counted + filtered + lost", equation},
 	{"losses are said by reason", loss_by_reason},
+	{"stacks that were not walked are lost", stacks_that_were_not_walked},
 	{"a line of any size is not overrun", loss_in_lines_of_any_size},
 	{"what became of every event is said in one line", stats},
 	{"what cannot be known of the kernel is not said", stats_without_expectation},
