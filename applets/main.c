@@ -12,6 +12,7 @@
 
 #include "applets/applet.h"
 #include "applets/completion.h"
+#include "applets/debug.h"
 #include "applets/install.h"
 #include "applets/list.h"
 #include "applets/version.h"
@@ -191,6 +192,21 @@ static int print_completion(int argc, char **argv)
 	return finish_stdout();
 }
 
+/* For those who work on tracekit: in no help. */
+static int debug(int argc, char **argv)
+{
+	struct error error = {{0}};
+	int err = debug__run(argc, argv, stdout, &error);
+
+	if (err == -EINVAL)
+		return wrong_usage(&own_command, error.text);
+	if (err) {
+		message("%s", error.text);
+		return EXIT_FAILURE;
+	}
+	return finish_stdout();
+}
+
 static int help_applet(int argc, char **argv)
 {
 	const struct applet *applet;
@@ -228,6 +244,8 @@ static int run_command(int argc, char **argv)
 		return print_completion(argc, argv);
 	if (!strcmp(argv[0], "help"))
 		return help_applet(argc, argv);
+	if (!strcmp(argv[0], "debug"))
+		return debug(argc, argv);
 	if (argv[0][0] != '-')
 		return unknown_applet(argv[0]);
 	for (size_t i = 0; i < ARRAY_SIZE(printers); i++) {

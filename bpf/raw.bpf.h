@@ -364,7 +364,10 @@ static __always_inline bool raw__fill(struct scratch *scratch, struct raw_buffer
 	raw->nr_words = raw->nr_kept = 0;
 	raw->skips = 0;
 	for (__u32 i = 0; i < DWARF_REGISTERS; i++)
-		raw->registers[i] = scratch->walk.start.registers[i];
+		raw->registers[i] = scratch->walk.registers[i];
+	raw->registers[WALK_BASE_REGISTER] = scratch->walk.start.base_register;
+	raw->registers[DWARF_STACK_POINTER] = scratch->walk.start.stack_pointer;
+	raw->registers[DWARF_FRAME_POINTER] = scratch->walk.start.frame_pointer;
 	raw->pc = scratch->walk.start.pc;
 	raw->exact = scratch->walk.start.exact;
 	raw->at_entry = scratch->walk.start.at_entry;
@@ -376,16 +379,24 @@ static __always_inline bool raw__fill(struct scratch *scratch, struct raw_buffer
 }
 
 /*
- * Keep the stack of a walk that has ended in a buffer, if its tables were missing. False: it is
- * counted as it is.
+ * True if a walk that has come to a file without a table can be done later: the table will come,
+ * and it is known where the walk began. A global function, as those of scratch.bpf.h.
  */
-static __always_inline bool raw__keep(struct scratch *scratch, enum unwind_end end)
+__noinline int is_walked_later(__u32 number)
+{
+	const struct scratch *scratch = scratch__find(number);
+
+	return scratch && config.walks_later && !scratch->walk.start.is_lost &&
+	       scratch->walk.module.state == UNWIND_MODULE_WANTED &&
+	       scratch->walk.mapping.module < UNWIND_MODULES;
+}
+
+/* Keep the stack that was walked in a buffer. False: it is counted as it is. */
+static __always_inline bool raw__keep(struct scratch *scratch)
 {
 	struct raw_buffer *buffer;
 	int number;
 
-	if (end != UNWIND_TABLES_MISSING || !config.walks_later)
-		return false;
 	number = claim_raw_buffer(scratch->number);
 	buffer = number < 0 ? NULL : raw__find((__u32)number);
 	if (!buffer)

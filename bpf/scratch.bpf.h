@@ -47,12 +47,12 @@ struct stack_window {
 /* Most walks are in fewer files. */
 #define RECENT_MAPPINGS 4
 
-/* Where a walk begins. */
+/* What walks change of where they begin. */
 struct walk_start {
-	__u64 registers[DWARF_REGISTERS]; /* by the numbers of DWARF */
-	__u64 pc;
-	__u8 exact, at_entry; /* as in struct walk */
-	__u8 reserved[6];
+	__u64 pc, stack_pointer, frame_pointer, base_register;
+	__u8 exact, at_entry;
+	__u8 is_lost; /* a signal has changed all registers */
+	__u8 reserved[5];
 };
 
 /*

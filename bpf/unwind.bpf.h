@@ -202,9 +202,12 @@ static __always_inline void unwind__note_end(struct scratch *scratch, enum unwin
 {
 	struct stack *stack = &scratch->stack;
 	__u32 nr = READ_ONCE(stack->nr);
+	int later = 0;
 
-	if (end == UNWIND_TABLES_MISSING)
+	if (end == UNWIND_TABLES_MISSING) {
+		later = is_walked_later(scratch->number);
 		ask_for_tables(scratch->number);
+	}
 	/* The frames of a walk without tables are better than nothing, as long as a mark tells. */
 	if (end == UNWIND_TABLES_MISSING && config.frame_pointers) {
 		walk_frame_pointers(scratch->number);
@@ -221,7 +224,7 @@ static __always_inline void unwind__note_end(struct scratch *scratch, enum unwin
 	else if (end > UNWIND_CUT)
 		unwind__put_mark(stack, nr, MARK_STOPPED, end);
 	/* Or else when it has been walked later. */
-	if (!raw__keep(scratch, end))
+	if (!later || !raw__keep(scratch))
 		count_walk(scratch->epoch, end);
 }
 
@@ -345,13 +348,18 @@ static __always_inline bool unwind__has_user_code(void)
 	return !bpf_probe_read_kernel(&pc, sizeof(pc), user_regs__pc_place(saved)) && pc;
 }
 
-/* Walk from the start of the slot's walk. */
-static __always_inline void unwind__from_start(struct scratch *scratch)
+/* Begin where the registers of the slot's walk are: with the first frame. */
+static __always_inline void unwind__begin(struct scratch *scratch)
 {
 	walk__begin(scratch);
 	stack_window__forget(&scratch->window);
 	scratch->stack.frames[0] = walk__user_frame(scratch->walk.pc);
 	scratch->stack.nr = 1;
+}
+
+static __always_inline void unwind__from_registers(struct scratch *scratch)
+{
+	unwind__begin(scratch);
 	if (config.unwind_tables) {
 		walk_stack(scratch->number);
 	} else {
@@ -382,11 +390,11 @@ static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct s
 		regs = ctx;
 	}
 	if (regs && user_regs__is_64bit(regs)) {
-		user_regs__to_dwarf(regs, scratch->walk.start.registers);
-		scratch->walk.start.pc = user_regs__pc(regs);
-		scratch->walk.start.exact = !user_regs__in_system_call(regs);
-		scratch->walk.start.at_entry = walk == USER_WALK_FROM_FUNCTION_ENTRY;
-		unwind__from_start(scratch);
+		user_regs__to_dwarf(regs, scratch->walk.registers);
+		scratch->walk.pc = user_regs__pc(regs);
+		scratch->walk.exact = !user_regs__in_system_call(regs);
+		scratch->walk.at_entry = walk == USER_WALK_FROM_FUNCTION_ENTRY;
+		unwind__from_registers(scratch);
 		return true;
 	}
 	scratch->by_kernel = regs && user_regs__is_user(regs) ? UNWIND_32BIT : UNWIND_IN_KERNEL;

@@ -67,7 +67,8 @@ enum unwind_module_state {
 	UNWIND_MODULE_WANTED, /* nobody has needed it yet */
 	UNWIND_MODULE_LOADED,
 	UNWIND_MODULE_EMPTY,   /* there is no information in it */
-	UNWIND_MODULE_REFUSED, /* there is some, but no memory for it, or it cannot be read */
+	UNWIND_MODULE_DELAYED, /* it could not be read, or had no room; perhaps later */
+	UNWIND_MODULE_REFUSED, /* there is some, and it cannot be read */
 };
 
 struct unwind_module {

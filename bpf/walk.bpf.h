@@ -29,16 +29,30 @@ static __always_inline void walk__begin_modules(struct scratch *scratch)
 	begin_in_mappings(scratch->number);
 }
 
-/* Begin at walk->start. */
+#ifdef DWARF_BASE_REGISTER
+#define WALK_BASE_REGISTER DWARF_BASE_REGISTER
+#else
+#define WALK_BASE_REGISTER DWARF_FRAME_POINTER /* there is no other that walks change */
+#endif
+
+static __always_inline void walk__note_start(struct walk *walk)
+{
+	walk->start.pc = walk->pc;
+	walk->start.stack_pointer = walk->registers[DWARF_STACK_POINTER];
+	walk->start.frame_pointer = walk->registers[DWARF_FRAME_POINTER];
+	walk->start.base_register = walk->registers[WALK_BASE_REGISTER];
+	walk->start.exact = walk->exact;
+	walk->start.at_entry = walk->at_entry;
+	walk->start.is_lost = 0;
+}
+
+/* Begin where the walk's registers, pc, exact and at_entry say. */
 static __always_inline void walk__begin(struct scratch *scratch)
 {
 	struct walk *walk = &scratch->walk;
 
-	__builtin_memcpy(walk->registers, walk->start.registers, sizeof(walk->registers));
+	walk__note_start(walk);
 	walk->valid = -1;
-	walk->pc = walk->start.pc;
-	walk->exact = walk->start.exact;
-	walk->at_entry = walk->start.at_entry;
 	walk->assisted = walk->by_frame_pointer = 0;
 	walk->instance = 0;
 	walk__begin_modules(scratch);
@@ -118,11 +132,10 @@ static __always_inline enum unwind_end walk__find_rule(struct walk *walk)
 	if (end != UNWIND_GOES_ON)
 		return end;
 	walk__note_frame(walk);
-	if (walk->module.state == UNWIND_MODULE_WANTED ||
-	    walk->module.state == UNWIND_MODULE_REFUSED)
-		return UNWIND_TABLES_MISSING;
-	if (walk->module.state != UNWIND_MODULE_LOADED)
+	if (walk->module.state == UNWIND_MODULE_EMPTY)
 		return UNWIND_GOES_ON;
+	if (walk->module.state != UNWIND_MODULE_LOADED)
+		return UNWIND_TABLES_MISSING;
 	offset = address - walk->mapping.base;
 	/* Where threads are interrupted they are but once. */
 	walk->rule =
@@ -159,6 +172,7 @@ static __noinline enum unwind_end walk__signal(struct walk *walk, struct stack_w
 	if (!user_signal__registers(address, walk->registers, &walk->pc, window->words))
 		return UNWIND_UNREADABLE;
 	stack_window__forget(window);
+	walk->start.is_lost = 1;
 	walk->valid = -1;
 	walk->exact = true;
 	walk->at_entry = false;

@@ -179,7 +179,7 @@ static void *look_up_shard(const char *map, __u32 index)
 {
 	if (index > 0xffff)
 		return NULL;
-	return (void *)walking->shard(walking->context,
+	return (void *)walking->shard(walking->shards,
 				      unwind_shard((__u32)(map - shard_maps), index));
 }
 
@@ -237,6 +237,50 @@ static enum unwind_end end_of_walk(void)
 	return end;
 }
 
+static enum walker_way way_of(const struct walk *walk, enum unwind_end end)
+{
+	if (walk->rule > UNWIND_UNSUPPORTED)
+		return WALKER_BY_RULE;
+	if (end != UNWIND_GOES_ON)
+		return WALKER_AT_ROOT;
+	if (walk->by_frame_pointer)
+		return WALKER_BY_FRAME_POINTER;
+	return walk->exact ? WALKER_BY_SIGNAL : WALKER_BY_CALL;
+}
+
+static void tell_step(const struct walker *walker, uint64_t pc, __u32 i, enum unwind_end end)
+{
+	const struct walk *walk = &slot.walk;
+	struct walker_step step = {
+		.pc = pc,
+		.frame = slot.stack.frames[i - 1],
+		.way = way_of(walk, end),
+		.end = end,
+		.stack_pointer = walk->registers[DWARF_STACK_POINTER],
+		.frame_pointer = walk->registers[DWARF_FRAME_POINTER],
+		.knows_frame_pointer = walk->valid >> DWARF_FRAME_POINTER & 1,
+	};
+
+	if (step.way == WALKER_BY_RULE && walk->rule < walker->nr_rules)
+		step.rule = &walker->rules[walk->rule];
+	walker->take_step(walker->context, &step);
+}
+
+/* walk_stack(), one step at a time. */
+static void walk_stepwise(const struct walker *walker)
+{
+	enum unwind_end end = UNWIND_GOES_ON;
+
+	unwind__begin(&slot);
+	for (__u32 i = 1; i < STACK_SLOTS && end == UNWIND_GOES_ON; i++) {
+		uint64_t pc = slot.walk.pc;
+
+		end = (enum unwind_end)walk_step(slot.number, i);
+		tell_step(walker, pc, i, end);
+	}
+	end_walk(slot.number, end);
+}
+
 _Static_assert(DWARF_REGISTERS <= WALKER_REGISTERS, "there is room for all of them");
 
 struct walker_start walker__start(const walker_regs *regs)
@@ -257,11 +301,14 @@ enum unwind_end walker__walk(const struct walker *walker, const struct walker_st
 	memset(&slot, 0, sizeof(slot));
 	memset(&counters, 0, sizeof(counters));
 	slot.walk.program = walker->start_stack;
-	memcpy(slot.walk.start.registers, start->registers, sizeof(slot.walk.start.registers));
-	slot.walk.start.pc = start->pc;
-	slot.walk.start.exact = start->exact;
-	slot.walk.start.at_entry = start->at_entry;
-	unwind__from_start(&slot);
+	memcpy(slot.walk.registers, start->registers, sizeof(slot.walk.registers));
+	slot.walk.pc = start->pc;
+	slot.walk.exact = start->exact;
+	slot.walk.at_entry = start->at_entry;
+	if (walker->take_step)
+		walk_stepwise(walker);
+	else
+		unwind__from_registers(&slot);
 	*nr = slot.stack.nr;
 	memcpy(frames, slot.stack.frames, *nr * sizeof(*frames));
 	return end_of_walk();

@@ -18,7 +18,8 @@
 #include "bpf/unwind_rule.h"
 #include "bpf/unwind_tables.h"
 
-#ifdef __x86_64__
+/* Tests walk stacks of arm64 on other processors, too. */
+#if defined(__x86_64__) && !defined(__TARGET_ARCH_arm64)
 typedef struct pt_regs walker_regs;
 #else
 typedef struct user_pt_regs walker_regs;
@@ -45,6 +46,26 @@ struct walker_mapping {
 /* More are left out. */
 #define WALKER_MAPPINGS_MAX UNWIND_MAPPINGS_MAX
 
+/* By what a caller was found. */
+enum walker_way {
+	WALKER_BY_RULE,
+	WALKER_BY_CALL, /* the function has only just been called */
+	WALKER_BY_FRAME_POINTER,
+	WALKER_BY_SIGNAL, /* a signal has interrupted it */
+	WALKER_AT_ROOT,	  /* there is none: the stack begins here */
+};
+
+/* From a frame to its caller's. */
+struct walker_step {
+	uint64_t pc;
+	uint64_t frame; /* as of struct stack */
+	enum walker_way way;
+	const struct unwind_rule *rule; /* for WALKER_BY_RULE */
+	enum unwind_end end;		/* UNWIND_GOES_ON: then also, of the caller: */
+	uint64_t stack_pointer, frame_pointer;
+	bool knows_frame_pointer;
+};
+
 struct walker {
 	/* Tables, as of bpf/unwind_tables.h. */
 	const struct unwind_module *modules;
@@ -54,9 +75,12 @@ struct walker {
 	const struct unwind_rule *rules;
 	uint32_t nr_rules;
 	/* A shard by its number, or NULL. */
-	const struct unwind_shard *(*shard)(void *context, uint32_t number);
+	const struct unwind_shard *(*shard)(const void *shards, uint32_t number);
+	const void *shards;
 	/* Read memory of the process; false if not all of it is there. */
 	bool (*read)(void *context, uint64_t address, void *to, size_t size);
+	/* Called after each step; or NULL. */
+	void (*take_step)(void *context, const struct walker_step *step);
 	void *context; /* of both */
 
 	const struct walker_mapping *mappings; /* ascending and disjoint */

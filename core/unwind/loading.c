@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bpf/unwind_tables.h"
+#include "core/kernel/kernel_time.h"
 #include "core/kernel/ring.h"
 #include "core/unwind/files.h"
 #include "core/unwind/generators.h"
@@ -81,7 +82,8 @@ static bool lacks_tables(const struct loading *loading, const struct unwind_know
 {
 	return !unwind_known_file__is_found(file) || file->module == UNWIND_UNKNOWN_MODULE ||
 	       (file->module < UNWIND_MODULES &&
-		unwind_tables__state(&loading->tables, file->module) == UNWIND_MODULE_WANTED);
+		(unwind_tables__state(&loading->tables, file->module) == UNWIND_MODULE_WANTED ||
+		 unwind_tables__state(&loading->tables, file->module) == UNWIND_MODULE_DELAYED));
 }
 
 /* pid has the file at start, or has had it there. */
@@ -90,7 +92,7 @@ static void want_file(struct loading *loading, struct unwind_known_file *file, p
 {
 	uint64_t now = monotonic_now();
 
-	file->heard = unwind_age(now);
+	file->heard = unwind_age(kernel_time__now());
 	if (!lacks_tables(loading, file) || file->wanted_by || file->is_read || now < file->retry)
 		return;
 	/* The path has been tried already; only a running process helps. */
@@ -197,14 +199,14 @@ static enum unwind_module_state state_after(struct loading *loading, struct unwi
 	case -ENOSPC:
 	case -EFBIG:
 		note_no_room(loading, file);
-		return UNWIND_MODULE_WANTED;
+		return UNWIND_MODULE_DELAYED;
 	case -ESRCH:
 	case -ESTALE:
 	case -EACCES:
 	case -ECANCELED:
 	case -ETIMEDOUT: /* perhaps a busy disk; other devices are avoided, and cost nothing */
 		note_failure(loading, file);
-		return UNWIND_MODULE_WANTED;
+		return UNWIND_MODULE_DELAYED;
 	default:
 		status_of(loading)->nr_refused++;
 		return UNWIND_MODULE_REFUSED;
@@ -344,7 +346,7 @@ static void forget_file(struct loading *loading, const struct unwind_known_file 
 static bool forget_oldest(struct loading *loading)
 {
 	struct unwind_known_file *items = loading->files.items, *oldest = NULL;
-	uint32_t now = unwind_age(monotonic_now()), most = 0;
+	uint32_t now = unwind_age(kernel_time__now()), most = 0;
 
 	for (size_t i = 0; i < loading->files.nr; i++) {
 		uint32_t idle = idle_for(loading, &items[i], now);
@@ -392,7 +394,7 @@ static void note_no_program(struct loading *loading, const struct unwind_mapped 
 	file = &loading->files.items[index];
 	file->mapped = *mapped;
 	file->mapped.file = at_any_time;
-	file->heard = unwind_age(monotonic_now());
+	file->heard = unwind_age(kernel_time__now());
 	unwind_files__set_module(&loading->files, index, UNWIND_NO_MODULE);
 	put_file(loading, file);
 }
@@ -455,9 +457,12 @@ static void read_process(struct loading *loading, pid_t pid)
 static void note_missed(struct loading *loading, struct unwind_known_file *file)
 {
 	note_failure(loading, file);
-	if (file->module < UNWIND_MODULES)
-		__atomic_store_n(&loading->told->modules.items[file->module].missed, true,
-				 __ATOMIC_RELEASE);
+	if (file->module >= UNWIND_MODULES)
+		return;
+	__atomic_store_n(&loading->told->modules.items[file->module].missed, true,
+			 __ATOMIC_RELEASE);
+	if (loading->loads_tables)
+		unwind_tables__set_module(&loading->tables, file->module, UNWIND_MODULE_DELAYED);
 }
 
 /* True if the file of *mapped is no program: it may have been written to since the walk. */

@@ -45,7 +45,7 @@ struct header {
 
 static const struct unwind_shard *mapped_shards[UNWIND_SHARD_MAPS];
 
-static const struct unwind_shard *find_shard(void *context, uint32_t number)
+static const struct unwind_shard *find_shard(const void *context, uint32_t number)
 {
 	const struct job *job = context;
 	uint32_t map = unwind_shard_map(number), index = unwind_shard_index(number);
@@ -178,7 +178,7 @@ static void walk_all(const void *context)
 	};
 	struct walker walker = {.shard = find_shard,
 				.read = read_copy,
-				.context = (void *)job,
+				.shards = job,
 				.max_depth = job->settings->max_depth,
 				.frame_pointers = job->settings->frame_pointers};
 

@@ -1,42 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The walk of user stacks by tables that are damaged, over a stack that anybody may have written.
- * Input: struct input, and then the stack.
+ * Input: a struct walk_input, and then the stack.
  */
 #include <string.h>
 
 #include "bpf/host/walker.h"
 #include "core/unwind/tables.h"
 #include "test/fuzz/fuzz.h"
-
-#define CODE	  0x400000ULL
-#define CODE_SIZE (2ULL << UNWIND_PAGE_BITS)
-#define OTHER	  0x800000ULL /* code without tables, and memory without a file */
-#define STACK	  0x7ffc00000000ULL
-
-#define RULES 16
-#define WORDS (UNWIND_INDEX_WORDS + 64)
-
-struct input {
-	walker_regs regs;
-	struct unwind_rule rules[RULES];
-	uint32_t words[WORDS]; /* of both pages: an index, and rows */
-	uint32_t flags;	       /* enum flag */
-};
-
-enum flag {
-	FRAME_POINTERS = 1,
-	STACK_BEGINS = 2, /* at its first byte */
-	ANY_RULES = 4,	  /* else they are such as programs have */
-};
+#include "test/fuzz/walk_input.h"
 
 struct process {
-	const struct input *input;
+	const struct walk_input *input;
 	const uint8_t *stack;
 	size_t stack_size;
 };
 
-static const struct unwind_shard *find_shard(void *context, uint32_t number)
+static const struct unwind_shard *find_shard(const void *context, uint32_t number)
 {
 	static struct unwind_shard shard;
 	const struct process *process = context;
@@ -131,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t frames[STACK_SLOTS];
 	struct process process;
 	struct walker walker;
-	struct input input;
+	struct walk_input input;
 	struct walker_start start;
 	enum unwind_end end;
 	uint32_t nr;
@@ -154,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .rules = input.rules,
 				 .nr_rules = RULES,
 				 .shard = find_shard,
+				 .shards = &process,
 				 .read = read_memory,
 				 .context = &process,
 				 .mappings = mappings,

@@ -272,3 +272,20 @@ sleeps() {
 	balanced
 	[ "$lost" -eq 0 ]
 }
+
+# One of its waits lasts when the trace ends.
+lasts_at_end() {
+	unshare --time --monotonic "$1" "$TRACEKIT" offcputime -f -p "$pid" 0.35 >out 2>err
+	grep -Eq '^offcputime: 1 thread still waited when the trace ended, for 0\.[0-9]+ s together' err
+}
+
+# bats test_tags=same
+@test "in a time namespace: waits that last are as long as they are" {
+	local offset
+	for offset in 10000000 -60; do
+		unshare --time --monotonic "$offset" true 2>err || skip "no time namespaces: $(<err)"
+		start "$WAITER" sleep 300 100
+		WAIT=10 wait_for lasts_at_end "$offset"
+		kill "$pid"
+	done
+}

@@ -535,3 +535,17 @@ is_brief_whole() {
 	wait_for grep -q '^stackcount: what loads call-frame information has ended; ' err
 	stop_tracer
 }
+
+# bats test_tags=same
+@test "debug walk: each step of a thread, which then goes on" {
+	walked deep
+	"$TRACEKIT" debug walk "$pid" >out
+	cat out
+	[ "$(tail -n 1 out)" = 'the walk has ended: complete' ]
+	[ "$(grep -c '/walked+0x[0-9a-f]*$' out)" -ge 300 ]
+	grep -Eq '^ +CFA=[a-z0-9]+\+[0-9]+, ra=.*; then sp=[0-9a-f]+(, fp=[0-9a-f]+)?$' out
+	grep -q '^ *the outermost frame$' out
+	wait_for has_used "$pid" 5
+	try "$TRACEKIT" debug walk 0 2>err
+	[ "$status" -eq 2 ]
+}

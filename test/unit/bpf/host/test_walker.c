@@ -15,100 +15,51 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "core/unwind/tables.h"
-#include "sym/cfi/rules.h"
-#include "sym/cfi/table.h"
-#include "sym/elf/file.h"
-#include "sym/process/maps.h"
-#include "sym/process/process.h"
-#include "sym/process/vdso.h"
+#include "core/unwind/host_tables.h"
+#include "sym/cfi/reader.h"
+#include "sym/child/reader_child.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "test/unit/tap.h"
 
 #define MODULES_MAX 64
-#define PAGES_MAX   4096
-#define SHARDS_MAX  64
 
-/* ---- tables of this program, as core/unwind/tables.c writes them ---- */
+/* ---- tables of this program ---- */
 
 static struct {
 	struct walker_mapping mappings[MODULES_MAX];
-	struct unwind_module modules[MODULES_MAX];
-	struct unwind_page pages[PAGES_MAX];
-	struct unwind_shard *shards[SHARDS_MAX];
-	struct unwind_rules rules;
-	uint32_t nr_modules, nr_pages, nr_shards, used; /* words of the last shard */
+	size_t nr;
+	struct host_tables tables;
 } own;
 
-static void put_page(const uint32_t *rows, uint32_t nr)
+static int identify(int fd, struct mapped_file *file)
 {
-	struct unwind_page *page = &own.pages[own.nr_pages++];
-	uint32_t all = UNWIND_INDEX_WORDS + nr, *words;
-
-	*page = (struct unwind_page){.shard = UNWIND_NO_SHARD};
-	if (!nr || all > UNWIND_SHARD_WORDS)
-		return;
-	if (!own.nr_shards || own.used + all > UNWIND_SHARD_WORDS) {
-		own.shards[own.nr_shards++] = calloc(1, sizeof(struct unwind_shard));
-		own.used = 0;
-	}
-	words = own.shards[own.nr_shards - 1]->words + own.used;
-	unwind_page__index(words, rows, nr);
-	memcpy(words + UNWIND_INDEX_WORDS, rows, nr * sizeof(*rows));
-	page->shard = own.nr_shards - 1;
-	page->first = (uint16_t)own.used;
-	page->last = (uint16_t)(own.used + all - 1);
-	own.used += all;
-}
-
-static void put_table(struct unwind_module *module, int fd)
-{
-	CLEANUP(unwind_table__release) struct unwind_table table = {0};
-	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
-	uint64_t work = UINT64_MAX;
-
-	if (elf_file__open(&elf, fd) || unwind_table__read(&table, &own.rules, &elf, &work)) {
-		module->state = UNWIND_MODULE_EMPTY;
-		return;
-	}
-	*module = (struct unwind_module){.start = (uint32_t)(table.start >> UNWIND_PAGE_BITS),
-					 .first_page = own.nr_pages,
-					 .nr_pages = (uint32_t)table.nr_pages,
-					 .state = UNWIND_MODULE_LOADED};
-	for (size_t i = 0; i < table.nr_pages; i++)
-		put_page(table.rows + table.pages[i].first, table.pages[i].nr);
+	(void)fd;
+	*file = (struct mapped_file){.inode = 1};
+	return 0;
 }
 
 static void read_own(void)
 {
-	CLEANUP(process__release) struct process process = {0};
+	const struct unwind_identifier identifier = {.identify = identify, .fds = {2, 2}};
+	const struct unwind_keeper nobody = {0};
+	CLEANUP_FREE struct unwind_mapped *mapped = NULL;
+	struct avoided_devices avoided = {0};
+	int nr = unwind_reader__mappings(getpid(), &avoided, &identifier, &nobody, &mapped);
 
-	CHECK_INT(unwind_rules__init(&own.rules), 0);
-	CHECK_INT(process__read(&process, getpid()), 0);
-	for (size_t i = 0; i < process.mappings.nr && own.nr_modules < MODULES_MAX; i++) {
-		const struct mapping *mapping = &process.mappings.mappings[i];
-		CLEANUP_CLOSE int fd = vdso__is_ours(mapping) ?
-					       vdso__open() :
-					       process__open_file(&process, mapping);
-		uint32_t number = own.nr_modules;
-
-		if (fd < 0)
+	CHECK(nr > 0);
+	for (int i = 0; i < nr && own.nr < MODULES_MAX; i++) {
+		if (mapped[i].source != UNWIND_SOURCE_FILE &&
+		    mapped[i].source != UNWIND_SOURCE_VDSO)
 			continue;
-		own.nr_modules++;
-		own.mappings[number] = (struct walker_mapping){.start = mapping->start,
-							       .end = mapping->end,
-							       .offset = mapping->offset,
-							       .module = number,
+		CHECK_INT(host_tables__load(&own.tables, getpid(), &mapped[i], &avoided), own.nr);
+		own.mappings[own.nr] = (struct walker_mapping){.start = mapped[i].start,
+							       .end = mapped[i].end,
+							       .offset = mapped[i].offset,
+							       .module = (uint32_t)own.nr,
 							       .executable = true};
-		put_table(&own.modules[number], fd);
+		own.nr++;
 	}
-}
-
-static const struct unwind_shard *own_shard(void *context, uint32_t number)
-{
-	(void)context;
-	return number < own.nr_shards ? own.shards[number] : NULL;
 }
 
 /* As the kernel reads: what is not mapped is no fault. */
@@ -122,17 +73,13 @@ static bool own_memory(void *context, uint64_t address, void *to, size_t size)
 
 static struct walker own_walker(void)
 {
-	return (struct walker){.modules = own.modules,
-			       .nr_modules = own.nr_modules,
-			       .pages = own.pages,
-			       .nr_pages = own.nr_pages,
-			       .rules = own.rules.items,
-			       .nr_rules = (uint32_t)own.rules.nr,
-			       .shard = own_shard,
-			       .read = own_memory,
-			       .mappings = own.mappings,
-			       .nr_mappings = own.nr_modules,
-			       .max_depth = MAX_FRAMES};
+	struct walker walker = {.read = own_memory,
+				.mappings = own.mappings,
+				.nr_mappings = own.nr,
+				.max_depth = MAX_FRAMES};
+
+	host_tables__use(&own.tables, &walker);
+	return walker;
 }
 
 /* ---- two walks from one place ---- */
@@ -311,6 +258,44 @@ static void depth(void)
 	CHECK_INT(frames[2], frame_mark(MARK_CUT, 2));
 }
 
+/* ---- step by step ---- */
+
+struct steps {
+	size_t nr, nr_by_rule;
+	uint64_t frames[STACK_SLOTS];
+	enum unwind_end end;
+};
+
+static void take_step(void *context, const struct walker_step *step)
+{
+	struct steps *steps = context;
+
+	steps->nr_by_rule += step->way == WALKER_BY_RULE && step->rule;
+	steps->frames[steps->nr++] = step->frame;
+	steps->end = step->end;
+}
+
+static void step_by_step(void)
+{
+	struct walker walker = own_walker();
+	struct steps steps = {.nr = 0};
+	uint64_t frames[STACK_SLOTS];
+	struct walker_start start;
+	ucontext_t context;
+	uint32_t nr;
+
+	getcontext(&context);
+	start = start_at(&context);
+	CHECK_INT(walker__walk(&walker, &start, frames, &nr), UNWIND_COMPLETE);
+	walker.take_step = take_step;
+	walker.context = &steps;
+	CHECK_INT(walker__walk(&walker, &start, frames, &nr), UNWIND_COMPLETE);
+	CHECK_INT(steps.end, UNWIND_COMPLETE);
+	CHECK_INT(steps.nr, nr);
+	CHECK_INT(steps.nr_by_rule, nr);
+	CHECK(!memcmp(steps.frames, frames, nr * sizeof(frames[0])));
+}
+
 /* ---- where tables are missing ---- */
 
 #define CODE	   0x400000ULL
@@ -340,7 +325,6 @@ static void only_up_the_stack(void)
 	};
 	struct walker walker = {.modules = &module,
 				.nr_modules = 1,
-				.shard = own_shard,
 				.read = read_words,
 				.mappings = mappings,
 				.nr_mappings = ARRAY_SIZE(mappings),
@@ -379,11 +363,16 @@ static const struct tap_test tests[] = {
 	{"a signal handler on a stack of its own", through_a_signal},
 	{"memory, tables and mappings that are not there", registers_that_lead_nowhere},
 	{"no more frames than are wanted", depth},
+	{"step by step", step_by_step},
 	{"frame pointers where tables are missing, only up the stack", only_up_the_stack},
 };
 
 int main(void)
 {
+	int status;
+
 	read_own();
-	return TAP_RUN(tests);
+	status = TAP_RUN(tests);
+	host_tables__release(&own.tables);
+	return status;
 }
