@@ -371,6 +371,7 @@ static __always_inline bool raw__fill(struct scratch *scratch, struct raw_buffer
 	raw->pc = scratch->walk.start.pc;
 	raw->exact = scratch->walk.start.exact;
 	raw->at_entry = scratch->walk.start.at_entry;
+	raw->is_called = scratch->walk.start.is_called;
 	raw->program = scratch->walk.program;
 	raw->tgid = scratch->walk.tgid;
 	return copy_raw_words(scratch->number, buffer_number) &&
@@ -386,9 +387,14 @@ __noinline int is_walked_later(__u32 number)
 {
 	const struct scratch *scratch = scratch__find(number);
 
-	return scratch && config.walks_later && !scratch->walk.start.is_lost &&
-	       scratch->walk.module.state == UNWIND_MODULE_WANTED &&
-	       scratch->walk.mapping.module < UNWIND_MODULES;
+	if (!scratch || !config.walks_later || scratch->walk.start.is_lost ||
+	    scratch->walk.module.state != UNWIND_MODULE_WANTED ||
+	    scratch->walk.mapping.module >= UNWIND_MODULES)
+		return 0;
+	/* Whether it has a rule for the first frame will be known then. */
+	if (READ_ONCE(scratch->stack.nr) == 1)
+		is_called(number);
+	return 1;
 }
 
 /* Keep the stack that was walked in a buffer. False: it is counted as it is. */

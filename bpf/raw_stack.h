@@ -72,9 +72,9 @@ struct raw_stack {
 	__u64 pc;
 	__u64 program;	      /* as in struct stack_key */
 	__u32 tgid;	      /* of the process that had it */
-	__u8 exact, at_entry; /* as in struct walk */
-	__u8 skips; /* of some words it is not known where they lead: they were too many */
-	__u8 reserved;
+	__u8 exact, at_entry; /* as in struct walk; */
+	__u8 is_called;	      /* in struct walk_start */
+	__u8 skips;	/* of some words it is not known where they lead: they were too many */
 	__u64 start;	/* where the words are in the process, */
 	__u32 nr_words; /* so many, up to the end of a page */
 	__u32 nr_mappings, nr_kept;

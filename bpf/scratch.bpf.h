@@ -51,8 +51,9 @@ struct stack_window {
 struct walk_start {
 	__u64 pc, stack_pointer, frame_pointer, base_register;
 	__u8 exact, at_entry;
-	__u8 is_lost; /* a signal has changed all registers */
-	__u8 reserved[5];
+	__u8 is_lost;	/* a signal has changed all registers */
+	__u8 is_called; /* in a function that has only just been called: see is_called() */
+	__u8 reserved[4];
 };
 
 /*

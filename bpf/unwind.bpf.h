@@ -205,8 +205,8 @@ static __always_inline void unwind__note_end(struct scratch *scratch, enum unwin
 	int later = 0;
 
 	if (end == UNWIND_TABLES_MISSING) {
-		later = is_walked_later(scratch->number);
 		ask_for_tables(scratch->number);
+		later = is_walked_later(scratch->number);
 	}
 	/* The frames of a walk without tables are better than nothing, as long as a mark tells. */
 	if (end == UNWIND_TABLES_MISSING && config.frame_pointers) {
@@ -394,6 +394,7 @@ static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct s
 		scratch->walk.pc = user_regs__pc(regs);
 		scratch->walk.exact = !user_regs__in_system_call(regs);
 		scratch->walk.at_entry = walk == USER_WALK_FROM_FUNCTION_ENTRY;
+		scratch->walk.start.is_called = 0;
 		unwind__from_registers(scratch);
 		return true;
 	}

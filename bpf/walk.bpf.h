@@ -46,7 +46,7 @@ static __always_inline void walk__note_start(struct walk *walk)
 	walk->start.is_lost = 0;
 }
 
-/* Begin where the walk's registers, pc, exact and at_entry say. */
+/* Begin where the walk's registers, pc, exact, at_entry and start.is_called say. */
 static __always_inline void walk__begin(struct scratch *scratch)
 {
 	struct walk *walk = &scratch->walk;
@@ -463,19 +463,36 @@ static __always_inline bool walk__may_be_called(const struct walk *walk)
 	       walk->module.state == UNWIND_MODULE_LOADED;
 }
 
-/* ... and has; a global function, as those of scratch.bpf.h. */
+/* ... and has, by the code in front of its return address. */
+static __always_inline bool walk__is_called(const struct walk *walk)
+{
+	__u64 address = 0;
+
+	if (!dwarf__return_address(walk->registers, &address) || !address)
+		return false;
+	/* Only functions that have been called have a return probe. */
+	if (address == walk->trampoline)
+		return true;
+	return user_call__is_of(user_regs__code(address), walk->pc) &&
+	       walk__find_module(walk, user_regs__code(address) - 1) == UNWIND_GOES_ON;
+}
+
+/*
+ * Likewise for the walk in that slot; noted at its start, since the code cannot be read where the
+ * stack is walked later. A global function, as those of scratch.bpf.h.
+ */
 __noinline int is_called(__u32 number)
 {
 	struct scratch *scratch = scratch__find(number);
-	__u64 address = 0;
+	bool is_called;
 
-	if (!scratch || !dwarf__return_address(scratch->walk.registers, &address) || !address)
+	if (!scratch)
 		return 0;
-	/* Only functions that have been called have a return probe. */
-	if (address == scratch->walk.trampoline)
+	if (scratch->walk.start.is_called && !scratch->walk.start.is_lost)
 		return 1;
-	return user_call__is_of(user_regs__code(address), scratch->walk.pc) &&
-	       walk__find_module(&scratch->walk, user_regs__code(address) - 1) == UNWIND_GOES_ON;
+	is_called = walk__is_called(&scratch->walk);
+	scratch->walk.start.is_called = is_called;
+	return is_called;
 }
 
 /* Go one frame further; UNWIND_GOES_ON if there is one. */

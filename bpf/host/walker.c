@@ -305,6 +305,7 @@ enum unwind_end walker__walk(const struct walker *walker, const struct walker_st
 	slot.walk.pc = start->pc;
 	slot.walk.exact = start->exact;
 	slot.walk.at_entry = start->at_entry;
+	slot.walk.start.is_called = start->is_called;
 	if (walker->take_step)
 		walk_stepwise(walker);
 	else

@@ -31,8 +31,9 @@ typedef struct user_pt_regs walker_regs;
 struct walker_start {
 	uint64_t registers[WALKER_REGISTERS]; /* by the numbers of DWARF */
 	uint64_t pc;
-	bool exact;    /* pc is of an instruction that has not been executed */
-	bool at_entry; /* ... which is the first of a function */
+	bool exact;	/* pc is of an instruction that has not been executed */
+	bool at_entry;	/* ... which is the first of a function */
+	bool is_called; /* it is known that the function has only just been called */
 };
 
 /* A mapping of the process; UNWIND_NO_MODULE: of no file. */

@@ -145,7 +145,10 @@ static size_t sort_mappings(const struct raw_stack *raw, struct walker_mapping *
 static void walk_one(struct walker *walker, const struct raw_stack *raw)
 {
 	struct walker_mapping mappings[RAW_MAPPINGS];
-	struct walker_start start = {.pc = raw->pc, .exact = raw->exact, .at_entry = raw->at_entry};
+	struct walker_start start = {.pc = raw->pc,
+				     .exact = raw->exact,
+				     .at_entry = raw->at_entry,
+				     .is_called = raw->is_called};
 	uint64_t frames[STACK_SLOTS];
 	struct header header;
 

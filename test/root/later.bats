@@ -99,3 +99,14 @@ walked_later() {
 	[ "$(total seen)" -eq $(($(total filtered) + 1)) ]
 	[ "$(total lost)" -eq 1 ]
 }
+
+@test "threads that a new program starts: its code is not needed to find the caller of clone3()" {
+	needs_registers
+	cp "$WALKED" new
+	stackcount -f -U --stats -o out t:sched:sched_process_fork -- \
+		sh -c "timeout 0.2 ./new threads; $(rest)" 2>err
+	cat err
+	grep -Eq '^new;_start;.*;main;threads;(make_thread;)?[^;]*pthread_create[^;]*;.*[^;]*clone[^;]* [0-9]+$' out
+	refute grep '^new;\[unwind stopped: no call-frame information\]' out
+	walked_later
+}
