@@ -62,17 +62,10 @@ all_whole() {
 # A static program does not care for LD_PRELOAD, so only the tracer hangs there.
 @test "a command waits for its tables for a second, and no longer, which is said" {
 	[ -x /bin/busybox ] || skip "busybox is not installed"
-	mkdir silent
-	start "$SILENT_FS" silent "$SPIN"
-	server=$pid
-	until [ -x silent/program ]; do
-		kill -0 "$server" 2>/dev/null || skip "cannot mount a FUSE file system"
-		pause
-	done
+	start_silent_fs "$SPIN"
 	kill -USR1 "$server"
 	within 20 env LD_PRELOAD="$PWD/silent/program" "$TRACEKIT" profile -o out.folded -- /bin/busybox echo ran >out 2>err || status=$?
-	kill -KILL "$server"
-	umount -l silent
+	end_silent_fs
 	cat err
 	[ "${status:-0}" -eq 0 ]
 	[ "$(<out)" = ran ]

@@ -227,6 +227,24 @@ try() {
 	"$@" || status=$?
 }
 
+# start_silent_fs PROGRAM: it is silent/program, in a file system of the process $server, which
+# answers until it gets SIGUSR1.
+start_silent_fs() {
+	mkdir -p silent
+	start "$SILENT_FS" silent "$1"
+	server=$pid
+	until [ -x silent/program ]; do
+		kill -0 "$server" 2>/dev/null || skip "cannot mount a FUSE file system"
+		pause
+	done
+}
+
+# Ends all that hangs there, too.
+end_silent_fs() {
+	kill -KILL "$server"
+	umount -l silent
+}
+
 profile() {
 	"$TRACEKIT" profile "$@"
 }

@@ -8,21 +8,9 @@ load ../refute
 # Run spin from a file system that then stops answering: its PID is in $pid,
 # that of the file system in $server.
 spin_on_silent_fs() {
-	mkdir -p silent
-	start "$SILENT_FS" silent "$SPIN"
-	server=$pid
-	until [ -x silent/program ]; do
-		kill -0 "$server" 2>/dev/null || skip "cannot mount a FUSE file system"
-		pause
-	done
+	start_silent_fs "$SPIN"
 	start_busy silent/program names
 	kill -USR1 "$server"
-}
-
-# Ends all that hangs there, too.
-end_silent_fs() {
-	kill -KILL "$server"
-	umount -l silent
 }
 
 @test "a file system that does not answer costs a second, is said, and nothing else" {
@@ -78,10 +66,7 @@ end_silent_fs() {
 	unshare --mount true || skip "cannot make a mount namespace"
 	copy_spin
 	spin names
-	mkdir -p silent
-	start "$SILENT_FS" silent "$SPIN"
-	server=$pid
-	wait_for [ -x silent/program ] || skip "cannot mount a FUSE file system"
+	start_silent_fs "$SPIN"
 	for i in $(seq 10); do
 		start unshare --mount bash -c "mount --bind silent /tmp; exec '$copy' jit"
 		wait_for has_begun "$pid" spin

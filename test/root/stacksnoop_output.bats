@@ -542,10 +542,7 @@ read_written() {
 	cp "$CALLS" ./silent_not
 	copy=./silent_not calls getppids 10
 	other=$pid
-	mkdir silent
-	start "$SILENT_FS" silent "$CALLS"
-	server=$pid
-	WAIT=5 wait_for test -x silent/program || skip "cannot mount a FUSE file system"
+	start_silent_fs "$CALLS"
 	ln -s silent/program silent_one
 	copy=./silent_one calls getppids 10
 	start_stacksnoop -Uf --stats --comm 'silent_*' t:syscalls:sys_enter_getppid
@@ -558,8 +555,7 @@ read_written() {
 	kill -INT "$tracer"
 	try wait "$tracer"
 	took=$((SECONDS - begin))
-	kill -KILL "$server"
-	umount -l silent
+	end_silent_fs
 	cat err
 	[ "$status" -eq 0 ]
 	[ "$took" -le $((10 * TRACEKIT_SLOWNESS)) ]
