@@ -238,8 +238,9 @@ bool pattern__matches(const struct pattern *pattern, const char *name)
 	length = strnlen(name, PATTERN_NAME_MAX + 1);
 	if (length > PATTERN_NAME_MAX)
 		return false;
-	return pattern->regex ? regex__matches(pattern->regex, name, length) :
-				matches_glob(pattern, name);
+	if (pattern->regex)
+		return regex__matches(pattern->regex, name, length);
+	return !strcmp(name, pattern->text) || matches_glob(pattern, name);
 }
 
 bool pattern__is_literal(const struct pattern *pattern)

@@ -23,7 +23,8 @@ struct pattern;
 #define PATTERN_NAME_MAX 4096
 
 /*
- * A glob (core/options/glob.h) matches whole names.
+ * A glob (core/options/glob.h) matches whole names, and the name that is its text: those of Go and
+ * Rust can have brackets, "main.Map[go.shape.int_0]".
  * A regex is matched anywhere in the name, unless anchored.
  * Returns 0, or -EINVAL (no regular expression, or text is longer than PATTERN_NAME_MAX)
  * or -ENOMEM with error filled.

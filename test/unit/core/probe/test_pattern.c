@@ -134,6 +134,21 @@ static void sets(void)
 	check_matches(cases, ARRAY_SIZE(cases), false);
 }
 
+/* Names of Go and Rust, as -l prints them. */
+static void names_with_brackets(void)
+{
+	static const struct match_case cases[] = {
+		{"main.Map[go.shape.int_0]", "main.Map[go.shape.int_0]", true},
+		{"<[u8]>::len", "<[u8]>::len", true},
+		{"<[u8]>::len", "<8>::len", true},
+		{"<[u8]>::len", "<[u8]>::lens", false},
+		{"x[ab]", "x[ab]", true},
+		{"*[ab]", "x[ab]", false},
+	};
+
+	check_matches(cases, ARRAY_SIZE(cases), false);
+}
+
 static void not_special(void)
 {
 	static const struct match_case cases[] = {
@@ -347,6 +362,7 @@ static void sets_end(void)
 static const struct tap_test tests[] = {
 	{"globs match whole names", globs},
 	{"sets have ranges, classes and negation", sets},
+	{"a glob matches the name that is its text", names_with_brackets},
 	{"all else stands for itself, also what is never closed", not_special},
 	{"what stands for itself only is known", literals},
 	{"regular expressions match anywhere", regexes},
