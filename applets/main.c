@@ -228,7 +228,14 @@ static const struct {
 	{"--help", print_help},
 	{"-h", print_help},
 	{"--version", version__print},
+	{"-V", version__print},
 };
+
+/* As of other programs, though they are all this one. */
+static bool asks_for_version(const char *argument)
+{
+	return !strcmp(argument, "--version") || !strcmp(argument, "-V");
+}
 
 /* argv[0] is the first word behind the program's own name. */
 static int run_command(int argc, char **argv)
@@ -236,6 +243,10 @@ static int run_command(int argc, char **argv)
 	const struct applet *applet = find_applet(argv[0]);
 	char what[128];
 
+	if (applet && argc == 2 && asks_for_version(argv[1])) {
+		version__print(stdout);
+		return finish_stdout();
+	}
 	if (applet)
 		return run_applet(applet, argc, argv);
 	if (!strcmp(argv[0], "--install"))

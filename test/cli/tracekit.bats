@@ -28,6 +28,14 @@ doctor       Try what the other applets need here, and say what would help.'
 	sed -n '/^examples:$/,$p' out | grep -Eq '^    tracekit profile 5 '
 }
 
+@test "-V, and --version of an applet: the same" {
+	tracekit --version >all
+	tracekit -V | diff all -
+	tracekit profile --version | diff all -
+	tracekit flamegraph -V | diff all -
+	usage_error "profile: unknown option '--version'" tracekit profile --version 5
+}
+
 @test "--version: this program, its libraries, its compiler" {
 	tracekit --version >out 2>err
 	[ ! -s err ]
