@@ -139,10 +139,16 @@ static int catch_signals(struct session *session, struct error *error)
 static int watch_process(pid_t pid, char tids_letter, struct error *error)
 {
 	/* 5.3+. Refuses a thread that is not its process's first (EINVAL, ENOENT). */
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	CLEANUP_CLOSE int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd ended = {.fd = fd, .events = POLLIN};
 
+	if (fd >= 0 && poll(&ended, 1, 0) == 1)
+		return error__set(error, -ESRCH,
+				  "-p %d: has ended, and only waits for its parent to notice (a "
+				  "zombie)",
+				  pid);
 	if (fd >= 0)
-		return fd;
+		return TAKE_FD(fd);
 	if (errno == ESRCH)
 		return error__set(error, -errno,
 				  "-p %d: no such process; give the PID of a running one", pid);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sym/child/proc_stat.h"
 #include "sym/elf/file.h"
 #include "sym/elf/machine.h"
 #include "sym/elf/needed.h"
@@ -364,6 +365,19 @@ static int take_name(struct search *search, struct error *error)
 	return 0;
 }
 
+/* Why a process has nothing mapped. */
+static const char *why_unread(pid_t pid, int err)
+{
+	struct proc_stat stat;
+
+	if (err != -ESRCH)
+		return strerror(-err);
+	if (proc_stat__read(pid, &stat))
+		return "has ended";
+	return stat.state == 'Z' ? "has ended, and only waits for its parent to notice (a zombie)" :
+				   "is a thread of the kernel, and has no code of programs";
+}
+
 int binary__open(struct binary *binary, const char *name, pid_t pid, struct error *error)
 {
 	CLEANUP(process__release) struct process process = {0};
@@ -373,7 +387,7 @@ int binary__open(struct binary *binary, const char *name, pid_t pid, struct erro
 	if (pid) {
 		err = process__read(&process, pid);
 		if (err)
-			return error__set(error, err, "process %d: %s", pid, strerror(-err));
+			return error__set(error, err, "process %d %s", pid, why_unread(pid, err));
 		search.process = &process;
 	}
 	err = strchr(name, '/') ? take_path(&search, error) : take_name(&search, error);

@@ -193,3 +193,15 @@ wait_for_exec() {
 		until [ "$(readlink "/proc/$pid/exe")" = "$(realpath "$(command -v sleep)")" ]; do :; done
 	done
 }
+
+@test "-p of a zombie, and of a thread of the kernel" {
+	bash -c 'sleep 0 & echo "$!" >zombie; exec sleep 100' 3>&- &
+	parent=$!
+	until [ -s zombie ] && grep -q '^State:.Z' "/proc/$(<zombie)/status"; do :; done
+	says 1 err "profile: -p $(<zombie): has ended, and only waits for its parent to notice (a zombie)" \
+		tracekit profile -p "$(<zombie)" 1
+	kill "$parent"
+	[ "$(cat /proc/2/comm)" = kthreadd ] || skip "this PID namespace has no threads of the kernel"
+	says 1 err "stackcount: process 2 is a thread of the kernel, and has no code of programs" \
+		tracekit stackcount -p 2 c:malloc
+}

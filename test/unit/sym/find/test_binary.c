@@ -350,7 +350,7 @@ static void processes_that_have_ended(void)
 	if (pid == 0)
 		_exit(0);
 	CHECK_INT(waitpid(pid, NULL, 0), pid);
-	snprintf(message, sizeof(message), "process %d: No such process", pid);
+	snprintf(message, sizeof(message), "process %d has ended", pid);
 	CHECK_FAILS("c", pid, -ESRCH, message);
 	CHECK_FAILS("/bin/sh", pid, -ESRCH, message);
 }
