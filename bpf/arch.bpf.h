@@ -29,11 +29,6 @@ static __always_inline __u64 user_regs__pc(const user_regs *regs)
 	return regs->rip;
 }
 
-static __always_inline const void *user_regs__pc_place(const user_regs *regs)
-{
-	return &regs->rip;
-}
-
 /* By the numbers of DWARF: System V ABI for AMD64, table 3.36. */
 #define DWARF_REGISTERS	    16
 #define DWARF_FRAME_POINTER 6
@@ -237,11 +232,6 @@ static __always_inline bool user_regs__is_user(const user_regs *regs)
 static __always_inline __u64 user_regs__pc(const user_regs *regs)
 {
 	return regs->pc;
-}
-
-static __always_inline const void *user_regs__pc_place(const user_regs *regs)
-{
-	return &regs->pc;
 }
 
 /* By the numbers of DWARF: DWARF for the Arm 64-bit Architecture, 4.1. */

@@ -339,15 +339,6 @@ static __always_inline bool unwind__user_regs(user_regs *regs)
 	return !bpf_probe_read_kernel(regs, sizeof(*regs), saved) && user_regs__pc(regs);
 }
 
-/* False for threads of the kernel: they have not come there from user space. */
-static __always_inline bool unwind__has_user_code(void)
-{
-	const user_regs *saved = (const user_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	__u64 pc = 0;
-
-	return !bpf_probe_read_kernel(&pc, sizeof(pc), user_regs__pc_place(saved)) && pc;
-}
-
 /* Begin where the registers of the slot's walk are: with the first frame. */
 static __always_inline void unwind__begin(struct scratch *scratch)
 {

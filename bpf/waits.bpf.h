@@ -80,35 +80,6 @@ static __always_inline void walk_thread(void *ctx, struct off_thread *thread, __
 }
 
 /*
- * A thread is walked for the first time when it has come back: the tables of its program can be
- * loaded while it waits. Threads of the kernel have no user code. A global function, as those of
- * scratch.bpf.h.
- */
-__noinline int ask_early(__u32 tgid)
-{
-	struct scratch *scratch;
-	__u64 mm;
-
-	if (!config.waits.walk_at_return || !config.user_stacks || !config.unwind_tables)
-		return 0;
-	mm = current_mm();
-	if (!mm || !unwind__has_user_code())
-		return 0;
-	scratch = scratch__claim(0, tgid);
-	if (!scratch)
-		return 0;
-	scratch->search.sb = 0;
-	scratch->walk.mapping.start = scratch->walk.mapping.end = 0;
-	if (mapping__find_file(&scratch->search, read_pointer(mm + config.mapping.mm_exe_file))) {
-		modules__set_module(&scratch->walk, &scratch->search.found.file);
-		if (scratch->walk.mapping.unheard)
-			ask_for_tables(scratch->number);
-	}
-	scratch__release(scratch);
-	return 0;
-}
-
-/*
  * The time, read once, when a thread is wanted; *now is 0 before. Where many threads are switched,
  * few of which are wanted, it is a good part of the cost.
  */
@@ -138,10 +109,8 @@ static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __
 	}
 	read_time(now);
 	thread = bpf_map_lookup_elem(&off_threads, &task);
-	if (!thread) {
+	if (!thread)
 		thread = add_thread(task, &outcome);
-		ask_early(tgid);
-	}
 	if (!thread) {
 		count_seen_as(0, outcome);
 		return;

@@ -138,7 +138,7 @@ sleeps() {
 	sum_of count '"name":"do_nanosleep"'
 }
 
-@test "where threads are walked when they come back, tables are loaded while they wait" {
+@test "where threads are walked when they come back, the first wait is whole as well" {
 	local seconds=1
 	[[ $("$ON_OFF" "$WAITER" sleep 1 1) == *'at the return'* ]] || skip "this kernel walks at the leaving"
 	! in_guest || seconds=4
