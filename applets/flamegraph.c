@@ -211,6 +211,9 @@ static int run(const void *argument, struct error *error)
 		err = read_file(settings->before, &tree, true, &damaged, error);
 	if (err)
 		return err;
+	if (!settings->before && !tree.nodes[0].total)
+		return error__set(error, -EINVAL, "'%.200s' has no counts but 0",
+				  name_of(settings->file));
 	if (flame_tree__sort(&tree))
 		return error__set(error, -ENOMEM, "cannot sort the stacks: out of memory");
 	picture.scale = scale_of(settings, &tree);

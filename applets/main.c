@@ -224,11 +224,8 @@ static const struct {
 	const char *option;
 	void (*print)(FILE *out);
 } printers[] = {
-	{"--list", print_applets},
-	{"--help", print_help},
-	{"-h", print_help},
-	{"--version", version__print},
-	{"-V", version__print},
+	{"--list", print_applets},     {"--help", print_help}, {"-h", print_help},
+	{"--version", version__print}, {"-V", version__print},
 };
 
 /* As of other programs, though they are all this one. */

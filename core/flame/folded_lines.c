@@ -273,12 +273,12 @@ static int add_line(struct folded_lines *lines, struct line *line, struct flame_
 }
 
 /* What is wrong with all lines; NULL: nothing. One line can have a frame that ends in a number. */
-static const char *find_fault(const struct folded_lines *lines, uint64_t sum)
+static const char *find_fault(const struct folded_lines *lines)
 {
-	if (lines->stacks > 1 && lines->two_counts == lines->stacks)
-		return "has two counts in each line, as difffolded.pl writes; compare two files by "
-		       "--diff BEFORE AFTER";
-	return lines->stacks && !sum ? "has no counts but 0" : NULL;
+	return lines->stacks > 1 && lines->two_counts == lines->stacks ?
+		       "has two counts in each line, as difffolded.pl writes; compare two files by "
+		       "--diff BEFORE AFTER" :
+		       NULL;
 }
 
 int folded_lines__read(struct folded_lines *lines, FILE *in, struct flame_tree *tree, bool before)
@@ -307,6 +307,6 @@ int folded_lines__read(struct folded_lines *lines, FILE *in, struct flame_tree *
 	}
 	if (ferror(in))
 		return -errno;
-	lines->refused = find_fault(lines, sum_of(tree, before));
+	lines->refused = find_fault(lines);
 	return 0;
 }
