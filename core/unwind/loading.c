@@ -316,8 +316,13 @@ static void number_file(struct loading *loading, uint32_t index, pid_t pid)
 		tell_of_file(loading, file->module, &file->mapped, pid);
 	if (file->module < UNWIND_MODULES && !loading->loads_tables)
 		unwind_tables__set_module(&loading->tables, file->module, UNWIND_MODULE_EMPTY);
-	if (!is_program)
+	if (!is_program) {
+		/* Stacks that are walked later have its number. */
+		if (file->module < UNWIND_MODULES)
+			unwind_tables__set_module(&loading->tables, file->module,
+						  UNWIND_MODULE_EMPTY);
 		unwind_files__set_module(&loading->files, index, UNWIND_NO_MODULE);
+	}
 	put_file(loading, file);
 }
 
