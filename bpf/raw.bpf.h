@@ -63,17 +63,15 @@ __noinline int claim_raw_buffer(__u32 number)
 
 		if (!buffer)
 			return -1;
-		__sync_fetch_and_add(&buffer->claims, 1);
-		if (READ_ONCE(buffer->claims) == 1)
+		if (claim(&buffer->claims))
 			return (int)at;
-		__sync_fetch_and_add(&buffer->claims, -1);
 	}
 	return -1;
 }
 
 static __always_inline void raw__release(struct raw_buffer *buffer)
 {
-	__sync_fetch_and_add(&buffer->claims, -1);
+	unclaim(&buffer->claims);
 }
 
 /* ---- words ---- */

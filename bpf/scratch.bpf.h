@@ -130,6 +130,21 @@ static __always_inline struct scratch *scratch__find(__u32 number)
 	return bpf_map_lookup_elem(&scratch_slots, &number);
 }
 
+/* True if what the claims are for is the caller's now, until unclaim(). */
+static __always_inline bool claim(__u64 *claims)
+{
+	__sync_fetch_and_add(claims, 1);
+	if (READ_ONCE(*claims) == 1)
+		return true;
+	__sync_fetch_and_add(claims, -1);
+	return false;
+}
+
+static __always_inline void unclaim(__u64 *claims)
+{
+	__sync_fetch_and_add(claims, -1);
+}
+
 /* The number of the slot that a CPU tries after i others. */
 static __always_inline __u32 scratch__number(__u32 cpu, __u32 i)
 {
@@ -155,8 +170,7 @@ __noinline int claim_slot(__u32 in_epoch, __u32 tgid)
 
 		if (!scratch)
 			return -1;
-		__sync_fetch_and_add(&scratch->claims, 1);
-		if (READ_ONCE(scratch->claims) == 1) {
+		if (claim(&scratch->claims)) {
 			scratch->number = number;
 			scratch->epoch = in_epoch;
 			scratch->raw = 0;
@@ -166,7 +180,6 @@ __noinline int claim_slot(__u32 in_epoch, __u32 tgid)
 			scratch->walk.tgid = tgid;
 			return (int)number;
 		}
-		__sync_fetch_and_add(&scratch->claims, -1);
 	}
 	return -1;
 }
@@ -181,7 +194,7 @@ static __always_inline struct scratch *scratch__claim(__u32 in_epoch, __u32 tgid
 
 static __always_inline void scratch__release(struct scratch *scratch)
 {
-	__sync_fetch_and_add(&scratch->claims, -1);
+	unclaim(&scratch->claims);
 }
 
 #endif

@@ -376,15 +376,19 @@ static int settle_stack(struct stream *stream, struct stream_event *event)
 	const struct stack_part none = {
 		.nr = 1, .frames = {frame_mark(MARK_STOPPED, UNWIND_TABLES_MISSING)}};
 	struct sent_stacks *stacks = &stream->stacks[event->epoch].stacks;
-	int err = 0;
+	struct sent_stack *stack;
 
 	if (!event->awaits_stack)
 		return 0;
-	if (!sent_stacks__find(stacks, event->raw))
-		err = sent_stacks__add(stacks, event->raw, &none);
-	if (err)
-		return err;
-	event->user = sent_stacks__find(stacks, event->raw);
+	stack = sent_stacks__find(stacks, event->raw);
+	if (!stack) {
+		int err = sent_stacks__add(stacks, event->raw, &none);
+
+		if (err)
+			return err;
+		stack = sent_stacks__find(stacks, event->raw);
+	}
+	event->user = stack;
 	event->awaits_stack = false;
 	stream->stacks[event->epoch].nr_awaited--;
 	return 0;

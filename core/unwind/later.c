@@ -134,7 +134,7 @@ void later__walk(struct later *later, const struct unwind_tables *tables, bool a
 {
 	CLEANUP_FREE const struct raw_stack **chosen = NULL;
 	uint64_t now = monotonic_now();
-	size_t nr = 0, kept = 0;
+	size_t nr = 0, kept = 0, bytes = 0;
 
 	if (later->nr)
 		chosen = calloc(later->nr, sizeof(*chosen));
@@ -148,11 +148,13 @@ void later__walk(struct later *later, const struct unwind_tables *tables, bool a
 			continue;
 		}
 		chosen[nr++] = stack.raw;
-		later->bytes -= stack.size;
+		bytes += stack.size;
 		later->nr_asked_for -= stack.asked_for;
 	}
 	later->nr = kept;
+	/* More are taken while the child walks. */
 	raw_walks__run(tables, &later->setup->settings, chosen, nr, hand_over, later);
+	later->bytes -= bytes;
 	for (size_t i = 0; i < nr; i++)
 		free((void *)chosen[i]);
 }

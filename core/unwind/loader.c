@@ -44,9 +44,11 @@ static int keep_maps(const struct unwind_maps *maps, const struct unwind_identif
 		      bpf_map__fd(maps->requests),
 		      bpf_map__fd(later->raw_stacks),
 		      bpf_map__fd(later->walked),
-		      later->take >= 0 ? later->take : socket};
+		      later->take};
+	/* Without that program one less is kept. */
+	size_t nr = ARRAY_SIZE(kept) - (later->take < 0);
 
-	return descriptors__close_others(kept, ARRAY_SIZE(kept));
+	return descriptors__close_others(kept, nr);
 }
 
 _Noreturn static void be_child(const struct unwind_maps *maps,

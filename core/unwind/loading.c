@@ -149,8 +149,6 @@ static int sink_page(void *context, uint32_t page, const uint32_t *rows, uint32_
 	struct loading *loading = context;
 	int err;
 
-	/* The ring has room for some 100 ms, and a table can take as long. */
-	(void)later__take(&loading->later, want_files_of, loading);
 	do
 		err = unwind_tables__add_page(&loading->tables, page, rows, nr);
 	while (make_room(loading, err));
@@ -658,9 +656,20 @@ static void take_requests(struct loading *loading)
 /* A child walks all that has come in so long: it costs more than some walks. */
 #define WALK_AGAIN (5 * MILLISECONDS)
 
+/*
+ * The ring has room for some 100 ms; to find files, and to load a table, can take longer. False if
+ * stacks have to be walked before more are taken.
+ */
+static bool take_meanwhile(void *context)
+{
+	struct loading *loading = context;
+
+	return later__take(&loading->later, want_files_of, loading);
+}
+
 static void take_stacks(struct loading *loading)
 {
-	while (!later__take(&loading->later, want_files_of, loading))
+	while (!take_meanwhile(loading))
 		later__walk(&loading->later, &loading->tables, true);
 }
 
@@ -823,6 +832,8 @@ int unwind_loading__run(const struct unwind_maps *maps, const struct unwind_iden
 		err = later__open(&loading.later, later);
 	if (err)
 		return err;
+	if (loading.later.walked)
+		reader_child__attend(loading.later.ring.fd, take_meanwhile, &loading);
 	load_first(&loading, first);
 	run(&loading, socket);
 	return 0;

@@ -12,6 +12,7 @@
 
 #include "sym/child/deadline.h"
 #include "sym/child/supervisor.h"
+#include "sym/util/array.h"
 #include "sym/util/child.h"
 #include "sym/util/clock.h"
 #include "sym/util/descriptors.h"
@@ -29,6 +30,12 @@ static struct {
 	uint64_t until; /* 0: it has not ended */
 } own[OWN_MAX];
 static size_t nr_own;
+
+static struct {
+	int fd;
+	bool (*take)(void *context); /* or NULL */
+	void *context;
+} attended;
 
 bool reader_child__is_own(pid_t pid)
 {
@@ -150,14 +157,32 @@ int reader_child__look(struct reader_child *child)
 	return child->next < child->nr || is_readable(child, 0) ? 1 : check_progress(child);
 }
 
+void reader_child__attend(int fd, bool (*take)(void *context), void *context)
+{
+	attended.fd = fd;
+	attended.take = take;
+	attended.context = context;
+}
+
 /* Wait until there is something to read, or the end. Returns 0, -ETIMEDOUT or -ETIME. */
 static int await(struct reader_child *child)
 {
-	int err = 0;
+	bool attends = attended.take != NULL;
 
-	while (!is_readable(child, LOOK_MS) && !err)
+	for (;;) {
+		struct pollfd polled[] = {{.fd = child->fd, .events = POLLIN},
+					  {.fd = attends ? attended.fd : -1, .events = POLLIN}};
+		int err;
+
+		(void)poll(polled, ARRAY_SIZE(polled), LOOK_MS);
+		if (polled[1].revents)
+			attends = attended.take(attended.context);
+		if (polled[0].revents)
+			return 0;
 		err = check_progress(child);
-	return err;
+		if (err)
+			return err;
+	}
 }
 
 static int read_some(struct reader_child *child)

@@ -48,6 +48,13 @@ int reader_child__look(struct reader_child *child);
  */
 int reader_child__read(struct reader_child *child, void *bytes, size_t size);
 
+/*
+ * What this process does as well while it waits for a child: take(context) when fd can be read. It
+ * returns false if it cannot take more now, and is called in the next wait again. It starts no
+ * child itself.
+ */
+void reader_child__attend(int fd, bool (*take)(void *context), void *context);
+
 /* A child that does not end is left alone: it waits for a file, and has nothing else open. */
 void reader_child__stop(struct reader_child *child);
 
