@@ -58,6 +58,7 @@ static const struct option_spec options[] = {
 	{.name = "pending", .type = OPTION_FLAG,
 	 .offset = OFFSET(pending),
 	 .help = "also waits that last when the trace ends, apart: [still waiting]"},
+	INTERVAL_OPTION_ROW(struct offcputime_settings),
 	TRACE_OPTION_ROWS(struct offcputime_settings, DELIMITED_HELP, VERBOSE_HELP),
 	TABLE_OPTION_ROWS(struct offcputime_settings),
 	SINK_OPTION_ROWS(struct offcputime_settings),

@@ -52,6 +52,7 @@ static const struct option_spec options[] = {
 	{.letter = 'C', .name = "cpu", .value = "CPU", .type = OPTION_NUMBER,
 	 .offset = OFFSET(cpu), .min = 0, .max = UINT16_MAX,
 	 .help = "only this CPU"},
+	INTERVAL_OPTION_ROW(struct profile_settings),
 	TRACE_OPTION_ROWS(struct profile_settings, DELIMITED_HELP, VERBOSE_HELP),
 	TABLE_OPTION_ROWS(struct profile_settings),
 	SINK_OPTION_ROWS(struct profile_settings),

@@ -133,6 +133,9 @@ static inline enum frame_mark frame_mark_kind(__u64 mark)
  */
 #define NR_EPOCHS 2
 
+/* Instead of an epoch: the trace is over, and waits are no longer counted. */
+#define EPOCH_NONE NR_EPOCHS
+
 /*
  * A keyed 128-bit hash over the frames, with the epoch in the lowest bit of lo;
  * {0, 0} is the stack without frames.

@@ -26,13 +26,18 @@ struct {
 	__type(value, __u32);
 } epoch SEC(".maps");
 
-/* Read once for each event. */
-static __always_inline __u32 current_epoch(void)
+static __always_inline __u32 read_epoch(void)
 {
 	__u32 zero = 0;
 	const __u32 *current = bpf_map_lookup_elem(&epoch, &zero);
 
-	return current ? READ_ONCE(*current) % NR_EPOCHS : 0;
+	return current ? READ_ONCE(*current) : EPOCH_NONE;
+}
+
+/* Read once for each event. */
+static __always_inline __u32 current_epoch(void)
+{
+	return read_epoch() % NR_EPOCHS;
 }
 
 static __always_inline void count_event(__u32 in_epoch, enum event_counter which)

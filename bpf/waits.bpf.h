@@ -63,9 +63,10 @@ static __always_inline struct off_thread *add_thread(__u64 task, enum event_coun
 }
 
 /* Walk the running thread: what it waits, or has waited, is counted by. waited: if it is known. */
-static __always_inline void walk_thread(void *ctx, struct off_thread *thread, __u64 waited)
+static __always_inline void walk_thread(void *ctx, __u32 in_epoch, struct off_thread *thread,
+					__u64 waited)
 {
-	struct scratch *scratch = claim_key(0, thread->key.tgid);
+	struct scratch *scratch = claim_key(in_epoch, thread->key.tgid);
 
 	thread->outcome = EVENTS_LOST_BUSY;
 	if (!scratch)
@@ -90,8 +91,12 @@ static __always_inline __u64 read_time(__u64 *now)
 	return *now;
 }
 
-/* The running thread leaves its CPU: an event, whose outcome is known when it comes back. */
-static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __u64 *now)
+/*
+ * The running thread leaves its CPU. That is an event of the epoch in which it comes back: seen
+ * when its outcome is known.
+ */
+static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __u32 in_epoch,
+					 __u64 *now)
 {
 	__u64 task = ctx->args[1];
 	__u32 tgid, tid, state = 0;
@@ -104,7 +109,7 @@ static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __
 			outcome = EVENTS_FILTERED;
 	}
 	if (outcome != EVENTS_SEEN) {
-		count_seen_as(0, outcome);
+		count_seen_as(in_epoch, outcome);
 		return;
 	}
 	read_time(now);
@@ -112,22 +117,21 @@ static __always_inline void note_leaving(struct bpf_raw_tracepoint_args *ctx, __
 	if (!thread)
 		thread = add_thread(task, &outcome);
 	if (!thread) {
-		count_seen_as(0, outcome);
+		count_seen_as(in_epoch, outcome);
 		return;
 	}
-	count_event(0, EVENTS_SEEN);
 	/* Nobody has told us that it came back. */
 	if (thread->since)
-		count_event(0, EVENTS_MISSED);
+		count_event(in_epoch, EVENTS_MISSED);
 	thread->state = state;
 	thread->key.tgid = tgid;
 	thread->key.tid = tid;
 	thread->since = *now;
 	if (!config.waits.walk_at_return)
-		walk_thread(ctx, thread, 0);
+		walk_thread(ctx, in_epoch, thread, 0);
 }
 
-static __always_inline void note_return(void *ctx, __u64 task, __u64 *now)
+static __always_inline void note_return(void *ctx, __u32 in_epoch, __u64 task, __u64 *now)
 {
 	struct off_thread *thread = bpf_map_lookup_elem(&off_threads, &task);
 	enum event_counter outcome;
@@ -140,42 +144,43 @@ static __always_inline void note_return(void *ctx, __u64 task, __u64 *now)
 	waited = read_time(now) > since ? *now - since : 0;
 	thread->since = 0;
 	if (!wait_config__wants(&config.waits, thread->state, waited)) {
-		count_event(0, EVENTS_FILTERED);
+		count_seen_as(in_epoch, EVENTS_FILTERED);
 		return;
 	}
 	if (config.waits.walk_at_return)
-		walk_thread(ctx, thread, waited);
+		walk_thread(ctx, in_epoch, thread, waited);
 	outcome = thread->outcome;
+	/* Its stacks can be of an earlier epoch: user space keeps them (core/trace/epochs.c). */
+	thread->key.epoch = in_epoch;
 	if (outcome == EVENTS_COUNTED)
 		outcome = count_key(&thread->key, &thread->first, waited);
 	if (outcome != EVENTS_COUNTED && outcome != EVENTS_LATER)
-		count_lost_weight(0, waited);
-	count_event(0, outcome);
+		count_lost_weight(in_epoch, waited);
+	count_seen_as(in_epoch, outcome);
 }
 
-/*
- * At sched_switch: from the leaving thread to the next, both at the same time. Epoch 0 has ended
- * when user space reads what there is.
- */
+/* At sched_switch: from the leaving thread to the next, both at the same time. */
 SEC("?raw_tp")
 int waits_switch(struct bpf_raw_tracepoint_args *ctx)
 {
+	__u32 in_epoch = read_epoch();
 	__u64 now = 0;
 
-	if (current_epoch())
+	if (in_epoch >= NR_EPOCHS)
 		return 0;
-	note_return(ctx, ctx->args[2], &now);
-	note_leaving(ctx, &now);
+	note_return(ctx, in_epoch, ctx->args[2], &now);
+	note_leaving(ctx, in_epoch, &now);
 	return 0;
 }
 
 SEC("?raw_tp")
 int waits_leave(struct bpf_raw_tracepoint_args *ctx)
 {
+	__u32 in_epoch = read_epoch();
 	__u64 now = 0;
 
-	if (!current_epoch())
-		note_leaving(ctx, &now);
+	if (in_epoch < NR_EPOCHS)
+		note_leaving(ctx, in_epoch, &now);
 	return 0;
 }
 
@@ -183,10 +188,11 @@ int waits_leave(struct bpf_raw_tracepoint_args *ctx)
 SEC("?raw_tp")
 int waits_return(struct bpf_raw_tracepoint_args *ctx)
 {
+	__u32 in_epoch = read_epoch();
 	__u64 now = 0;
 
-	if ((__u8)ctx->args[0] && !is_of_another() && !current_epoch())
-		note_return(ctx, bpf_get_current_task(), &now);
+	if ((__u8)ctx->args[0] && !is_of_another() && in_epoch < NR_EPOCHS)
+		note_return(ctx, in_epoch, bpf_get_current_task(), &now);
 	return 0;
 }
 
@@ -199,11 +205,12 @@ int waits_forget(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 task = ctx->args[0];
 	const struct off_thread *thread = bpf_map_lookup_elem(&off_threads, &task);
+	__u32 in_epoch = read_epoch();
 
-	if (!thread || current_epoch())
+	if (!thread || in_epoch >= NR_EPOCHS)
 		return 0;
 	if (thread->since)
-		count_event(0, EVENTS_FILTERED);
+		count_seen_as(in_epoch, EVENTS_FILTERED);
 	bpf_map_delete_elem(&off_threads, &task);
 	return 0;
 }

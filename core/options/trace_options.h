@@ -181,6 +181,12 @@ struct trace_options {
 	 .offset = TRACE_OPTION_(settings, duration),                                            \
 	 .help = "how long to trace, in seconds (default: until Ctrl-C)"}
 
+/* Reports at intervals. */
+#define INTERVAL_OPTION_ROW(settings)                                                            \
+	{.letter = 'i', .name = "interval", .value = "INTERVAL", .type = OPTION_SECONDS,         \
+	 .offset = TRACE_OPTION_(settings, interval),                                            \
+	 .help = "report, and count anew, every so many seconds"}
+
 #define DELIMITED_HELP "put a delimiter between kernel and user stacks"
 #define VERBOSE_HELP                                                                             \
 	"show addresses, the modules of kernel functions, and the files of what has no name"
@@ -208,13 +214,13 @@ struct id_style {
 void trace_options__print_whose(const struct trace_options *options, const char *all,
 				const struct id_style *style, FILE *out);
 
-/* Print how long, and end the line: " for 5 secs.\n". */
 /*
  * For applets whose positional argument is the duration: behind -p and one PID it is easily the PID
  * of another process. Returns 0, or -EINVAL with error filled.
  */
 int trace_options__check_duration(const struct trace_options *options, struct error *error);
 
+/* Print how long, and end the line: " for 5 secs.\n". */
 void trace_options__print_duration(const struct trace_options *options, FILE *out);
 
 /*

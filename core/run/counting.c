@@ -57,8 +57,10 @@ int counting__load(struct counting *counting, struct error *error)
 		counting->shown.containers = tracing__find_containers(tracing);
 	if (!err)
 		err = tracing__load(tracing, error);
-	if (!err && !counting->sampler)
+	if (!err)
 		err = epochs__open(&counting->epochs, session__maps(tracing->session), error);
+	if (!err && counting->waits)
+		counting->epochs.threads = waits__walked_before(counting->waits);
 	return err;
 }
 
@@ -81,29 +83,42 @@ static void note_missed(const struct counting *counting, struct accounting *acco
 {
 	uint64_t missed;
 
-	if (counting->waits) {
-		/* They were seen when they began. */
-		missed = accounting->events.n[EVENTS_MISSED];
-		accounting->events.n[EVENTS_SEEN] -= missed;
+	if (counting->waits)
+		accounting__set_missed(accounting, accounting->events.n[EVENTS_MISSED]);
+	else if (attachment__take_missed(counting->tracing.probes.attachment, &missed))
 		accounting__set_missed(accounting, missed);
-	} else if (attachment__take_missed(counting->tracing.probes.attachment, &missed)) {
-		accounting__set_missed(accounting, missed);
-	}
 }
 
-/* End an epoch, and read its report. A sampler ends with its only epoch. */
-static int read_report(struct counting *counting, struct report *report, uint32_t *epoch,
+/* No event counts in *epoch any more. */
+static int end_epoch(struct counting *counting, bool last, uint32_t *epoch, struct error *error)
+{
+	/* It has stopped. */
+	if (last && counting->sampler) {
+		*epoch = counting->epochs.current;
+		return 0;
+	}
+	return last && counting->waits ? epochs__end(&counting->epochs, epoch, error) :
+					 epochs__turn(&counting->epochs, epoch, error);
+}
+
+/* How many samples were due; before the epoch ends: what comes in between is seen, and no loss. */
+static bool find_expected(struct counting *counting, bool last, uint64_t *expected)
+{
+	if (last && counting->sampler)
+		sampler__stop(counting->sampler);
+	return counting->sampler && sampler__expected(counting->sampler, expected);
+}
+
+/* End an epoch, and read its report. */
+static int read_report(struct counting *counting, bool last, struct report *report, uint32_t *epoch,
 		       struct error *error)
 {
 	const struct tracing *tracing = &counting->tracing;
 	uint64_t expected, end = kernel_time__now();
-	bool known = counting->sampler && sampler__stop(counting->sampler, &expected);
-	int err = 0;
+	bool known = find_expected(counting, last, &expected);
+	int err = end_epoch(counting, last, epoch, error);
 
-	*epoch = 0;
-	if (!counting->sampler)
-		err = epochs__turn(&counting->epochs, epoch, error);
-	if (!err && counting->waits)
+	if (!err && last && counting->waits)
 		err = waits__end(counting->waits, session__maps(tracing->session), end,
 				 &counting->pending, error);
 	unwinding__settle(session__unwinding(tracing->session));
@@ -114,7 +129,7 @@ static int read_report(struct counting *counting, struct report *report, uint32_
 		return err;
 	event_counters__add(&report->accounting.events, &counting->pending.events);
 	if (known)
-		accounting__set_expected(&report->accounting, expected);
+		accounting__set_expected(&report->accounting, expected, &counting->past);
 	if (!counting->sampler)
 		note_missed(counting, &report->accounting);
 	if (counting->waits ||
@@ -186,7 +201,7 @@ static int report_epoch(struct counting *counting, bool last, struct error *erro
 	const struct tracing *tracing = &counting->tracing;
 	uint64_t end = monotonic_now();
 	uint32_t epoch;
-	int err = read_report(counting, &report, &epoch, error);
+	int err = read_report(counting, last, &report, &epoch, error);
 
 	if (!err)
 		err = print_report(counting, &report, end, error);
@@ -197,18 +212,19 @@ static int report_epoch(struct counting *counting, bool last, struct error *erro
 	symbolizer__forget_names(naming__symbolizer(tracing->naming));
 	unwinding__make_room_for_bases(session__unwinding(tracing->session));
 	counting->since = end;
+	if (counting->sampler && !last)
+		sampler__note_end(counting->sampler, session__maps(tracing->session), epoch);
 	return last ? 0 : epochs__clear(&counting->epochs, epoch, error);
 }
 
 /* A status that cannot be read is not shown: the report will say why. */
 static void draw_status(struct counting *counting, uint64_t now)
 {
-	uint32_t epoch = counting->sampler ? 0 : counting->epochs.current;
 	struct accounting accounting = {0};
 	struct error ignored;
 
-	if (!accounting__read(&accounting, session__maps(counting->tracing.session), epoch,
-			      &ignored))
+	if (!accounting__read(&accounting, session__maps(counting->tracing.session),
+			      counting->epochs.current, &ignored))
 		status__draw(&counting->status, now, &accounting);
 }
 
@@ -239,7 +255,8 @@ static enum session_end wait_for_report(struct counting *counting, const struct 
 		if (draw && wait == draw)
 			draw_status(counting, now);
 		if (every && now >= look) {
-			sampler__look(counting->sampler, session__maps(tracing->session));
+			sampler__look(counting->sampler, session__maps(tracing->session),
+				      counting->epochs.current);
 			look = now + every;
 		}
 	}

@@ -36,6 +36,7 @@ struct counting {
 	uint64_t reports; /* that were made */
 	uint64_t since;	  /* when the events of the next one began */
 	struct epochs epochs;
+	struct past_samples past; /* of the sampler */
 	struct status status;
 	struct report_said said;
 	struct pending_waits pending;

@@ -72,10 +72,10 @@ int accounting__read(struct accounting *accounting, const struct trace_maps *map
 	return 0;
 }
 
-int accounting__read_seen(const struct trace_maps *maps, uint64_t **out)
+int accounting__read_seen(const struct trace_maps *maps, uint32_t epoch, uint64_t **out)
 {
 	CLEANUP_FREE struct event_counters *each = NULL;
-	int cpus = read_each(maps, 0, &each);
+	int cpus = read_each(maps, epoch, &each);
 	uint64_t *seen;
 
 	if (cpus < 0)
@@ -89,13 +89,17 @@ int accounting__read_seen(const struct trace_maps *maps, uint64_t **out)
 	return cpus;
 }
 
-void accounting__set_expected(struct accounting *accounting, uint64_t expected)
+void accounting__set_expected(struct accounting *accounting, uint64_t expected,
+			      struct past_samples *past)
 {
-	uint64_t seen = accounting->events.n[EVENTS_SEEN];
+	uint64_t missed;
 
+	past->seen += accounting->events.n[EVENTS_SEEN];
 	/* The last sample of a CPU can be seen just before its clock says that it is due. */
+	missed = expected > past->seen ? expected - past->seen : 0;
 	accounting->missed_known = true;
-	accounting->missed = expected > seen ? expected - seen : 0;
+	accounting->missed = missed > past->missed ? missed - past->missed : 0;
+	past->missed += accounting->missed;
 }
 
 void accounting__set_missed(struct accounting *accounting, uint64_t missed)

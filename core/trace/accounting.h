@@ -29,13 +29,23 @@ int accounting__read(struct accounting *accounting, const struct trace_maps *map
 		     struct error *error);
 
 /*
- * The events that each CPU has seen in the first epoch, by its number; the caller frees them.
- * Returns how many CPUs there can be, or a negative errno.
+ * The events that each CPU has seen in an epoch, by its number; the caller frees them. Returns how
+ * many CPUs there can be, or a negative errno.
  */
-int accounting__read_seen(const struct trace_maps *maps, uint64_t **seen);
+int accounting__read_seen(const struct trace_maps *maps, uint32_t epoch, uint64_t **seen);
 
-/* Set missed: the kernel withheld the samples that were due and never seen. */
-void accounting__set_expected(struct accounting *accounting, uint64_t expected);
+/* Samples of earlier epochs; all zero at first. */
+struct past_samples {
+	uint64_t seen, missed;
+};
+
+/*
+ * Set missed: the kernel withheld the samples that were due and never seen. expected: how many were
+ * due since the start of the trace; this epoch is added to *past. At the border of two epochs a
+ * sample can be due in one and seen in the other, so only what is missing in all counts.
+ */
+void accounting__set_expected(struct accounting *accounting, uint64_t expected,
+			      struct past_samples *past);
 
 /* Set missed to the kernel's own count of what it withheld. */
 void accounting__set_missed(struct accounting *accounting, uint64_t missed);

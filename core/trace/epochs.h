@@ -12,11 +12,17 @@
 
 #include "core/kernel/grace.h"
 
+struct bpf_map;
 struct error;
 struct trace_maps;
 
 struct epochs {
 	const struct trace_maps *maps; /* borrowed */
+	/*
+	 * Threads that wait, and were walked when they left: their stacks stay until they have come
+	 * back, and are counted in a later epoch. NULL: there are none. The caller's, borrowed.
+	 */
+	const struct bpf_map *threads;
 	uint32_t current;
 	struct grace grace;
 };
@@ -30,6 +36,9 @@ void epochs__close(struct epochs *epochs);
  * more. Returns 0 or a negative errno with error filled.
  */
 int epochs__turn(struct epochs *epochs, uint32_t *ended, struct error *error);
+
+/* End the last epoch: waits are not counted any more. Returns as above. */
+int epochs__end(struct epochs *epochs, uint32_t *ended, struct error *error);
 
 /* Empty the tables of an epoch that has ended. Returns 0 or a negative errno with error filled. */
 int epochs__clear(const struct epochs *epochs, uint32_t ended, struct error *error);

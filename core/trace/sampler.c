@@ -95,8 +95,9 @@ static uint64_t fixed_period(const struct sampler_settings *settings)
 
 struct sampled_cpu {
 	unsigned int number;
-	int fd;	       /* its event; negative while it is offline */
-	uint64_t seen; /* on this CPU, when there was a look last */
+	int fd;		/* its event; negative while it is offline */
+	uint64_t seen;	/* on this CPU, when there was a look last */
+	uint64_t ended; /* seen in epochs that have ended */
 };
 
 /* Without an event so far; NULL without memory. Valid until the next is added. */
@@ -162,26 +163,30 @@ int sampler__start(struct sampler *sampler, struct error *error)
 	return 0;
 }
 
-/* Note how many samples the event of a CPU should have made. */
-static void note_due(struct sampler *sampler, const struct sampled_cpu *cpu)
+/* How many samples the event of a CPU should have made. */
+static uint64_t due_of(const struct sampler *sampler, const struct sampled_cpu *cpu)
 {
 	uint64_t value;
 
 	/* The event of a CPU that was taken offline has nothing to read any more. */
-	if (sampler->period && cpu->fd >= 0 &&
-	    read(cpu->fd, &value, sizeof(value)) == sizeof(value))
-		sampler->due += value / sampler->period;
+	if (!sampler->period || cpu->fd < 0 ||
+	    read(cpu->fd, &value, sizeof(value)) != sizeof(value))
+		return 0;
+	return value / sampler->period;
 }
 
-bool sampler__stop(struct sampler *sampler, uint64_t *expected)
+void sampler__stop(struct sampler *sampler)
 {
-	/* Stop all before reading any, so that all have run for about the same time. */
 	for (size_t i = 0; i < sampler->nr; i++)
 		if (sampler->cpus[i].fd >= 0)
 			ioctl(sampler->cpus[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-	for (size_t i = 0; i < sampler->nr; i++)
-		note_due(sampler, &sampler->cpus[i]);
+}
+
+bool sampler__expected(const struct sampler *sampler, uint64_t *expected)
+{
 	*expected = sampler->due;
+	for (size_t i = 0; i < sampler->nr; i++)
+		*expected += due_of(sampler, &sampler->cpus[i]);
 	return sampler->period != 0;
 }
 
@@ -197,7 +202,7 @@ uint64_t sampler__look_every(const struct sampler *sampler)
 
 static void end_event(struct sampler *sampler, struct sampled_cpu *cpu)
 {
-	note_due(sampler, cpu);
+	sampler->due += due_of(sampler, cpu);
 	if (cpu->fd >= 0)
 		close(cpu->fd);
 	cpu->fd = -1;
@@ -228,14 +233,16 @@ static struct sampled_cpu *find_cpu(const struct sampler *sampler, unsigned int 
 	return NULL;
 }
 
-static void look_at(struct sampler *sampler, unsigned int number, uint64_t seen)
+static void look_at(struct sampler *sampler, unsigned int number, uint64_t in_epoch)
 {
 	struct sampled_cpu *cpu = find_cpu(sampler, number);
+	uint64_t seen;
 
 	if (!cpu)
 		cpu = add_cpu(sampler, number);
 	if (!cpu)
 		return;
+	seen = cpu->ended + in_epoch;
 	/* A clock runs, also while its CPU is idle; a counter need not. */
 	if (cpu->fd < 0 || (cpu->seen == seen && sampler->settings.event == SAMPLER_CPU_CLOCK))
 		begin_event(sampler, cpu);
@@ -250,11 +257,21 @@ static bool has_cpu(const struct cpu_list *list, unsigned int number)
 	return false;
 }
 
-void sampler__look(struct sampler *sampler, const struct trace_maps *maps)
+void sampler__note_end(struct sampler *sampler, const struct trace_maps *maps, uint32_t epoch)
+{
+	CLEANUP_FREE uint64_t *seen = NULL;
+	int nr = accounting__read_seen(maps, epoch, &seen);
+
+	for (size_t i = 0; i < sampler->nr; i++)
+		if ((int)sampler->cpus[i].number < nr)
+			sampler->cpus[i].ended += seen[sampler->cpus[i].number];
+}
+
+void sampler__look(struct sampler *sampler, const struct trace_maps *maps, uint32_t epoch)
 {
 	CLEANUP(cpu_list__release) struct cpu_list online = {0};
 	CLEANUP_FREE uint64_t *seen = NULL;
-	int nr = accounting__read_seen(maps, &seen);
+	int nr = accounting__read_seen(maps, epoch, &seen);
 
 	if (nr < 0 || cpu_list__read_online(&online))
 		return;

@@ -58,16 +58,21 @@ int sampler__start(struct sampler *sampler, struct error *error);
 uint64_t sampler__look_every(const struct sampler *sampler);
 
 /*
- * Sample CPUs that have come online since. A CPU that was offline, as all but one are while the
- * machine is suspended, has lost its event: it gets another one.
+ * In the current epoch: sample CPUs that have come online since. A CPU that was offline, as all but
+ * one are while the machine is suspended, has lost its event: it gets another one.
  */
-void sampler__look(struct sampler *sampler, const struct trace_maps *maps);
+void sampler__look(struct sampler *sampler, const struct trace_maps *maps, uint32_t epoch);
+
+/* An epoch has ended, and its counters are to be cleared; those of the next count on. */
+void sampler__note_end(struct sampler *sampler, const struct trace_maps *maps, uint32_t epoch);
+
+/* After this no program runs any more. */
+void sampler__stop(struct sampler *sampler);
 
 /*
- * After this no program runs any more. *expected becomes the number of samples that were due by
- * each event's own count. False if that is not known: the kernel adapts the period to a frequency,
- * except a clock's.
+ * The number of samples that were due since the start, by each event's own count. False if that is
+ * not known: the kernel adapts the period to a frequency, except a clock's.
  */
-bool sampler__stop(struct sampler *sampler, uint64_t *expected);
+bool sampler__expected(const struct sampler *sampler, uint64_t *expected);
 
 #endif

@@ -114,6 +114,11 @@ int waits__configure(struct waits *waits, const struct wait_settings *settings,
 	return 0;
 }
 
+const struct bpf_map *waits__walked_before(const struct waits *waits)
+{
+	return waits->config.walk_at_return ? NULL : waits->threads;
+}
+
 int waits__attach(struct waits *waits, struct error *error)
 {
 	size_t nr;
@@ -187,6 +192,7 @@ static int take_thread(void *context, const void *key __attribute__((unused)), c
 	}
 	if (outcome < 0)
 		return outcome;
+	pending->events.n[EVENTS_SEEN]++;
 	pending->events.n[outcome]++;
 	if (outcome != EVENTS_COUNTED && outcome != EVENTS_FILTERED)
 		pending->events.lost_weight += waited;

@@ -46,13 +46,19 @@ struct pending_waits {
 int waits__configure(struct waits *waits, const struct wait_settings *settings,
 		     struct bpf_object *object, struct trace_config *config, struct error *error);
 
+/*
+ * The threads, if they are walked when they leave: the stacks of those that wait must stay. NULL if
+ * they are walked when they have come back.
+ */
+const struct bpf_map *waits__walked_before(const struct waits *waits);
+
 /* Waits count from now on. Returns as above. */
 int waits__attach(struct waits *waits, struct error *error);
 
 /*
- * When the epoch has ended, at time end (CLOCK_MONOTONIC): detach, and look for waits that last. If
- * settings ask for them they are put into the counts, as far as they have come by then. Returns as
- * above.
+ * When the last epoch has ended, at time end (CLOCK_MONOTONIC): detach, and look for waits that
+ * last. If settings ask for them they are put into the counts, as far as they have come by then.
+ * Returns as above.
  */
 int waits__end(struct waits *waits, const struct trace_maps *maps, uint64_t end,
 	       struct pending_waits *pending, struct error *error);

@@ -61,7 +61,7 @@ unprivileged() {
 }
 
 @test "a wrong usage is found" {
-	refute runs_all 1 <<<"tracekit profile -i 60   # it has no intervals"
+	refute runs_all 1 <<<"tracekit flamegraph -i 60 x   # it has no intervals"
 	refute runs_all 1 <<<'tracekit nothing'
 	refute runs_all 2 <<<'tracekit --list'
 }

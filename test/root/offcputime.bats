@@ -53,13 +53,16 @@ as_said() {
 	[ "$threads" -gt 0 ]
 }
 
-# --stats: each wait that was seen became something.
+# --stats: each wait that was seen became something, in each report.
 balanced() {
 	local line
-	line=$(grep ' seen = ' err)
-	[[ $line =~ \ ([0-9]+)\ seen\ =\ ([0-9]+)\ counted\ \+\ ([0-9]+)\ filtered\ \+\ ([0-9]+)\ lost ]]
-	[ "${BASH_REMATCH[1]}" -eq $((BASH_REMATCH[2] + BASH_REMATCH[3] + BASH_REMATCH[4])) ]
-	lost=${BASH_REMATCH[4]}
+	lost=
+	while read -r line; do
+		[[ $line =~ \ ([0-9]+)\ seen\ =\ ([0-9]+)\ counted\ \+\ ([0-9]+)\ filtered\ \+\ ([0-9]+)\ lost ]]
+		[ "${BASH_REMATCH[1]}" -eq $((BASH_REMATCH[2] + BASH_REMATCH[3] + BASH_REMATCH[4])) ]
+		lost=$((lost + BASH_REMATCH[4]))
+	done < <(grep ' seen = ' err)
+	[ -n "$lost" ]
 }
 
 # How long threads still waited, as err says, in milliseconds.
@@ -82,6 +85,30 @@ still_waited() {
 		balanced
 		[ "$lost" -eq 0 ]
 	done
+}
+
+# bats test_tags=between
+@test "-i: a wait is in the report of the interval in which it ends, whole, however long it is" {
+	local way kind tid name
+	for way in '' --pending; do
+		for kind in 'sleep 5 250' 'futex 10 50' 'threads 10 150'; do
+			echo "$kind $way"
+			rm -f waits.*
+			# shellcheck disable=SC2086
+			offcputime -i 0.1 $way --stats -o waits.%n.json -- "$WAITER" $kind >said 2>err
+			cat waits.*.json >waits.json
+			balanced
+			[ "$lost" -eq 0 ]
+			# Some kernels do not tell of each switch; what is missed is said.
+			! grep -q ' [1-9][0-9]* missed by the kernel' err || continue
+			as_said
+			[ "$kind" = 'sleep 5 250' ] || continue
+			# Between the ends of two of them is at least one border.
+			read -r tid name _ <said
+			[ "$(grep -l "\"tid\":$tid,.*\"name\":\"$name\"" waits.*.json | wc -l)" -ge 5 ]
+		done
+	done
+	nothing_left
 }
 
 @test "exec() in a thread: what waits then is the new program" {

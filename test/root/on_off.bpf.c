@@ -64,13 +64,14 @@ SEC("?raw_tp")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
+	__u32 in_epoch = read_epoch();
 
-	if (current_epoch())
+	if (in_epoch >= NR_EPOCHS)
 		return 0;
 	runs_no_more(ctx->args[1], now);
 	runs(ctx->args[2], now);
-	note_return(ctx, ctx->args[2], &now);
-	note_leaving(ctx, &now);
+	note_return(ctx, in_epoch, ctx->args[2], &now);
+	note_leaving(ctx, in_epoch, &now);
 	return 0;
 }
 
@@ -78,11 +79,12 @@ SEC("?raw_tp")
 int on_leave(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
+	__u32 in_epoch = read_epoch();
 
-	if (current_epoch())
+	if (in_epoch >= NR_EPOCHS)
 		return 0;
 	runs_no_more(ctx->args[1], now);
-	note_leaving(ctx, &now);
+	note_leaving(ctx, in_epoch, &now);
 	return 0;
 }
 
@@ -90,11 +92,12 @@ SEC("?raw_tp")
 int on_return(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), task = bpf_get_current_task();
+	__u32 in_epoch = read_epoch();
 
-	if (!(__u8)ctx->args[0] || current_epoch())
+	if (!(__u8)ctx->args[0] || in_epoch >= NR_EPOCHS)
 		return 0;
 	runs(task, now);
-	note_return(ctx, task, &now);
+	note_return(ctx, in_epoch, task, &now);
 	return 0;
 }
 

@@ -152,7 +152,7 @@ int main(int argc, char **argv)
 	if (workload__let_go(&workload, &error))
 		fail(&error);
 	session__wait(session, 0);
-	if (epochs__turn(&epochs, &ended, &error))
+	if (epochs__end(&epochs, &ended, &error))
 		fail(&error);
 	unwinding__settle(session__unwinding(session));
 	if (stack_counts__read(&counts, session__maps(session), ended, &error) ||

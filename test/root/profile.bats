@@ -26,6 +26,25 @@ load ../refute
 	likely "$(sum out)" 199 1
 }
 
+# bats test_tags=between
+@test "-i: each sample is in one report" {
+	local seen counted
+	spin names
+	profile -i 0.2 -f --stats -F 499 -p "$pid" 2 >out 2>err
+	# A report is as many samples as were counted in its interval.
+	sed -En 's/.* seen = ([0-9]+) counted .*/\1/p' err >counted
+	awk -v RS= -F '\n' '{ n = 0; for (i = 1; i <= NF; i++) { sub(/.* /, "", $i); n += $i } print n }' out |
+		diff - <(grep -vx 0 counted)
+	[ "$(wc -l <counted)" -ge 5 ]
+	sed -En 's/.* ([0-9]+) seen = ([0-9]+) counted \+ ([0-9]+) filtered \+ ([0-9]+) lost.*/\1 \2 \3 \4/p' err |
+		while read -r seen counted filtered lost; do
+			[ "$seen" -eq $((counted + filtered + lost)) ]
+		done
+	# All that two seconds have: of all CPUs, seen or withheld by the kernel.
+	[ "$(sed -En 's/.* ([0-9]+) seen = .* ([0-9]+) missed by the kernel$/\1 \2/p' err |
+		awk '{ n += $1 + $2 } END { print n }')" -ge $((2 * 499 * $(nproc) - 2 * $(nproc))) ]
+}
+
 # bats test_tags=same
 @test "text: leaf first, then process and count, least count first" {
 	spin names

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sym/util/array.h"
 #include "test/unit/tap.h"
 
 static const struct accounting example = {
@@ -113,29 +114,47 @@ static void stats(void)
 static void stats_without_expectation(void)
 {
 	struct accounting accounting = example;
+	struct past_samples past = {0};
 	char line[512];
 
 	accounting.missed_known = false;
 	accounting__format_stats(&accounting, line, sizeof(line));
 	CHECK_STR(line, "5120 seen = 5100 counted + 12 filtered + 8 lost; what the kernel missed "
 			"is not known");
-	accounting__set_expected(&accounting, 5121);
+	accounting__set_expected(&accounting, 5121, &past);
 	accounting__format_stats(&accounting, line, sizeof(line));
 	CHECK_STR(line, "5120 seen = 5100 counted + 12 filtered + 8 lost; 1 missed by the kernel");
 }
 
 static void expected_samples(void)
 {
-	struct accounting accounting = example;
+	static const struct {
+		uint64_t expected, missed;
+	} cases[] = {{5125, 5}, {5120, 0}, {5119, 0}, {0, 0}};
 
-	accounting__set_expected(&accounting, 5125);
-	CHECK_INT(accounting.missed, 5);
-	accounting__set_expected(&accounting, 5120);
-	CHECK_INT(accounting.missed, 0);
-	accounting__set_expected(&accounting, 5119);
-	CHECK_INT(accounting.missed, 0);
-	accounting__set_expected(&accounting, 0);
-	CHECK_INT(accounting.missed, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct accounting accounting = example;
+		struct past_samples past = {0};
+
+		accounting__set_expected(&accounting, cases[i].expected, &past);
+		CHECK_INT(accounting.missed, cases[i].missed);
+	}
+}
+
+/* Each epoch has seen 5120; the clocks are read a little before or after it ends. */
+static void expected_in_several_epochs(void)
+{
+	static const struct {
+		uint64_t expected, missed;
+	} epochs[] = {{5119, 0}, {10241, 1}, {15360, 0}, {20485, 4}};
+	struct past_samples past = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(epochs); i++) {
+		struct accounting accounting = example;
+
+		accounting__set_expected(&accounting, epochs[i].expected, &past);
+		CHECK_INT(accounting.missed, epochs[i].missed);
+	}
 }
 
 static const struct tap_test tests[] = {
@@ -147,6 +166,7 @@ static const struct tap_test tests[] = {
 	{"what became of every event is said in one line", stats},
 	{"what cannot be known of the kernel is not said", stats_without_expectation},
 	{"fewer samples expected than seen are none missed", expected_samples},
+	{"samples that were due are summed over epochs", expected_in_several_epochs},
 };
 
 int main(void)
