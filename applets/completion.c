@@ -71,6 +71,7 @@ void script__print_value(const struct script *script, const struct option_spec *
 		fputs(shell->nothing, script->out);
 		break;
 	case OPTION_PATH:
+	case OPTION_PATHS:
 		fputs(shell->path, script->out);
 		break;
 	case OPTION_PIDS:

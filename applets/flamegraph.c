@@ -12,6 +12,7 @@
 #include "core/flame/flame_picture.h"
 #include "core/flame/flame_tree.h"
 #include "core/flame/folded_lines.h"
+#include "core/format/format.h"
 #include "core/format/sink.h"
 #include "core/options/options.h"
 #include "core/report/output.h"

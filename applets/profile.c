@@ -156,8 +156,8 @@ static int run(const void *argument, struct error *error)
 	struct counting counting = {
 		.tracing.program = &counting_program,
 		.tracing.options = &settings->trace,
-		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),
-		.tracing.keeps_stdout = settings->sink.path,
+		.tracing.leaves_stdout = !sink_options__have_stdout(&settings->sink),
+		.tracing.keeps_stdout = settings->sink.paths.nr > 0,
 		.sink = &settings->sink,
 		.settings = settings,
 		.print_header = print_header,

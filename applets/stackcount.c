@@ -63,11 +63,11 @@ static int check(const void *settings, struct error *error)
 	if (trace_options__check(&stackcount->trace, "leave both out", error) ||
 	    sink_options__check(&stackcount->sink, &stackcount->trace, error))
 		return -EINVAL;
-	if (stackcount->probe.list && stackcount->sink.path)
+	if (stackcount->probe.list && stackcount->sink.paths.nr)
 		return error__set(error, -EINVAL,
 				  "-l and -o exclude each other: the list goes to stdout");
 	if (stackcount->timestamp &&
-	    sink_options__format(&stackcount->sink, &stackcount->trace) != FORMAT_text)
+	    !sink_options__have_format(&stackcount->sink, &stackcount->trace, FORMAT_text))
 		return error__set(error, -EINVAL,
 				  "-T and --format exclude each other: only text has a line for "
 				  "the time");
@@ -150,8 +150,8 @@ static int run(const void *argument, struct error *error)
 		.tracing.program = &counting_program,
 		.tracing.options = trace,
 		.tracing.probe = &settings->probe,
-		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),
-		.tracing.keeps_stdout = settings->sink.path,
+		.tracing.leaves_stdout = !sink_options__have_stdout(&settings->sink),
+		.tracing.keeps_stdout = settings->sink.paths.nr > 0,
 		.shown.layout = &layout,
 		.shown.unit = "events",
 		.shown.comms = keys_have_process(settings),

@@ -3,138 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "core/options/trace_options.h"
+#include "core/format/report_name.h"
 #include "core/report/output.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 
-static bool is_stdout(const char *path)
+bool sink__is_stdout(const char *path)
 {
 	return !path || !strcmp(path, "-");
-}
-
-bool sink_options__is_stdout(const struct sink_options *options)
-{
-	return is_stdout(options->path);
-}
-
-/* NR_FORMATS: nothing says which. */
-static size_t find_format(const struct sink_options *options, const struct trace_options *trace)
-{
-	if (options->format != FORMAT_NOT_GIVEN)
-		return options->format;
-	if (trace->folded)
-		return FORMAT_folded;
-	return sink_options__is_stdout(options) ? FORMAT_text : format__of_path(options->path);
-}
-
-enum format_number sink_options__format(const struct sink_options *options,
-					const struct trace_options *trace)
-{
-	return (enum format_number)find_format(options, trace);
-}
-
-/* ---- the command line ---- */
-
-static int unknown_suffix(const char *path, struct error *error)
-{
-	char list[256] = "";
-
-	for (size_t i = 0; i < NR_FORMATS; i++)
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
-			 formats[i]->suffix);
-	return error__set(error, -EINVAL,
-			  "-o: the end of '%.200s' says no format (%s); give --format", path, list);
-}
-
-/* Each '%' begins %n, %t or %%. */
-static bool is_pattern(const char *path, bool *has_number)
-{
-	*has_number = false;
-	for (const char *at = path; (at = strchr(at, '%')); at += 2) {
-		if (!at[1] || !strchr("nt%", at[1]))
-			return false;
-		*has_number |= at[1] == 'n';
-	}
-	return true;
-}
-
-static int check_path(const char *path, bool has_intervals, struct error *error)
-{
-	bool has_number;
-
-	if (!is_pattern(path, &has_number))
-		return error__set(error, -EINVAL,
-				  "-o: '%.200s': behind %% only n (number), t (time) and %% have a "
-				  "meaning",
-				  path);
-	/* Times repeat: the last report can be of the second of the one before. */
-	if (has_intervals && !has_number)
-		return error__set(error, -EINVAL,
-				  "-o: '%.200s': with -i each interval is a file of its own, so "
-				  "the name needs %%n (number)",
-				  path);
-	return 0;
-}
-
-int sink_options__check(const struct sink_options *options, const struct trace_options *trace,
-			struct error *error)
-{
-	size_t format = find_format(options, trace);
-
-	if (trace->folded && format != FORMAT_folded)
-		return error__set(error, -EINVAL, "-f and --format %s exclude each other",
-				  format_names[format]);
-	if (options->merge && format != FORMAT_speedscope)
-		return error__set(error, -EINVAL, "--merge is for --format speedscope alone");
-	if (format == NR_FORMATS)
-		return unknown_suffix(options->path, error);
-	if (sink_options__is_stdout(options) && trace->interval && formats[format]->whole)
-		return error__set(error, -EINVAL,
-				  "-i and --format %s: each interval is a file of its own; give -o "
-				  "FILE, with %%n in its name",
-				  format_names[format]);
-	if (sink_options__is_stdout(options) && formats[format]->binary &&
-	    isatty(trace->command && !options->path ? STDERR_FILENO : STDOUT_FILENO))
-		return error__set(error, -EINVAL,
-				  "--format %s: it is not for a terminal; give -o FILE",
-				  format_names[format]);
-	return sink_options__is_stdout(options) ? 0 :
-						  check_path(options->path, trace->interval, error);
-}
-
-/* ---- writing ---- */
-
-/* The name of a report, allocated; NULL: out of memory. */
-static char *expand(const char *pattern, uint64_t number, time_t now)
-{
-	char time[32] = "", *name = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&name, &size);
-
-	if (!stream)
-		return NULL;
-	strftime(time, sizeof(time), "%Y%m%d-%H%M%S", localtime(&now));
-	for (; *pattern; pattern++) {
-		if (*pattern != '%')
-			fputc(*pattern, stream);
-		else if (*++pattern == 'n')
-			fprintf(stream, "%" PRIu64, number);
-		else
-			fputs(*pattern == 't' ? time : "%", stream);
-	}
-	if (fclose(stream)) {
-		free(name);
-		return NULL;
-	}
-	return name;
 }
 
 static int fail(const char *path, struct error *error)
@@ -180,7 +62,7 @@ bool sink__shares_stdout(const char *path)
 {
 	struct stat st, out;
 
-	if (is_stdout(path))
+	if (sink__is_stdout(path))
 		return true;
 	return !stat(path, &st) && !fstat(STDOUT_FILENO, &out) && st.st_dev == out.st_dev &&
 	       st.st_ino == out.st_ino;
@@ -252,16 +134,21 @@ static int check_folder(const char *path, struct error *error)
 	return 0;
 }
 
-int sink_options__check_place(const struct sink_options *options, struct error *error)
+static int no_memory(struct error *error)
+{
+	return error__set(error, -ENOMEM, "cannot write the output: out of memory");
+}
+
+int sink__check_place(const char *pattern, struct error *error)
 {
 	CLEANUP_FREE char *path = NULL;
 	struct stat st, led_to;
 
-	if (sink_options__is_stdout(options))
+	if (sink__is_stdout(pattern))
 		return 0;
-	path = expand(options->path, 1, time(NULL));
+	path = report_name__make(pattern, 1, time(NULL), 1);
 	if (!path)
-		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
+		return no_memory(error);
 	if (stat(path, &led_to) == 0 && S_ISDIR(led_to.st_mode)) {
 		errno = EISDIR;
 		return fail(path, error);
@@ -311,13 +198,13 @@ int sink__open(struct sink *sink, const char *path, struct error *error)
 {
 	struct stat st;
 
-	if (is_stdout(path)) {
+	if (sink__is_stdout(path)) {
 		sink->out = stdout;
 		return 0;
 	}
 	sink->path = strdup(path);
 	if (!sink->path)
-		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
+		return no_memory(error);
 	st = look_at(path);
 	if (!is_special(&st))
 		return open_temporary(sink, &st, error);
@@ -329,16 +216,39 @@ int sink__open(struct sink *sink, const char *path, struct error *error)
 	return open_special(sink, &st, error);
 }
 
-int sink__open_report(struct sink *sink, const struct sink_options *options, uint64_t number,
-		      time_t now, struct error *error)
+/*
+ * Times repeat: reports can be less than a second apart, the clock is set back, and another trace
+ * writes to the same folder.
+ */
+#define SAME_TIME_MAX 1000
+
+/* The name that nothing has, allocated; NULL with errno set: there is none, or no memory. */
+static char *new_name(const char *pattern, uint64_t number, time_t now)
+{
+	for (unsigned int again = 1; again <= SAME_TIME_MAX; again++) {
+		char *path = report_name__make(pattern, number, now, again);
+
+		if (!path || !look_at(path).st_mode)
+			return path;
+		free(path);
+	}
+	errno = EEXIST;
+	return NULL;
+}
+
+int sink__open_report(struct sink *sink, const char *pattern, uint64_t number, time_t now,
+		      struct error *error)
 {
 	CLEANUP_FREE char *path = NULL;
+	bool has_number, has_time;
 
-	if (sink_options__is_stdout(options))
+	if (sink__is_stdout(pattern))
 		return sink__open(sink, NULL, error);
-	path = expand(options->path, number, now);
+	(void)report_name__check(pattern, &has_number, &has_time);
+	path = has_time ? new_name(pattern, number, now) :
+			  report_name__make(pattern, number, now, 1);
 	if (!path)
-		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
+		return errno == EEXIST ? fail(pattern, error) : no_memory(error);
 	return sink__open(sink, path, error);
 }
 

@@ -13,62 +13,19 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "core/format/format.h"
-#include "core/options/options.h"
-
 struct error;
-struct trace_options;
 
-struct sink_options {
-	const char *path; /* with %t and %n in it; NULL or "-": stdout */
-	bool merge;	  /* all processes in one profile */
-	size_t format;	  /* enum format_number, or FORMAT_NOT_GIVEN */
-};
-
-#define FORMAT_NOT_GIVEN ((size_t)-1)
-
-#define SINK_OPTIONS_DEFAULTS                                                                      \
-	{                                                                                          \
-		.format = FORMAT_NOT_GIVEN,                                                        \
-	}
-
-/* The rows, for an applet whose settings hold a struct sink_options called sink. */
-#define SINK_OPTION_(settings, field) offsetof(settings, sink.field)
-/* clang-format off */
-#define SINK_OPTION_ROWS(settings)                                                               \
-	{.letter = 'o', .name = "output", .value = "FILE", .type = OPTION_PATH,                  \
-	 .offset = SINK_OPTION_(settings, path),                                                 \
-	 .help = "write to FILE, whose name says the format; %n in it is the number of the " \
-		 "report, %t the time"},                                                         \
-	{.name = "format", .value = "FORMAT", .type = OPTION_CHOICE,                             \
-	 .offset = SINK_OPTION_(settings, format), .choices = format_names,                      \
-	 .help = "how stacks are written: text (default), folded (as -f), svg, html, pprof, "                \
-		 "speedscope or json"},                                                                  \
-	{.name = "merge", .type = OPTION_FLAG,                                                   \
-	 .offset = SINK_OPTION_(settings, merge),                                                \
-	 .help = "with --format speedscope: all processes in one profile"}
-/* clang-format on */
-
-/*
- * -f and --format agree, the name of the file says a format if nothing else does, and is one for
- * each interval. Returns 0, or -EINVAL with error filled.
- */
-int sink_options__check(const struct sink_options *options, const struct trace_options *trace,
-			struct error *error);
-
-/* Of options that have been checked. */
-enum format_number sink_options__format(const struct sink_options *options,
-					const struct trace_options *trace);
-bool sink_options__is_stdout(const struct sink_options *options);
+/* NULL or "-". */
+bool sink__is_stdout(const char *path);
 
 /* stdout itself, or what it has been led to now. */
 bool sink__shares_stdout(const char *path);
 
 /*
- * Before the trace: files can be made where they are to be. Returns 0, or a negative errno with
- * error filled.
+ * Before the trace: reports can be written where a pattern (core/format/report_name.h), or "-", has
+ * them. Returns 0, or a negative errno with error filled.
  */
-int sink_options__check_place(const struct sink_options *options, struct error *error);
+int sink__check_place(const char *pattern, struct error *error);
 
 /* A report that is being written. All zero is none. */
 struct sink {
@@ -84,9 +41,12 @@ struct sink {
  */
 int sink__open(struct sink *sink, const char *path, struct error *error);
 
-/* The same for report number (from 1), which is of that time. */
-int sink__open_report(struct sink *sink, const struct sink_options *options, uint64_t number,
-		      time_t now, struct error *error);
+/*
+ * Begin report number (from 1) of that time, in a file whose name a pattern makes
+ * (core/format/report_name.h), and which nothing has if the pattern has a time. Returns as above.
+ */
+int sink__open_report(struct sink *sink, const char *pattern, uint64_t number, time_t now,
+		      struct error *error);
 
 /*
  * All of it has been written to sink->out. Returns 0, or a negative errno with error filled, or

@@ -103,6 +103,7 @@ static int bad_value(const struct option_spec *spec, const char *text, struct er
 		return error__set(error, -EINVAL, "%s: '%.200s' is not a number of seconds above 0",
 				  label, text);
 	case OPTION_PATH:
+	case OPTION_PATHS:
 		return error__set(error, -EINVAL, "%s: '' is not a path", label);
 	case OPTION_TEXT:
 		return error__set(error, -EINVAL, "%s: has more than %ju bytes", label,
@@ -163,10 +164,22 @@ static int parse_choice(const char *text, const char *const *choices, size_t *ch
 	return -EINVAL;
 }
 
+/* Returns 0, -EINVAL if it is empty, or -E2BIG. */
+static int add_path(const char *text, struct path_list *list)
+{
+	if (!text[0])
+		return -EINVAL;
+	if (list->nr == PATHS_MAX)
+		return -E2BIG;
+	list->paths[list->nr++] = text;
+	return 0;
+}
+
 static int store_value(const struct option_spec *spec, const char *text, void *settings,
 		       struct error *error)
 {
 	void *field = (char *)settings + spec->offset;
+	char label[64];
 	int err = 0;
 
 	switch (spec->type) {
@@ -193,12 +206,18 @@ static int store_value(const struct option_spec *spec, const char *text, void *s
 		*(const char **)field = text;
 		err = text[0] ? 0 : -EINVAL;
 		break;
+	case OPTION_PATHS:
+		err = add_path(text, field);
+		break;
 	case OPTION_CHOICE:
 		err = parse_choice(text, spec->choices, field);
 		break;
 	}
 	if (err == -ENOMEM)
 		return error__set(error, err, "cannot read the command line: out of memory");
+	if (err == -E2BIG)
+		return error__set(error, -EINVAL, "%s: given more than %d times",
+				  option_label(spec, label), PATHS_MAX);
 	return err ? bad_value(spec, text, error) : 0;
 }
 
@@ -341,7 +360,7 @@ int options__parse(const struct command *command, int argc, char **argv, void *s
 			return unknown_option(argv, error);
 		if (all.rows[row] == &help_option)
 			return OPTIONS_HELP;
-		if (given[row] && all.rows[row]->value) {
+		if (given[row] && all.rows[row]->value && all.rows[row]->type != OPTION_PATHS) {
 			char label[64];
 
 			return error__set(error, -EINVAL, "%s: given twice",

@@ -23,8 +23,16 @@ enum option_type {
 	OPTION_SECONDS, /* uint64_t, nanoseconds */
 	OPTION_PIDS,	/* struct pid_list, comma-separated */
 	OPTION_PATH,	/* const char *, the word itself, which argv keeps */
+	OPTION_PATHS,	/* struct path_list of such words; may be repeated */
 	OPTION_TEXT,	/* likewise, of max bytes at most if that is not 0 */
 	OPTION_CHOICE,	/* size_t, index into choices */
+};
+
+#define PATHS_MAX 8
+
+struct path_list {
+	const char *paths[PATHS_MAX];
+	size_t nr;
 };
 
 struct option_spec {

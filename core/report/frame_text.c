@@ -143,7 +143,7 @@ static void add_start(struct frame_text *frame, const struct sym_query *query)
  */
 static void add_unknown(struct frame_text *frame, const struct sym_query *query)
 {
-	if (!frame_text__has_start(query)) {
+	if (frame->style->unnamed_alike || !frame_text__has_start(query)) {
 		add(frame, UNKNOWN);
 	} else {
 		add_start(frame, query);

@@ -16,10 +16,11 @@ struct sym_inlined;
 struct sym_query;
 
 struct frame_style {
-	bool folded;	  /* the text goes into a folded line */
-	bool offsets;	  /* "vfs_read+0x9e" */
-	bool verbose;	  /* modules of kernel functions, files of what has no name, folders */
-	bool annotations; /* "_[k]" behind kernel frames; "_[i]" behind inlined ones, if folded */
+	bool folded;	    /* the text goes into a folded line */
+	bool offsets;	    /* "vfs_read+0x9e" */
+	bool verbose;	    /* modules of kernel functions, files of what has no name, folders */
+	bool unnamed_alike; /* functions without a name are not told apart */
+	bool annotations;   /* "_[k]" behind kernel frames; "_[i]" behind inlined ones, if folded */
 };
 
 /* A longer name is cut: the demangled names of real programs reach a few KB. */

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "core/format/sink.h"
+#include "core/format/spool.h"
 #include "core/kernel/kernel_time.h"
 #include "core/options/trace_options.h"
 #include "core/report/output.h"
@@ -22,39 +24,55 @@
 
 TRACE_PROGRAM(counting);
 
-static enum format_number format_of(const struct counting *counting)
+static enum format_number format_of(const struct counting *counting, size_t output)
 {
-	return sink_options__format(counting->sink, counting->tracing.options);
+	return sink_options__format(counting->sink, counting->tracing.options, output);
 }
 
 /* Formats that tell containers; text does so with -v. */
-static bool tells_containers(const struct counting *counting)
+static bool tells_containers(const struct counting *counting, enum format_number format)
 {
-	enum format_number format = format_of(counting);
-
 	return format == FORMAT_text ? counting->tracing.options->verbose :
 				       format == FORMAT_pprof || format == FORMAT_json;
 }
 
 /* Text shows them with -v. */
-static bool shows_addresses(const struct counting *counting)
+static bool shows_addresses(const struct counting *counting, enum format_number format)
 {
-	enum format_number format = format_of(counting);
-
 	return format == FORMAT_text ? counting->tracing.options->verbose : format == FORMAT_json;
+}
+
+static bool tells_starts(const struct counting *counting, enum format_number format)
+{
+	return trace_options__tell_unnamed(counting->tracing.options, formats[format]->starts);
+}
+
+/* What is to be found out, for one of the outputs or more. */
+static void wish(struct counting *counting)
+{
+	struct naming_wishes *wishes = &counting->tracing.wishes;
+	bool containers = false;
+
+	for (size_t i = 0; i < sink_options__nr(counting->sink); i++) {
+		enum format_number format = format_of(counting, i);
+
+		wishes->files |= formats[format]->files;
+		wishes->starts |= tells_starts(counting, format);
+		wishes->addresses |= shows_addresses(counting, format);
+		containers |= tells_containers(counting, format);
+	}
+	if (containers)
+		counting->shown.containers = tracing__find_containers(&counting->tracing);
 }
 
 int counting__load(struct counting *counting, struct error *error)
 {
 	struct tracing *tracing = &counting->tracing;
-	const struct format *format = formats[format_of(counting)];
-	int err = sink_options__check_place(counting->sink, error);
+	int err = 0;
 
-	tracing->wishes.files = format->files;
-	tracing->wishes.starts = trace_options__tell_unnamed(tracing->options, format->starts);
-	tracing->wishes.addresses = shows_addresses(counting);
-	if (tells_containers(counting))
-		counting->shown.containers = tracing__find_containers(tracing);
+	for (size_t i = 0; i < sink_options__nr(counting->sink) && !err; i++)
+		err = sink__check_place(sink_options__path(counting->sink, i), error);
+	wish(counting);
 	if (!err)
 		err = tracing__load(tracing, error);
 	if (!err)
@@ -140,15 +158,18 @@ static int read_report(struct counting *counting, bool last, struct report *repo
 
 bool counting__talks(const struct counting *counting)
 {
-	return sink_options__is_stdout(counting->sink) && format_of(counting) == FORMAT_text;
+	for (size_t i = 0; i < sink_options__nr(counting->sink); i++)
+		if (sink__is_stdout(sink_options__path(counting->sink, i)))
+			return format_of(counting, i) == FORMAT_text;
+	return false;
 }
 
 /* Text has more than stacks, and an empty line is between reports that are all in stdout. */
-static void print_above(const struct counting *counting, FILE *out)
+static void print_above(const struct counting *counting, enum format_number format, FILE *out)
 {
-	bool text = format_of(counting) == FORMAT_text;
+	bool text = format == FORMAT_text;
 
-	if (text && !counting__talks(counting))
+	if (text && out != stdout)
 		counting->print_header(out, counting);
 	if (text || (out == stdout && counting->reports > 1))
 		fputc('\n', out);
@@ -156,17 +177,69 @@ static void print_above(const struct counting *counting, FILE *out)
 		counting->print_head(out, counting);
 }
 
+static void limit_spool(struct counting *counting, const char *path)
+{
+	struct unkept_reports *unkept = &counting->unkept;
+	struct error error;
+	int removed = spool__limit(path, counting->sink->spool_max, &error);
+
+	if (removed >= 0)
+		unkept->removed += (uint64_t)removed;
+	else if (!unkept->stuck)
+		message("%s", error.text);
+	unkept->stuck |= removed < 0;
+}
+
+/* Returns as sink__finish(). */
+static int write_output(struct counting *counting, size_t output, struct shown_stacks shown,
+			struct error *error)
+{
+	CLEANUP(sink__release) struct sink sink = {0};
+	const char *path = sink_options__path(counting->sink, output);
+	enum format_number format = format_of(counting, output);
+	int err = sink__open_report(&sink, path, counting->reports, shown.now, error);
+
+	if (err)
+		return err;
+	if (!tells_containers(counting, format))
+		shown.containers = NULL;
+	shown.style.unnamed_alike = !tells_starts(counting, format);
+	print_above(counting, format, sink.out);
+	if (formats[format]->write(sink.out, &shown))
+		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
+	err = sink__finish(&sink, error);
+	if (!err && counting->sink->spool_max && !sink__is_stdout(path))
+		limit_spool(counting, path);
+	return err;
+}
+
+/*
+ * At intervals a file that cannot be written is no reason to end: a full disk, or a folder that has
+ * gone, can be mended. Its events are counted as not written. Returns 0 if the trace goes on.
+ */
+static int go_on_without(struct counting *counting, const char *path, const struct report *report,
+			 int err, struct error *error)
+{
+	struct unkept_reports *unkept = &counting->unkept;
+
+	if (!counting->tracing.options->interval || sink__is_stdout(path) || err == -ENOMEM)
+		return err;
+	if (unkept->last != err)
+		message("%s; the trace goes on", error->text);
+	unkept->last = err;
+	unkept->nr++;
+	unkept->events += report->accounting.events.n[EVENTS_COUNTED];
+	return 0;
+}
+
 static int print_report(struct counting *counting, const struct report *report, uint64_t end,
 			struct error *error)
 {
 	const struct trace_options *options = counting->tracing.options;
-	CLEANUP(sink__release) struct sink sink = {0};
 	struct shown_stacks shown = counting->shown;
-	time_t now = time(NULL);
-	int err = sink__open_report(&sink, counting->sink, ++counting->reports, now, error);
+	int err = 0;
 
-	if (err)
-		return err;
+	counting->reports++;
 	shown.counts = &report->counts;
 	shown.names = &report->names;
 	shown.merged = counting->sink->merge;
@@ -176,11 +249,29 @@ static int print_report(struct counting *counting, const struct report *report, 
 	shown.style.verbose = options->verbose;
 	shown.accounting = &report->accounting;
 	shown.nanoseconds = end - counting->since;
-	shown.now = now;
-	print_above(counting, sink.out);
-	if (formats[format_of(counting)]->write(sink.out, &shown))
-		return error__set(error, -ENOMEM, "cannot write the output: out of memory");
-	return sink__finish(&sink, error);
+	shown.now = time(NULL);
+	for (size_t i = 0; i < sink_options__nr(counting->sink) && !err; i++) {
+		err = write_output(counting, i, shown, error);
+		if (err)
+			err = go_on_without(counting, sink_options__path(counting->sink, i), report,
+					    err, error);
+	}
+	return err;
+}
+
+/* Returns 0, or -EIO with error filled: what the trace was for is missing. */
+static int say_unkept(const struct counting *counting, struct error *error)
+{
+	const struct unkept_reports *unkept = &counting->unkept;
+
+	if (unkept->removed)
+		message("%" PRIu64 " of the oldest reports were removed: --spool-max",
+			unkept->removed);
+	if (!unkept->nr)
+		return 0;
+	return error__set(error, -EIO,
+			  "%" PRIu64 " reports could not be written: %" PRIu64 " %s are in none",
+			  unkept->nr, unkept->events, counting->shown.unit);
 }
 
 static void say_what_lasts(const struct counting *counting)
@@ -294,5 +385,5 @@ int counting__run(struct counting *counting, struct error *error)
 		last = end != SESSION_TIMEOUT || schedule__is_over(&schedule, monotonic_now());
 		err = report_epoch(counting, last, error);
 	}
-	return err;
+	return err ? err : say_unkept(counting, error);
 }

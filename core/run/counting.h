@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/format/sink.h"
+#include "core/format/sink_options.h"
 #include "core/report/report.h"
 #include "core/run/status.h"
 #include "core/run/tracing.h"
@@ -18,6 +18,15 @@ struct sampler;
 
 /* The BPF programs of applets that count; each has those loaded that it uses. */
 extern const struct trace_program counting_program;
+
+/* Reports that are in no file (any more). */
+struct unkept_reports {
+	int last;	  /* why the last one could not be written */
+	uint64_t nr;	  /* that could not be written */
+	uint64_t events;  /* counted in these */
+	uint64_t removed; /* --spool-max */
+	bool stuck;	  /* some could not be removed, which was said */
+};
 
 struct counting {
 	struct tracing tracing;
@@ -34,7 +43,8 @@ struct counting {
 
 	/* For counting__run(). */
 	uint64_t reports; /* that were made */
-	uint64_t since;	  /* when the events of the next one began */
+	struct unkept_reports unkept;
+	uint64_t since; /* when the events of the next one began */
 	struct epochs epochs;
 	struct past_samples past; /* of the sampler */
 	struct status status;

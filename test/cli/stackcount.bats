@@ -192,15 +192,30 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 }
 
 @test "-o with -i: each interval has a name, and -T is for text" {
-	# Two reports can be of the same second.
-	for name in out.txt out%%.txt out.%t.txt; do
-		usage_error "stackcount: -o: '$name': with -i each interval is a file of its own, so the name needs %n (number)" \
+	for name in out.txt out%%.txt; do
+		usage_error "stackcount: -o: '$name': with -i each interval is a file of its own, so the name needs %n (number) or %t (time)" \
 			tracekit stackcount -i 1 -o "$name" vfs_read
 	done
-	usage_error "stackcount: -i and --format svg: each interval is a file of its own; give -o FILE, with %n in its name" \
+	usage_error "stackcount: -i and --format svg: each interval is a file of its own; give -o FILE, with %n or %t in its name" \
 		tracekit stackcount -i 1 --format svg vfs_read
 	usage_error "stackcount: -T and --format exclude each other: only text has a line for the time" \
 		tracekit stackcount -Ti 1 -o %n.folded vfs_read
 	usage_error "stackcount: -l and -o exclude each other: the list goes to stdout" \
 		tracekit stackcount -l -o list.txt vfs_read
+}
+
+@test "-o can be repeated; --spool-max is for names that tell reports apart" {
+	usage_error "stackcount: -o: 'a.svg' is given twice" \
+		tracekit stackcount -o a.svg -o a.json -o a.svg vfs_read
+	usage_error "stackcount: -o: the end of 'b.png' says no format (.txt, .folded, .svg, .html, .pb.gz, .speedscope.json, .json); give --format" \
+		tracekit stackcount -o a.svg -o b.png vfs_read
+	usage_error "stackcount: -o: given more than 8 times" \
+		tracekit stackcount -o{1,2,3,4,5,6,7,8,9}.svg vfs_read
+	usage_error "stackcount: --merge is for --format speedscope alone" \
+		tracekit stackcount --merge -o a.svg -o a.json vfs_read
+	usage_error "stackcount: --spool-max is for -o FILE" tracekit stackcount --spool-max 1M vfs_read
+	usage_error "stackcount: --spool-max: 'a%%.svg' is one file; its name needs %n (number) or %t (time)" \
+		tracekit stackcount --spool-max 1M -o a%%.svg vfs_read
+	usage_error "stackcount: --spool-max: '%n/%t.svg': all reports are in one folder, whose name has no %" \
+		tracekit stackcount --spool-max 1M -o %n/%t.svg vfs_read
 }

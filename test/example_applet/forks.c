@@ -62,7 +62,7 @@ static int run(const void *argument, struct error *error)
 		.tracing.program = &counting_program,
 		.tracing.options = &settings->trace,
 		.tracing.probe = &probe,
-		.tracing.leaves_stdout = !sink_options__is_stdout(&settings->sink),
+		.tracing.leaves_stdout = !sink_options__have_stdout(&settings->sink),
 		.sink = &settings->sink,
 		.print_header = print_header,
 		.shown.layout = &layout,

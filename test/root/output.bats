@@ -115,6 +115,89 @@ os.setxattr("own.svg", "system.posix_acl_access", text)' || skip "this file syst
 	[ "$(awk '{ sum += $NF } END { print sum }' [0-9]*.txt)" -eq "$answer" ]
 }
 
+# sums FILE...: the counts of folded lines.
+sums() {
+	awk '{ sum += $NF } END { print sum + 0 }' "$@"
+}
+
+@test "-i, -o %t: reports of the same second have names of their own; what collects them never sees a part" {
+	calls fast 1
+	mkdir spool
+	start_stackcount --stats -p "$pid" -i 0.1 -o 'spool/%t.folded' "$CALLS:counted"
+	go "$pid"
+	# Each that is there is complete, and has the name of one.
+	while [ "$(find spool -name '*.folded' | wc -l)" -lt 12 ]; do
+		for file in spool/*; do
+			[[ $file == 'spool/*' || $file =~ ^spool/20[0-9]{6}-[0-9]{6}(-[0-9]+)?\.folded$ ]]
+		done
+	done
+	go "$pid"
+	stop_stackcount
+	[ "$(sums spool/*.folded)" -eq "$answer" ]
+	ls spool | grep -Eq '^20[0-9]{6}-[0-9]{6}-2\.folded$'
+}
+
+@test "--spool-max: the oldest reports go first, also those of earlier traces, and nothing else" {
+	calls fast 1
+	mkdir spool
+	printf '%1000s' '' | tee spool/20200101-000000.folded >spool/20200101-000000-3.folded
+	touch -d 2020-01-01 spool/20200101-000000*
+	printf '%1000s' '' | tee spool/20200101-000000.svg spool/x20200101-000000.folded \
+		spool/20200101-00000.folded >spool/other
+	ln -s other spool/20200101-000001.folded
+	start_stackcount --stats -p "$pid" -i 0.1 -o 'spool/%t.folded' --spool-max 30K "$CALLS:counted"
+	go "$pid"
+	wait_for eval '[ ! -e spool/20200101-000000.folded ]'
+	wait_for eval '[ "$(wc -l <err)" -ge 30 ]'
+	go "$pid"
+	stop_stackcount
+	ls -l spool
+	[ "$(find spool -name '202[1-9]*.folded' -exec cat {} + | wc -c)" -le 30720 ]
+	[ "$(find spool -name '202[1-9]*.folded' | wc -l)" -ge 2 ]
+	[ ! -e spool/20200101-000000-3.folded ]
+	for file in 20200101-000000.svg x20200101-000000.folded 20200101-00000.folded other; do
+		[ "$(wc -c <"spool/$file")" -eq 1000 ]
+	done
+	[ -L spool/20200101-000001.folded ]
+	grep -Eq '^stackcount: [1-9][0-9]* of the oldest reports were removed: --spool-max$' err
+}
+
+@test "-i: a file that cannot be written is counted, said, and no reason to end" {
+	calls fast 1
+	mkdir spool
+	start_stackcount --stats -p "$pid" -i 0.1 -o 'spool/%n.folded' -o '%n.folded' "$CALLS:counted"
+	wait_for eval '[ -e 2.folded ]'
+	mv spool away
+	go "$pid"
+	wait_for grep -q "^stackcount: cannot write 'spool/[0-9]*.folded': No such file or directory; the trace goes on$" err
+	reports=$(ls ./*.folded | wc -l)
+	wait_for eval '[ "$(ls ./*.folded | wc -l)" -gt $((reports + 2)) ]'
+	mkdir spool
+	wait_for eval '[ -n "$(ls spool)" ]'
+	go "$pid"
+	kill -INT "$tracer"
+	try wait "$tracer"
+	cat err
+	[ "$status" -eq 1 ]
+	nothing_left
+	[ "$(grep -c 'the trace goes on' err)" -eq 1 ]
+	[ "$(sums [0-9]*.folded)" -eq "$answer" ]
+	[[ $(tail -1 err) =~ ^'stackcount: '([0-9]+)' reports could not be written: '([0-9]+)' events are in none'$ ]]
+	[ "${BASH_REMATCH[1]}" -ge 3 ]
+	[ $(($(sums spool/*.folded away/*.folded) + BASH_REMATCH[2])) -eq "$answer" ]
+}
+
+@test "-o more than once: the same stacks in each, as each has them alone" {
+	calls names 50
+	start_stackcount -D 60 -p "$pid" -o a.folded -o a.svg -o a.json -o - -v "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	[ "$(sums a.folded)" -eq 150 ]
+	[ "$(stackcount_text out)" -eq 150 ]
+	grep -q '>counted<' a.svg
+	[ "$(sed -En 's/.*"count":([0-9]+),.*/\1/p' a.json | awk '{ n += $1 } END { print n }')" -eq 150 ]
+}
+
 # on_terminal COMMAND...: stderr is a terminal; what that gets is in the file said.
 on_terminal() {
 	TERM=xterm within 60 script -qfec "$(printf '%q ' "$@") >out" said </dev/null >/dev/null
