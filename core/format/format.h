@@ -35,6 +35,17 @@ struct stack_layout {
 	bool delimits_always; /* with delimited: also where one of the stacks is empty */
 };
 
+/*
+ * The labels of pprof that are text. Some of those who store profiles keep a series for each of
+ * their values.
+ */
+enum text_labels {
+	LABELS_COMM_CONTAINER,
+	LABELS_COMM,
+	LABELS_CONTAINER,
+	LABELS_NONE,
+};
+
 /* Counted stacks, and how they are to be shown. All is borrowed. */
 struct shown_stacks {
 	const struct stack_counts *counts;
@@ -44,8 +55,10 @@ struct shown_stacks {
 	bool comms;		       /* keys have a comm; folded lines begin with it */
 	bool processes;		       /* print the line that names the process */
 	bool threads;		       /* each thread is counted by itself */
-	bool merged;		       /* all processes together, in formats that tell them apart */
-	bool delimited; /* mark the border of kernel and user frames, where there are both */
+	enum text_labels labels;
+	uint64_t max_samples; /* of pprof; the rarest stacks become one; 0: no limit */
+	bool merged;	      /* all processes together, in formats that tell them apart */
+	bool delimited;	      /* mark the border of kernel and user frames, where there are both */
 	struct frame_style style; /* verbose: with addresses, too, but in folded lines */
 	/* About the trace, for formats that tell. */
 	const char *unit; /* of the counts: "samples" */

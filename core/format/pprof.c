@@ -181,16 +181,14 @@ static void emit_frames(struct pprof *pprof)
 	}
 }
 
-/* "[cut at 127 frames]" is a function without an address. */
-static uint64_t mark_id(struct pprof *pprof, uint64_t frame)
+/* A function without an address. */
+static uint64_t text_id(struct pprof *pprof, const char *text)
 {
-	char text[FRAME_TEXT_MAX];
 	struct lines lines = {.nr = 0};
 	uint32_t number;
 	uint64_t id;
 	bool new;
 
-	frame_text__write(&pprof->shown->style, frame, NULL, 0, text);
 	new = is_new(pprof, &pprof->marks, text, &number);
 	id = pprof->shown->names->nr + number + 1;
 	if (new) {
@@ -198,6 +196,15 @@ static uint64_t mark_id(struct pprof *pprof, uint64_t frame)
 		emit_location(pprof, id, NULL, &lines);
 	}
 	return id;
+}
+
+/* "[cut at 127 frames]" */
+static uint64_t mark_id(struct pprof *pprof, uint64_t frame)
+{
+	char text[FRAME_TEXT_MAX];
+
+	frame_text__write(&pprof->shown->style, frame, NULL, 0, text);
+	return text_id(pprof, text);
 }
 
 static void emit_mappings(struct pprof *pprof)
@@ -244,15 +251,38 @@ static int64_t limited(uint64_t number)
 	return number > INT64_MAX ? INT64_MAX : (int64_t)number;
 }
 
+/* A process that has no label is the outermost function. */
+static bool labels_comm(const struct shown_stacks *shown)
+{
+	return shown->labels == LABELS_COMM || shown->labels == LABELS_COMM_CONTAINER;
+}
+
+static bool labels_container(const struct shown_stacks *shown)
+{
+	return shown->labels == LABELS_CONTAINER || shown->labels == LABELS_COMM_CONTAINER;
+}
+
+/* Its name must not pass for one of ours, as a function's. */
+static uint64_t process_id(struct pprof *pprof, const char *comm)
+{
+	const struct sym_inlined process = {.name = comm};
+	char text[FRAME_NAME_MAX];
+
+	frame_text__call(&process, text);
+	return text_id(pprof, text);
+}
+
 static void emit_sample(struct pprof *pprof, const struct counted_stack *item)
 {
-	uint64_t ids[2 * STACK_SLOTS];
+	uint64_t ids[2 * STACK_SLOTS + 1];
 	int64_t values[] = {limited(item->count), limited(shown_stacks__cost(pprof->shown, item))};
 	Label pid = PERFTOOLS__PROFILES__LABEL__INIT, tid = pid, comm = pid, container = pid,
 	      *labels[4];
 	Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *samples[] = {&sample};
 	Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
-	const char *id = counted_stack__container(pprof->shown, item);
+	const char *id = labels_container(pprof->shown) ?
+				 counted_stack__container(pprof->shown, item) :
+				 NULL;
 	char name[COMM_LEN + 1];
 
 	sample.n_location_id = add_frames(pprof, item, item->kernel, item->hidden, ids);
@@ -271,8 +301,10 @@ static void emit_sample(struct pprof *pprof, const struct counted_stack *item)
 		tid.num = item->key.tid;
 		labels[sample.n_label++] = &tid;
 	}
-	if (pprof->shown->comms) {
-		counted_stack__comm(item, false, name);
+	counted_stack__comm(item, false, name);
+	if (pprof->shown->comms && !labels_comm(pprof->shown)) {
+		ids[sample.n_location_id++] = process_id(pprof, name);
+	} else if (pprof->shown->comms) {
 		comm.key = string_number(pprof, "comm");
 		comm.str = string_number(pprof, name);
 		labels[sample.n_label++] = &comm;
@@ -282,6 +314,37 @@ static void emit_sample(struct pprof *pprof, const struct counted_stack *item)
 		container.str = clean_string(pprof, id);
 		labels[sample.n_label++] = &container;
 	}
+	part.n_sample = 1;
+	part.sample = samples;
+	emit(pprof, &part);
+}
+
+/* The stacks that were counted least stand first. How many of them are one sample together? */
+static size_t count_folded(const struct shown_stacks *shown)
+{
+	size_t nr = shown->counts->nr;
+
+	return shown->max_samples && nr > shown->max_samples ? nr - shown->max_samples + 1 : 0;
+}
+
+static void emit_other(struct pprof *pprof, size_t nr)
+{
+	int64_t values[2] = {0, 0};
+	Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *samples[] = {&sample};
+	Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	uint64_t id = text_id(pprof, "[other]");
+	struct counted_stack sum = {0};
+
+	for (size_t i = 0; i < nr; i++) {
+		sum.count += pprof->shown->counts->items[i].count;
+		sum.weight += pprof->shown->counts->items[i].weight;
+	}
+	values[0] = limited(sum.count);
+	values[1] = limited(shown_stacks__cost(pprof->shown, &sum));
+	sample.n_location_id = 1;
+	sample.location_id = &id;
+	sample.n_value = pprof->shown->cost ? 2 : 1;
+	sample.value = values;
 	part.n_sample = 1;
 	part.sample = samples;
 	emit(pprof, &part);
@@ -301,7 +364,8 @@ static void emit_about(struct pprof *pprof)
 	const struct shown_stacks *shown = pprof->shown;
 	ValueType counts, costs, *types[] = {&counts, &costs};
 	Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
-	int64_t comments[3];
+	int64_t comments[4];
+	size_t folded = count_folded(shown);
 	char text[1024];
 
 	set_type(pprof, &counts, shown->unit, "count");
@@ -323,6 +387,11 @@ static void emit_about(struct pprof *pprof)
 		accounting__format_loss(shown->accounting, text, sizeof(text));
 		comments[part.n_comment++] = string_number(pprof, text);
 	}
+	if (folded) {
+		snprintf(text, sizeof(text), "[other] is the %zu stacks that were counted least",
+			 folded);
+		comments[part.n_comment++] = string_number(pprof, text);
+	}
 	part.comment = comments;
 	emit(pprof, &part);
 }
@@ -339,6 +408,7 @@ static void release(struct pprof *pprof)
 static int write_pprof(FILE *out, const struct shown_stacks *shown)
 {
 	CLEANUP_FREE struct pprof *pprof = calloc(1, sizeof(*pprof));
+	size_t first;
 
 	if (!pprof || gzip__open(&pprof->gzip, out))
 		return -ENOMEM;
@@ -351,7 +421,10 @@ static int write_pprof(FILE *out, const struct shown_stacks *shown)
 		emit_mappings(pprof);
 		emit_frames(pprof);
 	}
-	for (size_t i = 0; i < shown->counts->nr && !pprof->err; i++)
+	first = count_folded(shown);
+	if (first && !pprof->err)
+		emit_other(pprof, first);
+	for (size_t i = first; i < shown->counts->nr && !pprof->err; i++)
 		emit_sample(pprof, &shown->counts->items[i]);
 	gzip__finish(&pprof->gzip);
 	release(pprof);

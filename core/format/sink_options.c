@@ -11,6 +11,12 @@
 #include "core/options/trace_options.h"
 #include "sym/util/error.h"
 
+const char *const label_names[] = {[LABELS_COMM_CONTAINER] = "comm,container",
+				   [LABELS_COMM] = "comm",
+				   [LABELS_CONTAINER] = "container",
+				   [LABELS_NONE] = "none",
+				   NULL};
+
 size_t sink_options__nr(const struct sink_options *options)
 {
 	return options->paths.nr ? options->paths.nr : 1;
@@ -146,5 +152,9 @@ int sink_options__check(const struct sink_options *options, const struct trace_o
 		err = check_output(options, trace, i, error);
 	if (!err && options->merge && !sink_options__have_format(options, trace, FORMAT_speedscope))
 		return error__set(error, -EINVAL, "--merge is for --format speedscope alone");
+	if (!err && (options->labels || options->max_samples) &&
+	    !sink_options__have_format(options, trace, FORMAT_pprof))
+		return error__set(error, -EINVAL, "%s is for --format pprof alone",
+				  options->labels ? "--labels" : "--max-samples");
 	return err;
 }

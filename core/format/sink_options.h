@@ -17,10 +17,15 @@ struct sink_options {
 	struct path_list paths; /* each as in core/format/report_name.h, or "-": stdout; or none */
 	bool merge;		/* all processes in one profile */
 	size_t format;		/* enum format_number, or FORMAT_NOT_GIVEN */
+	size_t labels;		/* enum text_labels */
+	uint64_t max_samples;	/* of pprof; 0: no limit */
 	uint64_t spool_max;	/* bytes of the reports of each path; 0: no limit */
 };
 
 #define FORMAT_NOT_GIVEN ((size_t)-1)
+
+/* By enum text_labels; they end with NULL. */
+extern const char *const label_names[];
 
 #define SINK_OPTIONS_DEFAULTS                                                                      \
 	{                                                                                          \
@@ -42,6 +47,12 @@ struct sink_options {
 	 .offset = SINK_OPTION_(settings, format), .choices = format_names,                      \
 	 .help = "how stacks are written: text (default), folded (as -f), svg, html, pprof, "                \
 		 "speedscope or json"},                                                                  \
+	{.name = "labels", .value = "LABELS", .type = OPTION_CHOICE,                             \
+	 .offset = SINK_OPTION_(settings, labels), .choices = label_names,                       \
+	 .help = "labels of text in pprof: comm,container (default), comm, container or none"},  \
+	{.name = "max-samples", .value = "N", .type = OPTION_NUMBER,                             \
+	 .offset = SINK_OPTION_(settings, max_samples), .min = 1, .max = INT64_MAX,              \
+	 .help = "in pprof, so many samples at most: the rarest stacks become [other]"},         \
 	{.name = "merge", .type = OPTION_FLAG,                                                   \
 	 .offset = SINK_OPTION_(settings, merge),                                                \
 	 .help = "with --format speedscope: all processes in one profile"}

@@ -243,6 +243,8 @@ static int print_report(struct counting *counting, const struct report *report, 
 	shown.counts = &report->counts;
 	shown.names = &report->names;
 	shown.merged = counting->sink->merge;
+	shown.labels = (enum text_labels)counting->sink->labels;
+	shown.max_samples = counting->sink->max_samples;
 	shown.delimited =
 		options->delimited && !options->kernel_stacks_only && !options->user_stacks_only;
 	shown.style.offsets = options->offsets;

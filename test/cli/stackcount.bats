@@ -213,6 +213,10 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 		tracekit stackcount -o{1,2,3,4,5,6,7,8,9}.svg vfs_read
 	usage_error "stackcount: --merge is for --format speedscope alone" \
 		tracekit stackcount --merge -o a.svg -o a.json vfs_read
+	usage_error "stackcount: --labels is for --format pprof alone" \
+		tracekit stackcount --labels none -o a.svg vfs_read
+	usage_error "stackcount: --max-samples is for --format pprof alone" \
+		tracekit stackcount --max-samples 16000 vfs_read
 	usage_error "stackcount: --spool-max is for -o FILE" tracekit stackcount --spool-max 1M vfs_read
 	usage_error "stackcount: --spool-max: 'a%%.svg' is one file; its name needs %n (number) or %t (time)" \
 		tracekit stackcount --spool-max 1M -o a%%.svg vfs_read

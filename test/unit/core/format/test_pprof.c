@@ -333,6 +333,89 @@ static void waits(void)
 	perftools__profiles__profile__free_unpacked(profile, NULL);
 }
 
+/* Labels of text become series; who has none keeps the process as a function. */
+static void labels(void)
+{
+	struct counted_stack items[] = {
+		{.key = {.tgid = 42, .comm = "[other]"},
+		 .count = 1,
+		 .kernel = &no_frames,
+		 .user = FRAMES(0x1000, 0x2000)},
+	};
+	struct stack_counts counts = {.items = items, .nr = ARRAY_SIZE(items)};
+	const struct accounting accounting = {0};
+	struct shown_stacks shown = shown_of(&counts, &accounting);
+	const Perftools__Profiles__Sample *sample;
+	Profile *profile;
+
+	shown.labels = LABELS_NONE;
+	profile = read_back(&shown);
+	if (!CHECK(profile != NULL))
+		return;
+	check_valid(profile);
+	sample = profile->sample[0];
+	CHECK_INT(sample->n_label, 1);
+	CHECK_STR(string_of(profile, sample->label[0]->key), "pid");
+	CHECK_INT(sample->label[0]->num, 42);
+	CHECK_INT(sample->n_location_id, 3);
+	/* It does not pass for the stacks of --max-samples. */
+	CHECK_STR(lines_of(profile, sample->location_id[2]), "?other] :0");
+	perftools__profiles__profile__free_unpacked(profile, NULL);
+}
+
+/* No sum is lost, and the stacks that were counted most stay. */
+static void rare_stacks(void)
+{
+	struct counted_stack items[] = {
+		{.key = {.tgid = 42}, .count = 1, .kernel = &no_frames, .user = FRAMES(0x1000)},
+		{.key = {.tgid = 42},
+		 .count = 2,
+		 .kernel = &no_frames,
+		 .user = FRAMES(0x1000, 0x2000)},
+		{.key = {.tgid = 42},
+		 .count = 5,
+		 .kernel = &no_frames,
+		 .user = FRAMES(0x1000, 0x3000)},
+		{.key = {.tgid = 42},
+		 .count = 9,
+		 .kernel = &no_frames,
+		 .user = FRAMES(0x1000, 0x7f0000)},
+	};
+	static const struct {
+		uint64_t max;
+		size_t nr;
+		int64_t first; /* count of the first sample, */
+		size_t labels; /* and its labels */
+	} cases[] = {{0, 4, 1, 2}, {4, 4, 1, 2}, {3, 3, 3, 0}, {2, 2, 8, 0}, {1, 1, 17, 0}};
+	struct stack_counts counts = {.items = items, .nr = ARRAY_SIZE(items)};
+	const struct accounting accounting = {0};
+	struct shown_stacks shown = shown_of(&counts, &accounting);
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int64_t sum = 0, cost = 0;
+		Profile *profile;
+
+		shown.max_samples = cases[i].max;
+		profile = read_back(&shown);
+		if (!CHECK(profile != NULL))
+			return;
+		check_valid(profile);
+		CHECK_INT(profile->n_sample, cases[i].nr);
+		CHECK_INT(profile->sample[0]->value[0], cases[i].first);
+		CHECK_INT(profile->sample[0]->n_label, cases[i].labels);
+		for (size_t at = 0; at < profile->n_sample; at++) {
+			sum += profile->sample[at]->value[0];
+			cost += profile->sample[at]->value[1];
+		}
+		CHECK_INT(sum, 17);
+		CHECK_INT(cost, 17000);
+		if (!cases[i].labels)
+			CHECK_STR(lines_of(profile, profile->sample[0]->location_id[0]),
+				  "[other] :0");
+		perftools__profiles__profile__free_unpacked(profile, NULL);
+	}
+}
+
 static void nothing(void)
 {
 	struct stack_counts counts = {0};
@@ -426,6 +509,8 @@ static const struct tap_test tests[] = {
 	{"stacks, their files, and names that a terminal would obey", stacks},
 	{"16,384 stacks of 100 frames, in 16 MB", many_stacks},
 	{"waits: both numbers, and the thread", waits},
+	{"labels of text, or none", labels},
+	{"the rarest stacks become one", rare_stacks},
 	{"no stacks, and events that stand for nothing else", nothing},
 };
 
