@@ -130,6 +130,12 @@ doors() {
 		test/bench/symbolize-peers test/bench/kernel-functions test/bench/unwind-peers test/bench/flame-peers
 }
 
+@test "presets: dev is a debug build with compile_commands.json" {
+	command -v ninja >/dev/null || skip "ninja is not installed"
+	cmake --preset dev -B "$BATS_TEST_TMPDIR/dev"
+	grep -q '"command": .* -Og -g .*sym/util/text.c' "$BATS_TEST_TMPDIR/dev/compile_commands.json"
+}
+
 @test "the binary is one static-pie file of at most 2.9 MB, stripped" {
 	grep -q '^TRACEKIT_STATIC:BOOL=ON' "$BUILD/CMakeCache.txt" || skip "not a static build"
 	refute grep -Eq '^TRACEKIT_(SANITIZE|FUZZ):BOOL=ON' "$BUILD/CMakeCache.txt" || skip "not a release build"

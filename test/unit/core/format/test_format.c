@@ -94,7 +94,8 @@ static bool disguises(uint32_t code)
 static void check_code(uint32_t code, size_t size, bool kept)
 {
 	char text[5], result[8];
-	const char *expected = kept ? text : &"????"[4 - size];
+	static const char marks[] = "????";
+	const char *expected = kept ? text : marks + sizeof(marks) - 1 - size;
 
 	encode(code, size, text);
 	text__clean(text, size, false, result, sizeof(result));
