@@ -66,6 +66,31 @@ part() {
 	return "$status"
 }
 
+# choose NAME...: those of the tests in standard input that have such a name, or are in such a folder.
+# A name can be a pattern of the shell. Fails, and says so, if there are none for one of them.
+choose() {
+	local tests test name found chosen=()
+	mapfile -t tests
+	for name; do
+		found=${#chosen[@]}
+		for test in "${tests[@]}"; do
+			# shellcheck disable=SC2053 # patterns
+			[[ $test != $name && $test != $name/* ]] || chosen+=("$test")
+		done
+		[ "${#chosen[@]}" -gt "$found" ] || {
+			echo "scripts/test: no test is named '$name', and none is in a folder of that name" >&2
+			return 1
+		}
+	done
+	printf '%s\n' "${chosen[@]}" | sort -u
+}
+
+# What has to be built for the tests in standard input, each in a line: a test in C is a program of
+# its own, and needs nothing else.
+targets_of() {
+	sed -E 's|^unit/|test_|; t unit; s/.*/all/; b; :unit; s|/|_|g' | sort -u
+}
+
 # How long a test program may take, in $limit.
 set_limit() {
 	measure_slowness

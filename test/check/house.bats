@@ -130,6 +130,23 @@ doors() {
 		test/bench/symbolize-peers test/bench/kernel-functions test/bench/unwind-peers test/bench/flame-peers
 }
 
+@test "scripts/test NAME: a test, a folder of tests, or a pattern" {
+	. scripts/parts.sh
+	all() {
+		printf '%s\n' root/walks unit/sym/cfi/table root/stacksnoop unit/sym/cfi/rules root/stacksnoop_output
+	}
+	diff <(all | choose root/stacksnoop unit/sym/cfi) - <<-END
+		root/stacksnoop
+		unit/sym/cfi/rules
+		unit/sym/cfi/table
+	END
+	diff <(all | choose 'root/s*') - <<<$'root/stacksnoop\nroot/stacksnoop_output'
+	refute choose root/stack unit <<<unit/sym/cfi/table 2>"$BATS_TEST_TMPDIR/err"
+	grep -q "no test is named 'root/stack'" "$BATS_TEST_TMPDIR/err"
+	diff <(all | choose unit | targets_of) - <<<$'test_sym_cfi_rules\ntest_sym_cfi_table'
+	diff <(all | choose unit/sym/cfi/rules root/walks | targets_of) - <<<$'all\ntest_sym_cfi_rules'
+}
+
 @test "presets: dev is a debug build with compile_commands.json" {
 	command -v ninja >/dev/null || skip "ninja is not installed"
 	cmake --preset dev -B "$BATS_TEST_TMPDIR/dev"
