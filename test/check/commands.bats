@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The command lines of README, pages and docs, and those of help: none is a wrong usage. They are run
 # without privileges, so that they end as soon as they are understood.
+# bats file_tags=build
 
 load ../refute
 

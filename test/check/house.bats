@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The rules of this house, as far as a program can see them.
+# The rules of this house, as far as a program can see them. scripts/check runs those of the folder
+# without the tag build: they need neither a compiler nor what it makes.
 
 load ../refute
 
@@ -26,7 +27,7 @@ only() {
 
 @test "clang-format has nothing to change" {
 	command -v clang-format >/dev/null || skip "clang-format is not installed"
-	sources | xargs clang-format --dry-run --Werror
+	sources | xargs -P "$(nproc)" -n 40 clang-format --dry-run --Werror
 }
 
 @test "sym/util includes nothing of ours but itself" {
@@ -89,6 +90,7 @@ doors() {
 	includes applets | only ':(core/|applets/|sym/util/|sym/(sym|types)\.h$|bpf/abi\.h$|revision\.h$)'
 }
 
+# bats test_tags=build
 @test "every header compiles alone" {
 	cd "$BATS_TEST_TMPDIR"
 	(cd "$SOURCE" && sources | grep '\.h$' | grep -v '\.bpf\.h$') | while read -r header; do
@@ -98,6 +100,7 @@ doors() {
 	done
 }
 
+# bats test_tags=build
 @test "every BPF header compiles alone" {
 	case $(uname -m) in
 	x86_64) arch=x86 ;;
@@ -124,10 +127,11 @@ doors() {
 
 @test "shell scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
-	shellcheck -x scripts/* .ci/run test/vm/* test/cases test/newcomer test/run_bats.sh \
+	printf '%s\0' scripts/* .ci/run test/vm/* test/cases test/newcomer test/run_bats.sh \
 		test/unit/make_debug_files.sh \
 		test/bench/profile-peers test/bench/stackcount-peers test/bench/stacksnoop-peers \
-		test/bench/symbolize-peers test/bench/kernel-functions test/bench/unwind-peers test/bench/flame-peers
+		test/bench/symbolize-peers test/bench/kernel-functions test/bench/unwind-peers \
+		test/bench/flame-peers | xargs -0 -P "$(nproc)" -n 4 shellcheck -x
 }
 
 @test "scripts/test NAME: a test, a folder of tests, or a pattern" {
@@ -147,12 +151,38 @@ doors() {
 	diff <(all | choose unit/sym/cfi/rules root/walks | targets_of) - <<<$'all\ntest_sym_cfi_rules'
 }
 
+# A copy of what check reads, and in that what it is to find.
+# bats test_tags=build
+@test "scripts/check finds a wrong form, include and script, in a checkout that was never built" {
+	command -v clang-format >/dev/null || skip "clang-format is not installed"
+	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
+	copy=$BATS_TEST_TMPDIR/copy
+	mkdir "$copy"
+	cp -r .ci .clang-format COPYING CMakeLists.txt ./*.md applets bpf cmake core docs scripts sym test "$copy"
+	cd "$copy"
+	echo 'int  main;' >sym/util/wrong.c
+	echo '#include "core/run/counting.h"' >>sym/util/text.h
+	echo 'echo $1' >>scripts/quickstart
+	refute env -u BUILD -u TRACEKIT SOURCE=/nonexistent scripts/check >out
+	diff <(sed -n 's/^not ok [0-9]* //p' out) - <<-END
+		clang-format has nothing to change
+		sym/util includes nothing of ours but itself
+		sym includes itself, and what it makes for BPF programs
+		a room includes only itself, those below it, and what stands in front of sym
+		every source names its licence
+		shell scripts pass shellcheck
+	END
+	grep -q '^ok .* links between' out
+}
+
+# bats test_tags=build
 @test "presets: dev is a debug build with compile_commands.json" {
 	command -v ninja >/dev/null || skip "ninja is not installed"
 	cmake --preset dev -B "$BATS_TEST_TMPDIR/dev"
 	grep -q '"command": .* -Og -g .*sym/util/text.c' "$BATS_TEST_TMPDIR/dev/compile_commands.json"
 }
 
+# bats test_tags=build
 @test "the binary is one static-pie file of at most 2.9 MB, stripped" {
 	grep -q '^TRACEKIT_STATIC:BOOL=ON' "$BUILD/CMakeCache.txt" || skip "not a static build"
 	refute grep -Eq '^TRACEKIT_(SANITIZE|FUZZ):BOOL=ON' "$BUILD/CMakeCache.txt" || skip "not a release build"

@@ -50,6 +50,7 @@ same() {
 	diff "$BATS_TEST_TMPDIR/left" "$BATS_TEST_TMPDIR/right"
 }
 
+# bats test_tags=build
 @test "every applet has a page, and tracekit one that leads there" {
 	for applet in $(applets); do
 		grep -q "^\.Nm $applet$" "docs/$applet.8"
@@ -58,6 +59,7 @@ same() {
 	done
 }
 
+# bats test_tags=build
 @test "OPTIONS describes what help describes, and nothing else" {
 	same "described_by_help $TRACEKIT" "described_by_page tracekit"
 	for applet in $(applets); do
@@ -65,6 +67,7 @@ same() {
 	done
 }
 
+# bats test_tags=build
 @test "SYNOPSIS has the options that usage has, and no others" {
 	for applet in $(applets); do
 		same "used_by_help $applet" "used_by_page $applet"
@@ -77,6 +80,7 @@ offered_words() {
 		sed -nE "s/.*__tracekit_words '(.*)'.*/\1/p" | tr ' ' '\n' | LC_ALL=C sort
 }
 
+# bats test_tags=build
 @test "OPTIONS describes every word that a value can be, and no others" {
 	for applet in $(applets); do
 		echo "$applet"
