@@ -183,6 +183,15 @@ doors() {
 }
 
 # bats test_tags=build
+@test "test/env of a build folder is all that a file of bats needs to be run by hand" {
+	cd "$BATS_TEST_TMPDIR"
+	env -i PATH="$(getconf PATH)" sh -c '. "$0/test/env" && bats "$SOURCE/test/cli/install.bats"' \
+		"$BUILD" >out
+	refute grep '^not ok' out
+	grep -q '^ok [1-9]' out
+}
+
+# bats test_tags=build
 @test "the binary is one static-pie file of at most 2.9 MB, stripped" {
 	grep -q '^TRACEKIT_STATIC:BOOL=ON' "$BUILD/CMakeCache.txt" || skip "not a static build"
 	refute grep -Eq '^TRACEKIT_(SANITIZE|FUZZ):BOOL=ON' "$BUILD/CMakeCache.txt" || skip "not a release build"
