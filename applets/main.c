@@ -20,6 +20,7 @@
 #include "core/trace/workload.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/debug_log.h"
 #include "sym/util/error.h"
 #include "sym/util/message.h"
 
@@ -291,12 +292,17 @@ int main(int argc, char **argv)
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
 	const char *name = slash ? slash + 1 : argc ? argv[0] : "";
 	const struct applet *applet;
+	struct error error;
 
 	occupy_standard_descriptors();
 	workload__keep_signals();
 	signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of write */
 	/* Our parent can leave SIGCHLD ignored; then a child's PID would be free before we know. */
 	signal(SIGCHLD, SIG_DFL);
+	if (debug_log__begin(&error)) {
+		message("%s", error.text);
+		return EXIT_USAGE;
+	}
 	applet = find_applet(name);
 	if (applet)
 		return run_applet(applet, argc, argv);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "sym/util/arena.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/debug_log.h"
 #include "sym/util/error.h"
 #include "sym/worker/worker.h"
 
@@ -160,10 +162,22 @@ static int demangle_names(struct symbolizer *symbolizer, struct sym_query *queri
 	return 0;
 }
 
+static void say_names(const struct sym_query *queries, size_t nr)
+{
+	for (size_t i = 0; debug_log__has(DEBUG_LOG_NAMES) && i < nr; i++)
+		debug_log__print(
+			DEBUG_LOG_NAMES, "0x%" PRIx64 " of the kernel is %s+0x%" PRIx64 "%s%s",
+			queries[i].address, queries[i].name ? queries[i].name : "without a name",
+			queries[i].offset, queries[i].module ? " in " : "",
+			queries[i].module ? queries[i].module : "");
+}
+
 int symbolizer__name_kernel(struct symbolizer *symbolizer, struct sym_query *queries, size_t nr)
 {
 	int err = name_symbols(symbolizer, queries, nr);
 
+	if (!err)
+		say_names(queries, nr);
 	return err || symbolizer->settings.mangled ? err : demangle_names(symbolizer, queries, nr);
 }
 

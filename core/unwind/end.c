@@ -10,6 +10,8 @@ const char *unwind_end__text(uint32_t end)
 {
 	/* Stacks show them as "[unwind stopped: tables not loaded]". */
 	static const char *const texts[] = {
+		[UNWIND_COMPLETE] = "complete",
+		[UNWIND_ASSISTED] = "complete, by frame pointers too",
 		[UNWIND_CUT] = "too deep",
 		[UNWIND_TABLES_MISSING] = "tables not loaded",
 		[UNWIND_NO_CODE] = "no code there",

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Why a walk with this enum unwind_end (bpf/abi.h) is not complete; also takes any other number. */
+/* What a walk with this enum unwind_end (bpf/abi.h) is; also takes any other number. */
 const char *unwind_end__text(uint32_t end);
 
 #endif

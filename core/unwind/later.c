@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "bpf/unwind_tables.h"
+#include "core/unwind/end.h"
 #include "core/unwind/tables.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
+#include "sym/util/debug_log.h"
 #include "sym/util/error.h"
 #include "sym/util/page.h"
 
@@ -116,6 +118,8 @@ static void hand_over(void *context, const struct raw_walk *walk)
 	struct walked_stack *walked = later->walked;
 	LIBBPF_OPTS(bpf_test_run_opts, options);
 
+	debug_log__say(DEBUG_LOG_WALK, "a stack of %u, walked later, has %u frames: %s",
+		       walk->raw->tgid, walk->nr, unwind_end__text(walk->end));
 	walked->key = walk->raw->key;
 	walked->first = walk->raw->first;
 	walked->weight = walk->raw->weight;

@@ -19,6 +19,8 @@
 
 #define NICE (-10)
 
+static const struct child_role role = {"loader", DEBUG_LOG_TABLES};
+
 struct unwind_loader {
 	pid_t child;
 	int fd; /* the child ends when nobody has it open any more */
@@ -58,7 +60,7 @@ _Noreturn static void be_child(const struct unwind_maps *maps,
 {
 	int err;
 
-	child__begin();
+	child__begin(&role);
 	signal(SIGCHLD, SIG_DFL); /* it has children of its own, and waits for them */
 	/* Its work is short, but is missing while the machine is busy; if refused, later. */
 	(void)setpriority(PRIO_PROCESS, 0, NICE);
@@ -99,6 +101,7 @@ int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *m
 	loader->child = fork();
 	if (loader->child == 0)
 		be_child(maps, identifier, first, later, memory, sockets[1], files, loader->told);
+	child__note_start(&role, loader->child);
 	close(sockets[1]);
 	/* Neither this process nor its other children may write it. */
 	(void)mprotect(shared, sizeof(*loader->told), PROT_READ);
@@ -142,8 +145,10 @@ const struct unwind_module_list *unwind_loader__modules(const struct unwind_load
 
 bool unwind_loader__has_ended(struct unwind_loader *loader)
 {
-	if (loader->child > 0 && waitpid(loader->child, NULL, WNOHANG) == loader->child)
+	if (loader->child > 0 && waitpid(loader->child, NULL, WNOHANG) == loader->child) {
+		child__note_end(&role, loader->child, -EPIPE);
 		loader->child = 0;
+	}
 	return !loader->child;
 }
 
@@ -157,6 +162,7 @@ void unwind_loader__stop(struct unwind_loader *loader)
 		kill(loader->child, SIGKILL);
 		while (waitpid(loader->child, NULL, 0) < 0 && errno == EINTR)
 			;
+		child__note_end(&role, loader->child, 0);
 	}
 	munmap(loader->told, sizeof(*loader->told));
 	free(loader);

@@ -2,6 +2,7 @@
 #include "core/unwind/loading.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
+#include "sym/util/debug_log.h"
 #include "sym/util/error.h"
 #include "sym/util/text_set.h"
 
@@ -128,6 +130,9 @@ static bool make_room(struct loading *loading, int err)
 	if ((err != -E2BIG && err != -ENOSPC) ||
 	    unwind_tables__give_back_oldest(&loading->tables) < 0)
 		return false;
+	debug_log__say(DEBUG_LOG_TABLES,
+		       "no room: the table that was not used for longest is given "
+		       "back");
 	status_of(loading)->nr_loaded--;
 	status_of(loading)->nr_given_back++;
 	return true;
@@ -223,12 +228,28 @@ static int begin_file(struct loading *loading, uint32_t number, struct unwind_ta
 	return unwind_table_reader__start(reader, pid, &mapped, &loading->avoided);
 }
 
+static void say_state(const struct unwind_known_file *file, enum unwind_module_state state, int err)
+{
+	static const char *const texts[] = {
+		[UNWIND_MODULE_LOADED] = "is loaded",
+		[UNWIND_MODULE_EMPTY] = "has no table",
+		[UNWIND_MODULE_DELAYED] = "is tried again",
+		[UNWIND_MODULE_REFUSED] = "is given up",
+	};
+
+	debug_log__say(DEBUG_LOG_TABLES, "%s, module %u, %s%s%s", file->mapped.path, file->module,
+		       texts[state], err ? ": " : "", err ? unwind_table_reader__text(err) : "");
+}
+
 static void end_file(struct loading *loading, uint32_t number, int err)
 {
 	struct unwind_known_file *file = &loading->files.items[number];
 
+	enum unwind_module_state state = state_after(loading, file, err);
+
 	file->is_read = false;
-	unwind_tables__set_module(&loading->tables, file->module, state_after(loading, file, err));
+	say_state(file, state, err);
+	unwind_tables__set_module(&loading->tables, file->module, state);
 	status_of(loading)->memory = unwind_shards__memory(&loading->tables.shards);
 }
 
@@ -613,6 +634,21 @@ static bool is_vdso(const struct unwind_request *request)
 	return request->unheard && !request->file.inode && !request->file.device;
 }
 
+static void say_request(const struct loading *loading, const struct unwind_request *request,
+			uint32_t index)
+{
+	if (request->module == UNWIND_NO_MODULE)
+		debug_log__say(DEBUG_LOG_WALK, "a walk of %u came to code in no file, at %" PRIx64,
+			       request->tgid, (uint64_t)request->start);
+	else if (index == UNWIND_FILE_NONE)
+		debug_log__say(DEBUG_LOG_WALK, "a walk of %u came to module %u, which is forgotten",
+			       request->tgid, request->module);
+	else
+		debug_log__say(DEBUG_LOG_WALK, "a walk of %u came to module %u, %s, at %" PRIx64,
+			       request->tgid, request->module,
+			       loading->files.items[index].mapped.path, (uint64_t)request->start);
+}
+
 static void take_request(struct loading *loading, const struct unwind_request *request)
 {
 	struct unwind_known_file *file;
@@ -621,6 +657,7 @@ static void take_request(struct loading *loading, const struct unwind_request *r
 	if (request->module == UNWIND_NO_MODULE && request->program && loading->keeper.socket)
 		generators__want(&loading->generators, (pid_t)request->tgid, request->program);
 	index = asked_file(loading, request);
+	say_request(loading, request, index);
 	if (index == UNWIND_FILE_NONE)
 		return;
 	file = &loading->files.items[index];

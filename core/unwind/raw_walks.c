@@ -13,11 +13,14 @@
 #include "sym/child/reader_child.h"
 #include "sym/child/sandbox.h"
 #include "sym/util/array.h"
+#include "sym/util/child.h"
 #include "sym/util/page.h"
 
 /* Limits of the child. A walk takes some microseconds, and has no more than MAX_FRAMES steps. */
 #define CPU_SECONDS 4
 #define MEMORY	    ((uint64_t)16 * 1024 * 1024)
+
+static const struct child_role role = {"stack walker", DEBUG_LOG_WALK};
 
 /* The descriptors of the child behind its pipe. */
 enum kept {
@@ -248,7 +251,8 @@ static int start(struct reader_child *child, const struct unwind_tables *tables,
 	_Static_assert(ARRAY_SIZE(kept) <= READER_CHILD_KEPT_MAX, "all of them are kept");
 	for (uint32_t i = 0; i < shards->nr_maps; i++)
 		kept[KEPT_SHARDS + i] = shards->maps[i].fd;
-	return reader_child__start(child, walk_all, job, kept, KEPT_SHARDS + shards->nr_maps);
+	return reader_child__start(child, &role, walk_all, job, kept,
+				   KEPT_SHARDS + shards->nr_maps);
 }
 
 /* Returns how many stacks the child has walked. */

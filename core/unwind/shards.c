@@ -13,6 +13,8 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/page.h"
 
+static const struct child_role putter_role = {"map putter", DEBUG_LOG_TABLES};
+
 void unwind_shards__init(struct unwind_shards *shards, const struct bpf_map *map, uint64_t memory)
 {
 	*shards = (struct unwind_shards){
@@ -31,6 +33,7 @@ static void end_putter(struct unwind_shards *shards)
 	if (shards->putter > 0)
 		while (waitpid(shards->putter, NULL, 0) < 0 && errno == EINTR)
 			;
+	child__note_end(&putter_role, shards->putter, 0);
 	shards->putter = 0;
 }
 
@@ -93,16 +96,17 @@ static int put_map(struct unwind_shards *shards, uint32_t key, int fd)
 	if (shards->putter < 0)
 		return -errno;
 	if (shards->putter == 0) {
-		child__begin();
+		child__begin(&putter_role);
 		_exit(bpf_map_update_elem(maps, &key, &fd, BPF_ANY) ? errno : 0);
 	}
+	child__note_start(&putter_role, shards->putter);
 	while (bpf_map_lookup_elem(maps, &key, &id)) {
 		if (ended)
 			return WIFEXITED(status) && WEXITSTATUS(status) ? -WEXITSTATUS(status) :
 									  -EIO;
 		ended = waitpid(shards->putter, &status, WNOHANG) == shards->putter;
 		if (ended)
-			shards->putter = 0;
+			end_putter(shards);
 		else
 			sched_yield();
 	}

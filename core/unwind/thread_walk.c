@@ -220,13 +220,6 @@ static void take_step(void *context, const struct walker_step *step)
 	fputc('\n', walk->out);
 }
 
-static const char *text_of(enum unwind_end end)
-{
-	return end == UNWIND_COMPLETE ? "complete" :
-	       end == UNWIND_ASSISTED ? "complete, by frame pointers too" :
-					unwind_end__text(end);
-}
-
 /* ---- all of it ---- */
 
 static enum unwind_end walk_from(struct thread_walk *walk, const walker_regs *regs)
@@ -260,7 +253,7 @@ int thread_walk__print(pid_t tid, FILE *out, struct error *error)
 		err = read_registers(tid, &regs);
 	if (err)
 		return error__set(error, err, "cannot stop %d: %s", tid, strerror(-err));
-	fprintf(out, "the walk has ended: %s\n", text_of(walk_from(&walk, &regs)));
+	fprintf(out, "the walk has ended: %s\n", unwind_end__text(walk_from(&walk, &regs)));
 	(void)ptrace(PTRACE_DETACH, tid, NULL, NULL);
 	return 0;
 }

@@ -23,6 +23,7 @@
 #include "sym/process/process.h"
 #include "sym/process/rooted.h"
 #include "sym/process/vdso.h"
+#include "sym/util/child.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/text.h"
 
@@ -36,6 +37,9 @@ void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole)
 	else
 		snprintf(path, UNWIND_PATH_MAX, "#%016llx", (unsigned long long)text__hash(whole));
 }
+
+static const struct child_role mapping_reader = {"mapping reader", DEBUG_LOG_FILES};
+static const struct child_role jit_map_reader = {"JIT map reader", DEBUG_LOG_FILES};
 
 /* ---- files ---- */
 
@@ -105,7 +109,8 @@ static void pass(int fd, const struct unwind_mapped *mapped, pid_t pid,
 	    keeper->has(keeper->context, &mapped->file) || fstatfs(fd, &fs) ||
 	    fs.f_type == FUSE_SUPER_MAGIC)
 		return;
-	(void)passed_file__send(KEEPER_FD, &passed, fd);
+	if (!passed_file__send(KEEPER_FD, &passed, fd))
+		debug_log__say(DEBUG_LOG_FILES, "passes %s on", mapped->path);
 }
 
 /* ---- mappings ---- */
@@ -194,6 +199,28 @@ static int receive_mappings(struct reader_child *child, struct unwind_mapped **o
 	return result;
 }
 
+static void say_mapped(const struct mappings_job *job, const struct unwind_mapped *mapped,
+		       int result)
+{
+	char whose[PATH_MAX];
+	int nr_programs = 0;
+
+	if (!debug_log__has(DEBUG_LOG_FILES))
+		return;
+	if (job->program || job->needs)
+		snprintf(whose, sizeof(whose), "what %s needs",
+			 job->program ? job->program : job->needs->path);
+	else
+		snprintf(whose, sizeof(whose), "executable mappings of %d", job->pid);
+	for (int i = 0; i < result; i++)
+		nr_programs += mapped[i].source == UNWIND_SOURCE_FILE;
+	if (result < 0)
+		debug_log__print(DEBUG_LOG_FILES, "%s: %s", whose, strerror(-result));
+	else
+		debug_log__print(DEBUG_LOG_FILES, "%s: %d, of which %d are programs", whose, result,
+				 nr_programs);
+}
+
 /* Have children send mappings, until one does not come to a file system that does not answer. */
 static int read_mapped(void (*send)(const void *job), const struct mappings_job *job,
 		       struct avoided_devices *avoided, struct unwind_mapped **mapped)
@@ -203,12 +230,14 @@ static int read_mapped(void (*send)(const void *job), const struct mappings_job 
 	for (;;) {
 		uint64_t device = makedev(1, 0); /* none is touched before the first */
 		struct reader_child child;
-		int result = reader_child__start(&child, send, job, fds.fds, fds.nr);
+		int result =
+			reader_child__start(&child, &mapping_reader, send, job, fds.fds, fds.nr);
 
 		if (result)
 			return result;
 		result = receive_mappings(&child, mapped, &device);
 		reader_child__stop(&child);
+		say_mapped(job, *mapped, result);
 		if (result != -ETIMEDOUT || !avoided_devices__add(avoided, device))
 			return result;
 	}
@@ -474,7 +503,8 @@ int unwind_reader__find(struct unwind_mapped *mapped, struct avoided_devices *av
 	struct reader_child child;
 	int err = avoided_devices__has(avoided, device) ?
 			  -ETIMEDOUT :
-			  reader_child__start(&child, send_found, &job, fds.fds, fds.nr);
+			  reader_child__start(&child, &mapping_reader, send_found, &job, fds.fds,
+					      fds.nr);
 
 	if (err)
 		return err;
@@ -533,7 +563,7 @@ static void send_map(const void *context)
 int unwind_reader__start_map(struct reader_child *child, const struct unwind_generator *generator,
 			     const struct unwind_keeper *keeper)
 {
-	return reader_child__start(child, send_map, generator, &keeper->socket, 1);
+	return reader_child__start(child, &jit_map_reader, send_map, generator, &keeper->socket, 1);
 }
 
 int unwind_reader__finish_map(struct reader_child *child, struct unwind_generator *generator)

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,12 +19,16 @@
 #include "sym/process/process.h"
 #include "sym/process/vdso.h"
 #include "sym/util/array.h"
+#include "sym/util/child.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/clock.h"
 
 /* Limits of a child without privileges. The largest files need a tenth. */
 #define CPU_SECONDS 4
 #define MEMORY	    ((uint64_t)1024 * 1024 * 1024)
 #define TABLE_WORK  ((uint64_t)64 * 1024 * 1024)
+
+static const struct child_role role = {"table reader", DEBUG_LOG_TABLES};
 
 struct job {
 	pid_t pid, parent;
@@ -234,10 +239,11 @@ static int receive_needs(struct reader_child *child, uint32_t size, const struct
 	return !err && sink->needs ? sink->needs(sink->context, texts, size) : err;
 }
 
-static int receive_table(struct reader_child *child, const struct unwind_sink *sink)
+/* *head: as it was sent, but its rules are the sink's alone. */
+static int receive_table(struct reader_child *child, const struct unwind_sink *sink,
+			 struct unwind_table_head *head)
 {
 	CLEANUP_FREE struct unwind_rule *rules = NULL;
-	struct unwind_table_head head;
 	struct header header;
 	int err = reader_child__read(child, &header, sizeof(header));
 
@@ -252,7 +258,7 @@ static int receive_table(struct reader_child *child, const struct unwind_sink *s
 	if (!rules)
 		return -ENOMEM;
 	err = reader_child__read(child, rules, header.nr_rules * sizeof(*rules));
-	head = (struct unwind_table_head){
+	*head = (struct unwind_table_head){
 		.start = header.start,
 		.nr_rows = header.nr_rows,
 		.nr_pages = header.nr_pages,
@@ -260,14 +266,16 @@ static int receive_table(struct reader_child *child, const struct unwind_sink *s
 		.rules = rules,
 	};
 	if (!err)
-		err = sink->begin(sink->context, &head);
+		err = sink->begin(sink->context, head);
+	head->rules = NULL;
 	return err ? err : receive_pages(child, &header, sink);
 }
 
 struct unwind_table_reader {
 	struct reader_child child;
 	struct avoided_devices *avoided;
-	uint64_t device;
+	uint64_t device, began;
+	char path[UNWIND_PATH_MAX];
 	int err; /* why it is given up, or 0 */
 };
 
@@ -286,7 +294,9 @@ int unwind_table_reader__start(struct unwind_table_reader **out, pid_t pid,
 	reader->avoided = avoided;
 	reader->device = mapped->device;
 	reader->err = 0;
-	err = reader_child__start(&reader->child, send_table, &job, NULL, 0);
+	reader->began = monotonic_now();
+	memcpy(reader->path, mapped->path, sizeof(reader->path));
+	err = reader_child__start(&reader->child, &role, send_table, &job, NULL, 0);
 	if (err)
 		free(reader);
 	else
@@ -308,13 +318,53 @@ struct pollfd unwind_table_reader__poll(const struct unwind_table_reader *reader
 	return (struct pollfd){.fd = reader->child.fd, .events = POLLIN};
 }
 
+const char *unwind_table_reader__text(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "it has no call-frame information";
+	case -ENOEXEC:
+		return "it is no program";
+	case -ENOTSUP:
+		return "it is of another processor, or 32-bit";
+	case -ESTALE:
+		return "it is gone, or another file by now";
+	case -ETIMEDOUT:
+		return "it does not answer";
+	case -ETIME:
+		return "it takes too long";
+	case -EPIPE:
+		return "its reader has ended before it was done";
+	case -EPROTO:
+		return "its reader has sent nonsense";
+	default:
+		return strerror(-err);
+	}
+}
+
+static void say_table(const struct unwind_table_reader *reader,
+		      const struct unwind_table_head *head, int err)
+{
+	double ms = (double)(monotonic_now() - reader->began) / (NANOSECONDS / 1000);
+
+	if (err)
+		debug_log__say(DEBUG_LOG_TABLES, "%s has no table after %.1f ms: %s", reader->path,
+			       ms, unwind_table_reader__text(err));
+	else
+		debug_log__say(DEBUG_LOG_TABLES,
+			       "%s has %" PRIu64 " rows and %" PRIu32 " rules, loaded in %.1f ms",
+			       reader->path, head->nr_rows, head->nr_rules, ms);
+}
+
 int unwind_table_reader__finish(struct unwind_table_reader *reader, const struct unwind_sink *sink)
 {
+	struct unwind_table_head head;
 	int err = reader->err;
 
 	if (!err)
-		err = receive_table(&reader->child, sink);
+		err = receive_table(&reader->child, sink, &head);
 	reader_child__stop(&reader->child);
+	say_table(reader, &head, err);
 	if (err == -ETIMEDOUT)
 		(void)avoided_devices__add(reader->avoided, reader->device);
 	free(reader);

@@ -54,4 +54,7 @@ bool unwind_table_reader__is_ready(struct unwind_table_reader *reader);
 struct pollfd unwind_table_reader__poll(const struct unwind_table_reader *reader);
 int unwind_table_reader__finish(struct unwind_table_reader *reader, const struct unwind_sink *sink);
 
+/* Why there is no table, from a negative errno of these functions; behind the name of the file. */
+const char *unwind_table_reader__text(int err);
+
 #endif

@@ -61,12 +61,12 @@ static void note_end(pid_t pid)
 
 /* ---- in the child ---- */
 
-_Noreturn static void be_child(int out, const int *kept, size_t nr_kept,
-			       void (*run)(const void *job), const void *job)
+_Noreturn static void be_child(const struct child_role *role, int out, const int *kept,
+			       size_t nr_kept, void (*run)(const void *job), const void *job)
 {
 	int fds[1 + READER_CHILD_KEPT_MAX] = {out};
 
-	child__begin();
+	child__begin(role);
 	signal(SIGPIPE, SIG_DFL); /* the child ends when nobody reads */
 	if (nr_kept > READER_CHILD_KEPT_MAX)
 		_exit(1);
@@ -93,8 +93,9 @@ void reader_child__write(const void *bytes, size_t size)
 
 /* ---- in the parent ---- */
 
-int reader_child__start(struct reader_child *child, void (*run)(const void *job), const void *job,
-			const int *kept, size_t nr_kept)
+int reader_child__start(struct reader_child *child, const struct child_role *role,
+			void (*run)(const void *job), const void *job, const int *kept,
+			size_t nr_kept)
 {
 	int fds[2];
 
@@ -103,8 +104,11 @@ int reader_child__start(struct reader_child *child, void (*run)(const void *job)
 	(void)fcntl(fds[1], F_SETPIPE_SZ, PIPE_SIZE); /* else it is a little slower */
 	child->pid = fork();
 	if (child->pid == 0)
-		be_child(fds[1], kept, nr_kept, run, job);
+		be_child(role, fds[1], kept, nr_kept, run, job);
+	child__note_start(role, child->pid);
 	note_start(child->pid);
+	child->role = role;
+	child->why = 0;
 	child->fd = fds[0];
 	child->nr = child->next = 0;
 	child->deadline = (struct deadline){0};
@@ -121,6 +125,7 @@ int reader_child__start(struct reader_child *child, void (*run)(const void *job)
 
 void reader_child__stop(struct reader_child *child)
 {
+	child__note_end(child->role, child->pid, child->why);
 	close(child->fd);
 	if (deadline__kill(child->pid, KILL_WAIT_MS))
 		note_end(child->pid);
@@ -142,7 +147,8 @@ static int check_progress(struct reader_child *child)
 {
 	const struct progress progress = {.work = cpu_time_of(child->pid)};
 
-	return deadline__check(&child->deadline, &progress, child->pid);
+	child->why = deadline__check(&child->deadline, &progress, child->pid);
+	return child->why;
 }
 
 static bool is_readable(const struct reader_child *child, int milliseconds)
@@ -195,8 +201,10 @@ static int read_some(struct reader_child *child)
 	got = read(child->fd, child->bytes, sizeof(child->bytes));
 	if (got < 0 && errno == EINTR)
 		return 0;
-	if (got <= 0)
+	if (got <= 0) {
+		child->why = -EPIPE;
 		return -EPIPE;
+	}
 	child->nr = (size_t)got;
 	child->next = 0;
 	return 0;
@@ -232,6 +240,8 @@ bool avoided_devices__add(struct avoided_devices *avoided, uint64_t device)
 {
 	if (major(device) || !device || avoided_devices__has(avoided, device))
 		return false;
+	debug_log__say(DEBUG_LOG_FILES, "avoids device %u:%u from now on", major(device),
+		       minor(device));
 	avoided->devices[avoided->nr++] = device;
 	return true;
 }

@@ -14,10 +14,14 @@
 
 #include "sym/child/deadline.h"
 
+struct child_role;
+
 struct reader_child {
+	const struct child_role *role;
 	pid_t pid;
-	int fd;				/* what it writes */
-	struct deadline deadline;	/* with it */
+	int why;		  /* it is to be given up: -ETIMEDOUT, -ETIME or -EPIPE; or 0 */
+	int fd;			  /* what it writes */
+	struct deadline deadline; /* with it */
 	unsigned char bytes[16 * 1024]; /* read, and not taken yet */
 	size_t nr, next;
 };
@@ -26,12 +30,13 @@ struct reader_child {
 #define READER_CHILD_KEPT_MAX 39
 
 /*
- * Have a child call run(job). Its only descriptors are the pipe as 0, and copies of the nr_kept in
- * kept from 1 on. It ends when run() returns, and has some seconds from now on. Returns 0 or a
- * negative errno.
+ * Have a child with this role, which is borrowed, call run(job). Its only descriptors are the pipe
+ * as 0, and copies of the nr_kept in kept from 1 on. It ends when run() returns, and has some
+ * seconds from now on. Returns 0 or a negative errno.
  */
-int reader_child__start(struct reader_child *child, void (*run)(const void *job), const void *job,
-			const int *kept, size_t nr_kept);
+int reader_child__start(struct reader_child *child, const struct child_role *role,
+			void (*run)(const void *job), const void *job, const int *kept,
+			size_t nr_kept);
 
 /* In the child: write all of it to the parent; does not return if that cannot be done. */
 void reader_child__write(const void *bytes, size_t size);

@@ -20,6 +20,7 @@
 
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/debug_log.h"
 #include "sym/util/descriptors.h"
 #include "sym/util/page.h"
 
@@ -165,8 +166,10 @@ int sandbox__enter(struct sandbox *sandbox)
 {
 	bool changed, refused;
 	uint64_t mapped;
-	int err = keep_descriptors(sandbox);
+	int err;
 
+	debug_log__end();
+	err = keep_descriptors(sandbox);
 	if (err)
 		return err;
 	volunteer_to_end();

@@ -19,6 +19,7 @@
 #include "sym/dwarf/reader_child.h"
 #include "sym/elf/file.h"
 #include "sym/util/array.h"
+#include "sym/util/child.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/page.h"
@@ -131,6 +132,7 @@ static void start_child(struct debug_reader *reader, const int sockets[2],
 	reader->child = fork();
 	if (reader->child == 0)
 		debug_reader_child__run(&job);
+	child__note_start(&debug_reader_role, reader->child);
 }
 
 static int start(struct debug_reader *reader, const struct debug_plan *plan,
@@ -189,8 +191,10 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_file *elf
 	return 0;
 }
 
-static void end_child(struct debug_reader *reader)
+/* why: 0, or why it is given up. */
+static void end_child(struct debug_reader *reader, int why)
 {
+	child__note_end(&debug_reader_role, reader->child, why);
 	if (reader->socket >= 0)
 		close(reader->socket);
 	reader->socket = -1;
@@ -205,7 +209,7 @@ pid_t debug_reader__stop(struct debug_reader *reader)
 	if (!reader)
 		return 0;
 	if (!reader->has_failed)
-		end_child(reader);
+		end_child(reader, 0);
 	child = reader->child;
 	arena__release(&reader->arena);
 	free(reader->strings);
@@ -541,7 +545,7 @@ int debug_reader__find(struct debug_reader *reader, struct debug_chain *chains, 
 	}
 	if (err && err != -EFBIG) {
 		reader->has_failed = true;
-		end_child(reader);
+		end_child(reader, err);
 	}
 	if (!reader->has_failed)
 		note_memory(reader);

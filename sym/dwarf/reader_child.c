@@ -259,6 +259,8 @@ static int enter_sandbox(const struct debug_reader_job *job, struct child *child
 	return err;
 }
 
+const struct child_role debug_reader_role = {"DWARF reader", DEBUG_LOG_NAMES};
+
 _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 {
 	struct child child = {0};
@@ -267,7 +269,7 @@ _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 	struct debug_reader_job own = *job;
 	int err;
 
-	child__begin();
+	child__begin(&debug_reader_role);
 	/* The descriptors get other numbers. */
 	plan.elf = &elf;
 	own.plan = &plan;

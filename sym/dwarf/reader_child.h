@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct child_role;
 struct debug_plan;
 
 struct debug_reader_job {
@@ -16,6 +17,8 @@ struct debug_reader_job {
 	uint64_t memory;		    /* bytes that it may map */
 	unsigned int cpu_seconds;	    /* in all questions: each has its own limit */
 };
+
+extern const struct child_role debug_reader_role;
 
 _Noreturn void debug_reader_child__run(const struct debug_reader_job *job);
 

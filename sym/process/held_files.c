@@ -2,12 +2,14 @@
 #include "sym/process/held_files.h"
 
 #include <errno.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "sym/process/passed_file.h"
 #include "sym/process/process.h"
 #include "sym/process/supervised.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/debug_log.h"
 #include "sym/util/descriptors.h"
 
 /*
@@ -47,6 +49,8 @@ static void hold_file(struct held_files *held, const struct passed_file *passed,
 	} else {
 		held->nr++;
 	}
+	debug_log__say(DEBUG_LOG_FILES, "holds inode %llu of device %u:%u, which has been passed",
+		       (unsigned long long)file.inode, major(file.device), minor(file.device));
 	file.fd = TAKE_FD(fd);
 	*place = file;
 	held->came++;
@@ -91,6 +95,8 @@ int held_files__open(const struct held_files *held, const struct sym_file_id *id
 
 	if (!file)
 		return -ENOENT;
+	debug_log__say(DEBUG_LOG_FILES, "has inode %llu of device %u:%u, which was passed",
+		       (unsigned long long)file->inode, major(file->device), minor(file->device));
 	supervisor__touch(held->supervisor, pid, file->device, false);
 	err = file_identity__read(&now, file->fd);
 	if (err)

@@ -19,6 +19,7 @@
 #include "sym/process/mapped_build_id.h"
 #include "sym/process/rooted.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/debug_log.h"
 #include "sym/util/page.h"
 
 /* Returns 0, -ESRCH if that thread has no memory (any more), or another negative errno. */
@@ -224,7 +225,7 @@ static int name_in_own_root(const char *path)
 	return path[0] == '/' ? rooted__name(ROOTED_OURS, path, 0) : -ENOENT;
 }
 
-int process__open_file(const struct process *process, const struct mapping *mapping)
+static int open_file(const struct process *process, const struct mapping *mapping)
 {
 	int fd, err;
 
@@ -238,6 +239,16 @@ int process__open_file(const struct process *process, const struct mapping *mapp
 		return err;
 	fd = open_named(process, mapping, name_program(process));
 	return fd >= 0 ? fd : err;
+}
+
+int process__open_file(const struct process *process, const struct mapping *mapping)
+{
+	int fd = open_file(process, mapping);
+
+	if (fd < 0)
+		debug_log__say(DEBUG_LOG_FILES, "%s, as %d has it, cannot be had: %s",
+			       mapping->path, process->pid, strerror(-fd));
+	return fd;
 }
 
 /* Where a link of /proc/PID/ leads, as this program would say it. */

@@ -13,10 +13,48 @@
 
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/debug_log.h"
 
 /* From fs/configfs and fs/fuse; linux/magic.h lacks them. */
 #define CONFIGFS_MAGIC	   0x62656570
 #define FUSE_CONTROL_MAGIC 0x65735543
+
+/* Where a descriptor leads, as this program would say it. */
+static int path_of(int fd, char path[PATH_MAX])
+{
+	char link[64];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, PATH_MAX - 1);
+	if (length < 0)
+		return -errno;
+	path[length] = '\0';
+	return 0;
+}
+
+/* For TRACEKIT_DEBUG. fd: what came of it, a descriptor or a negative errno. */
+static void say_opened(int named, int fd)
+{
+	char path[PATH_MAX];
+
+	if (!debug_log__has(DEBUG_LOG_FILES))
+		return;
+	if (path_of(named, path))
+		strcpy(path, "a file");
+	if (fd >= 0)
+		debug_log__print(DEBUG_LOG_FILES, "opens %s", path);
+	else
+		debug_log__print(DEBUG_LOG_FILES, "cannot open %s: %s", path, strerror(-fd));
+}
+
+static int say_named(int root, const char *path, int named)
+{
+	if (named < 0)
+		debug_log__say(DEBUG_LOG_FILES, "looks for %s%s: %s", path,
+			       root == ROOTED_OURS ? "" : ", in another root", strerror(-named));
+	return named;
+}
 
 int rooted__of_process(pid_t task)
 {
@@ -45,14 +83,14 @@ int rooted__name(int root, const char *path, int flags)
 	do
 		named = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	while (named < 0 && errno == EAGAIN && ++tries < NAME_TRIES);
-	return named < 0 ? -errno : named;
+	return say_named(root, path, named < 0 ? -errno : named);
 }
 
 int rooted__name_ours(const char *path, int flags)
 {
 	int named = open(path, O_PATH | O_CLOEXEC | flags);
 
-	return named < 0 ? -errno : named;
+	return say_named(ROOTED_OURS, path, named < 0 ? -errno : named);
 }
 
 int rooted__open_regular(int named, struct stat *st)
@@ -66,7 +104,10 @@ int rooted__open_regular(int named, struct stat *st)
 		return -EINVAL;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", named);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		fd = -errno;
+	say_opened(named, fd);
+	return fd;
 }
 
 bool rooted__is_made_by_kernel(int named)
@@ -97,20 +138,6 @@ int rooted__open(int root, const char *path, struct stat *st)
 	CLEANUP_CLOSE int named = rooted__name(root, path, 0);
 
 	return named < 0 ? named : rooted__open_named(named, st);
-}
-
-/* Where a descriptor leads, as this program would say it. */
-static int path_of(int fd, char path[PATH_MAX])
-{
-	char link[64];
-	ssize_t length;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, path, PATH_MAX - 1);
-	if (length < 0)
-		return -errno;
-	path[length] = '\0';
-	return 0;
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "sym/child/deadline.h"
 #include "sym/child/supervisor.h"
 #include "sym/util/array.h"
+#include "sym/util/child.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
@@ -24,6 +25,8 @@
 
 /* Whoever watches sees progress so often. */
 #define TICK_MS 50
+
+static const struct child_role role = {COMMAND, DEBUG_LOG_FILES};
 
 /* Build IDs that are remembered; more are asked for again. */
 #define ANSWERS_MAX 4096
@@ -150,6 +153,7 @@ static int start(struct run *run, const char *id)
 	run->pid = fork();
 	if (run->pid == 0)
 		exec_command(input, parent, id);
+	child__note_start(&role, run->pid);
 	return run->pid < 0 ? -errno : 0;
 }
 
@@ -192,15 +196,18 @@ static int attend(struct debuginfod *debuginfod, struct run *run)
 		if (closed < 0)
 			return closed;
 		if (closed && waitpid(run->pid, &status, WNOHANG)) {
+			child__note_end(&role, run->pid, 0);
 			run->pid = 0;
 			return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -ENOENT;
 		}
 	}
 }
 
-static void stop(struct run *run)
+/* why: as of child__note_end(). */
+static void stop(struct run *run, int why)
 {
 	cleanup__close(&run->output);
+	child__note_end(&role, run->pid, why);
 	if (run->pid <= 0 || deadline__kill(run->pid, 0))
 		return;
 	while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
@@ -259,7 +266,7 @@ static int ask(struct debuginfod *debuginfod, const struct debug_id *id, char pa
 	err = start(&run, hex);
 	if (!err)
 		err = attend(debuginfod, &run);
-	stop(&run);
+	stop(&run, err);
 	return err ? err : take_path(&run, path);
 }
 

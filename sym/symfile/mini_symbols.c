@@ -40,6 +40,8 @@
 
 #define PIECE (32 * 1024)
 
+static const struct child_role role = {"inflater", DEBUG_LOG_FILES};
+
 /* A message of the child: bytes, as many as it has, until there is a result. */
 #define MORE 1
 struct message {
@@ -119,7 +121,7 @@ static _Noreturn void run_child(pid_t parent, int socket, const uint8_t *bytes, 
 				  .cpu_seconds = BUDGET_SECONDS};
 	int err;
 
-	child__begin();
+	child__begin(&role);
 	err = sandbox__enter(&sandbox) ? -EPERM :
 					 mini_symbols__inflate(bytes, size, send_piece, &socket);
 	send_message(socket, err, NULL, 0);
@@ -192,12 +194,14 @@ static int inflate_into(int fd, const uint8_t *bytes, size_t size, const struct 
 	if (child == 0)
 		run_child(parent, sockets[1], bytes, size);
 	err = child < 0 ? -errno : 0;
+	child__note_start(&role, child);
 	close(sockets[1]);
 	if (!err)
 		err = take_messages(sockets[0], fd, work);
 	close(sockets[0]);
 	if (child > 0)
 		(void)deadline__kill(child, END_MS);
+	child__note_end(&role, child, err);
 	return err;
 }
 

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "sym/util/array.h"
+#include "sym/util/debug_log.h"
 
-static int close_range_of(unsigned int first, unsigned int last)
+static int close_all(unsigned int first, unsigned int last)
 {
 	struct rlimit limit;
 
@@ -22,6 +23,18 @@ static int close_range_of(unsigned int first, unsigned int last)
 	for (rlim_t fd = first; fd < limit.rlim_cur && fd <= last; fd++)
 		close((int)fd);
 	return 0;
+}
+
+/* All but the one for TRACEKIT_DEBUG. */
+static int close_range_of(unsigned int first, unsigned int last)
+{
+	unsigned int log = (unsigned int)debug_log__fd();
+	int err;
+
+	if (debug_log__fd() < 0 || log < first || log > last)
+		return close_all(first, last);
+	err = close_all(first, log - 1);
+	return err ? err : close_all(log + 1, last);
 }
 
 static int close_from(unsigned int first)

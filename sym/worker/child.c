@@ -246,6 +246,8 @@ static void serve_name(struct child *child, const struct message *message)
 	fwrite(&last, sizeof(last), 1, child->out);
 }
 
+const struct child_role worker_child_role = {"naming worker", DEBUG_LOG_NAMES};
+
 /*
  * Whatever the parent had open, BPF programs and perf events among it, must not
  * live on in a child that cannot be killed.
@@ -259,9 +261,10 @@ _Noreturn void worker_child__run(int socket, const struct avoid_list *avoided,
 	struct arena names = {0};
 	struct message message;
 
-	child__begin();
+	child__begin(&worker_child_role);
 	signal(SIGCHLD, SIG_DFL); /* it has children of its own, and waits for them */
-	/* stderr, too: a child that never ends would keep a pipe behind it open. */
+	/* stderr, too, but for TRACEKIT_DEBUG: a child that never ends would keep a pipe behind it
+	 * open. */
 	if (descriptors__keep(kept, settings->passed_files ? 2 : 1))
 		_exit(1);
 	/* The readers of debug data are not to be believed, and need not see it. */

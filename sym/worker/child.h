@@ -6,8 +6,11 @@
 #include <stdbool.h>
 
 struct avoid_list;
+struct child_role;
 struct progress;
 struct sym_settings;
+
+extern const struct child_role worker_child_role;
 
 /*
  * Serve the requests that come through the socket, until the parent has gone. To be

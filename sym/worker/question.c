@@ -2,6 +2,8 @@
 #include "sym/worker/question.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +12,11 @@
 #include "sym/util/arena.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/debug_log.h"
 #include "sym/util/pointer_map.h"
 #include "sym/worker/protocol.h"
+
+#define TEXT_SIZE (PATH_MAX + 64)
 
 /* Give each file of the queries a number. */
 static int number_files(struct worker_question *question)
@@ -36,6 +41,51 @@ static int number_files(struct worker_question *question)
 	return 0;
 }
 
+/* For TRACEKIT_DEBUG: "0x1139 of process 4711", "0x1139 in /usr/bin/ls". */
+static const char *text_of(const struct sym_query *query, char *text, size_t size)
+{
+	if (query->file)
+		snprintf(text, size, "0x%" PRIx64 " in %s", query->address, query->file->path);
+	else
+		snprintf(text, size, "0x%" PRIx64 " of process %d", query->address, query->pid);
+	return text;
+}
+
+static void say_questions(const struct worker_question *question)
+{
+	char text[TEXT_SIZE];
+
+	for (size_t i = 0; debug_log__has(DEBUG_LOG_NAMES) && i < question->nr; i++)
+		debug_log__print(DEBUG_LOG_NAMES, "asks for %s",
+				 text_of(&question->queries[i], text, sizeof(text)));
+}
+
+static void say_answer(const struct sym_query *query)
+{
+	char text[TEXT_SIZE];
+
+	if (!debug_log__has(DEBUG_LOG_NAMES))
+		return;
+	text_of(query, text, sizeof(text));
+	if (query->name)
+		debug_log__print(DEBUG_LOG_NAMES, "%s is %s+0x%" PRIx64 " in %s", text, query->name,
+				 query->offset, query->module ? query->module : "memory");
+	else
+		debug_log__print(DEBUG_LOG_NAMES, "%s has no name; it is %s+0x%" PRIx64, text,
+				 query->module ? query->module : "memory", query->module_offset);
+}
+
+static void say_end(const struct worker_question *question)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; question->open && i < question->nr; i++)
+		nr += question->answered[i];
+	if (question->open)
+		debug_log__say(DEBUG_LOG_NAMES, "%zu of %zu addresses were answered", nr,
+			       question->nr);
+}
+
 int worker_question__open(struct worker_question *question, struct sym_query *queries, size_t nr,
 			  struct arena *names)
 {
@@ -49,11 +99,15 @@ int worker_question__open(struct worker_question *question, struct sym_query *qu
 		err = number_files(question);
 	if (err)
 		worker_question__close(question);
+	else
+		say_questions(question);
 	return err;
 }
 
 void worker_question__close(struct worker_question *question)
 {
+	if (debug_log__has(DEBUG_LOG_NAMES) && question->answered)
+		say_end(question);
 	free(question->answered);
 	free(question->file_of);
 	free(question->files);
@@ -218,6 +272,7 @@ static int take_query(struct worker_question *question, const struct answer *ans
 	query->source = source_of(question, answer);
 	query->generated = answer->generated != 0;
 	question->answered[answer->index] = true;
+	say_answer(query);
 	return keep_inlined(question, query);
 }
 

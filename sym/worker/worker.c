@@ -20,6 +20,7 @@
 #include "sym/child/deadline.h"
 #include "sym/child/supervisor.h"
 #include "sym/types.h"
+#include "sym/util/child.h"
 #include "sym/worker/child.h"
 #include "sym/worker/inbox.h"
 #include "sym/worker/protocol.h"
@@ -73,6 +74,7 @@ static int start_child(struct worker *worker)
 	if (pid == 0)
 		worker_child__run(sockets[1], &worker->avoided, worker->progress,
 				  &worker->settings);
+	child__note_start(&worker_child_role, pid);
 	close(sockets[1]);
 	if (pid < 0) {
 		int err = -errno;
@@ -102,6 +104,7 @@ static void stop_child(struct worker *worker)
 	close(worker->socket);
 	if (!idle || !deadline__await_end(worker->pid, SILENCE_MS, NULL))
 		(void)deadline__kill(worker->pid, 2 * LOOK_MS);
+	child__note_end(&worker_child_role, worker->pid, 0);
 }
 
 /* A child that was given up is a zombie once it ends, but not for long. */
@@ -110,6 +113,21 @@ static void reap_given_up(struct worker *worker)
 	for (size_t i = 0; i < worker->avoided.nr; i++)
 		if (worker->given_up[i] && waitpid(worker->given_up[i], NULL, WNOHANG))
 			worker->given_up[i] = 0;
+}
+
+static void say_avoided(const struct progress *progress, bool silent)
+{
+	const char *what = progress->jit    ? "the JIT map of" :
+			   progress->debug  ? "debug files for" :
+			   progress->device ? "a file of" :
+					      "the mappings of";
+
+	if (silent && progress->device)
+		debug_log__say(DEBUG_LOG_NAMES, "it was at %s %d; device %u:%u is avoided", what,
+			       progress->pid, major(progress->device), minor(progress->device));
+	else
+		debug_log__say(DEBUG_LOG_NAMES, "it was at %s %d, which is avoided", what,
+			       progress->pid);
 }
 
 /*
@@ -122,6 +140,8 @@ static void give_up_child(struct worker *worker, int err)
 	const struct progress *progress = worker->progress;
 	bool silent = err == -ETIMEDOUT && major(progress->device) == 0;
 
+	child__note_end(&worker_child_role, worker->pid, err);
+	say_avoided(progress, silent);
 	close(worker->socket);
 	(void)deadline__kill(worker->pid, 0);
 	worker->given_up[avoided->nr] = worker->pid;

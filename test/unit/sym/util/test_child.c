@@ -18,7 +18,9 @@
 /* Signals that are for the parent do not end it. */
 static _Noreturn void be_grandchild(int out)
 {
-	child__begin();
+	static const struct child_role role = {"grandchild", DEBUG_LOG_FILES};
+
+	child__begin(&role);
 	raise(SIGINT);
 	raise(SIGTERM);
 	(void)!write(out, "", 1);
