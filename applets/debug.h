@@ -8,8 +8,11 @@
 struct error;
 
 /*
- * argv: from the word debug on. "walk PID": the walk of a thread's stack, step by step. Returns 0
- * or a negative errno with error filled, -EINVAL if that is no such command line.
+ * argv: from the word debug on, NULL behind the last.
+ *   walk PID              the walk of a thread's stack, step by step
+ *   table FILE [ADDRESS]  the rows that a file has for walks, or the one for an offset in the file
+ *   name PID ADDRESS      what the symbolizer answers, and where it has found that
+ * Returns 0 or a negative errno with error filled, -EINVAL if that is no such command line.
  */
 int debug__run(int argc, char **argv, FILE *out, struct error *error);
 

@@ -62,6 +62,22 @@ struct sym_mapped_file {
 	const char *path; /* that it has there, as the kernel shows it; "" if that is not known */
 };
 
+/* Where a name was found. */
+enum sym_origin {
+	SYM_NOWHERE,
+	SYM_SYMBOLS,	   /* the symbol tables of the file itself */
+	SYM_PLT,	   /* its procedure linkage table */
+	SYM_GO_TABLE,	   /* the table that Go programs have for tracebacks */
+	SYM_SEPARATE_FILE, /* the symbols of a file beside it, see sym/symfile/debug_file.h */
+	SYM_GNU_DEBUGDATA, /* symbols in that section of the file */
+	SYM_DWARF,	   /* its debug data */
+	SYM_JIT_MAP,	   /* what the program has written about code that it has generated */
+	NR_SYM_ORIGINS,
+};
+
+/* In words: "the symbol tables of the file". */
+const char *sym_origin__text(enum sym_origin origin);
+
 /* The question and its answer. Strings are valid until symbolizer__forget_names(). */
 struct sym_query {
 	pid_t pid; /* in the caller's PID namespace; not looked at for kernel addresses */
@@ -85,8 +101,9 @@ struct sym_query {
 	bool in_file;
 	const struct sym_mapped_file *file;
 
-	const char *name; /* of the function, demangled; unchecked bytes; NULL: not found */
-	uint64_t offset;  /* of the address within that function, or behind function_start */
+	const char *name;	/* of the function, demangled; unchecked bytes; NULL: not found */
+	uint64_t offset;	/* of the address within that function, or behind function_start */
+	enum sym_origin origin; /* user space: of the name */
 	/*
 	 * The file's name without its folders, "[vdso]" and the like, or the kernel
 	 * module; NULL: memory without a file, or the kernel itself.

@@ -4,12 +4,26 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "bpf/host/walker.h"
 #include "core/unwind/tables.h"
 #include "sym/cfi/reader.h"
 #include "sym/cfi/table_reader.h"
 #include "sym/util/array.h"
+
+static int identify(int fd, struct mapped_file *file)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return -errno;
+	*file = (struct mapped_file){.inode = status.st_ino, .device = (uint32_t)status.st_dev};
+	return 0;
+}
+
+/* The descriptors are for a child, which has no use for them. */
+const struct unwind_identifier host_identifier = {.identify = identify, .fds = {2, 2}};
 
 void host_tables__release(struct host_tables *tables)
 {

@@ -11,6 +11,7 @@
 #include "sym/cfi/rules.h"
 
 struct avoided_devices;
+struct unwind_identifier;
 struct unwind_mapped;
 struct walker;
 
@@ -27,6 +28,9 @@ struct host_tables {
 	uint16_t *rule_numbers; /* of the file that is read, by its own numbers */
 	size_t nr_rule_numbers;
 };
+
+/* Tells files apart by their inode and device: these are not shared with walks in the kernel. */
+extern const struct unwind_identifier host_identifier;
 
 void host_tables__release(struct host_tables *tables);
 

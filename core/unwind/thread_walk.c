@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "bpf/host/walker.h"
 #include "core/unwind/end.h"
 #include "core/unwind/host_tables.h"
+#include "core/unwind/rule_text.h"
 #include "sym/cfi/reader.h"
 #include "sym/child/reader_child.h"
 #include "sym/util/array.h"
@@ -38,17 +38,6 @@ static void thread_walk__release(struct thread_walk *walk)
 	free(walk->mapped);
 }
 
-/* Nobody else numbers these files. */
-static int identify(int fd, struct mapped_file *file)
-{
-	struct stat status;
-
-	if (fstat(fd, &status))
-		return -errno;
-	*file = (struct mapped_file){.inode = status.st_ino, .device = (uint32_t)status.st_dev};
-	return 0;
-}
-
 static bool is_program(const struct unwind_mapped *mapped)
 {
 	return mapped->source == UNWIND_SOURCE_FILE || mapped->source == UNWIND_SOURCE_VDSO;
@@ -56,11 +45,10 @@ static bool is_program(const struct unwind_mapped *mapped)
 
 static int load(struct thread_walk *walk)
 {
-	/* Descriptors that the child keeps, and has no use for. */
-	const struct unwind_identifier identifier = {.identify = identify, .fds = {2, 2}};
 	const struct unwind_keeper nobody = {0};
 	struct avoided_devices avoided = {0};
-	int nr = unwind_reader__mappings(walk->tid, &avoided, &identifier, &nobody, &walk->mapped);
+	int nr = unwind_reader__mappings(walk->tid, &avoided, &host_identifier, &nobody,
+					 &walk->mapped);
 
 	if (nr < 0)
 		return nr;
@@ -118,67 +106,6 @@ static bool read_memory(void *context, uint64_t address, void *to, size_t size)
 
 /* ---- text ---- */
 
-/* The names of registers, by their numbers of DWARF. */
-static const char *register_name(uint32_t number)
-{
-#ifdef __x86_64__
-	static const char *const names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
-					    "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-#else
-	static const char *const names[] = {"x0",  "x1",  "x2",	 "x3",	"x4",  "x5",  "x6",  "x7",
-					    "x8",  "x9",  "x10", "x11", "x12", "x13", "x14", "x15",
-					    "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
-					    "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp"};
-#endif
-
-	return number < ARRAY_SIZE(names) ? names[number] : "?";
-}
-
-/* "fp=[CFA-16]" */
-static void print_saved(FILE *out, const char *what, uint32_t how, uint32_t number, int32_t offset)
-{
-	switch (how) {
-	case UNWIND_SAME:
-		break;
-	case UNWIND_AT_CFA:
-		fprintf(out, ", %s=[CFA%+d]", what, offset);
-		break;
-	case UNWIND_AT_REGISTER:
-		fprintf(out, ", %s=[%s%+d]", what, register_name(number), offset);
-		break;
-	case UNWIND_IN_REGISTER:
-		fprintf(out, ", %s=%s", what, register_name(number));
-		break;
-	default:
-		fprintf(out, ", %s is lost", what);
-	}
-}
-
-static void print_rule(FILE *out, const struct unwind_rule *rule)
-{
-	const char *base = register_name(rule->cfa_register);
-
-	if (rule->cfa == UNWIND_END) {
-		fputs("the outermost frame", out);
-		return;
-	}
-	if (rule->flags & UNWIND_SIGNAL) {
-		fputs("a signal has interrupted its caller", out);
-		return;
-	}
-	if (rule->cfa == UNWIND_MEMORY)
-		fprintf(out, "CFA=[%s%+d]%+d", base, rule->cfa_offset, rule->cfa_addend);
-	else if (rule->cfa == UNWIND_PLT)
-		fprintf(out, "CFA=%s%+d, or 8 more from byte %d of a stub on", base,
-			rule->cfa_offset, rule->cfa_addend);
-	else
-		fprintf(out, "CFA=%s%+d", base, rule->cfa_offset);
-	print_saved(out, "ra", rule->return_address, rule->return_address_register,
-		    rule->return_address_offset);
-	print_saved(out, "fp", rule->frame_pointer, rule->frame_pointer_register,
-		    rule->frame_pointer_offset);
-}
-
 static void print_way(FILE *out, const struct walker_step *step)
 {
 	static const char *const ways[] = {
@@ -189,7 +116,7 @@ static void print_way(FILE *out, const struct walker_step *step)
 	};
 
 	if (step->rule)
-		print_rule(out, step->rule);
+		rule_text__print(out, step->rule);
 	else
 		fputs(ways[step->way], out);
 }

@@ -155,6 +155,7 @@ static int find_names(const struct file_batch *batch, struct file_names *names,
 		struct sym_query *query = part->questions[i].query;
 
 		query->name = lookups[i].name;
+		query->origin = lookups[i].origin;
 		if (!query->name && names->settings->starts)
 			query->function_start = lookups[i].start;
 		if (query->name || query->function_start)
@@ -176,6 +177,7 @@ static void take_place(const struct file_batch *batch, const struct file_place *
 	/* The file has debug data but no symbols. */
 	if (!query->name && place->function && place->start) {
 		query->name = place->function;
+		query->origin = SYM_DWARF;
 		query->offset = query->module_offset - place->start;
 	}
 	emit(batch, query);

@@ -80,19 +80,34 @@ static int demangle_names(struct file_names *names, struct elf_lookup *lookups, 
 	return 0;
 }
 
+/* All names that have been found and are from nowhere yet are from there. */
+static void note_origin(struct elf_lookup *lookups, size_t nr, enum sym_origin origin)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (lookups[i].name && lookups[i].origin == SYM_NOWHERE)
+			lookups[i].origin = origin;
+}
+
 /* Try each place where a file has names; each finder fills in what those before left out. */
 static int find_names(struct file_names *names, const struct sym_file *file,
 		      struct elf_lookup *lookups, size_t nr)
 {
-	static int (*const finders[])(const struct elf_file *elf, struct elf_lookup *lookups,
-				      size_t nr, struct arena *names, uint64_t *work) = {
-		elf_symbols__find, elf_plt__find, go_functions__find};
+	static const struct {
+		int (*find)(const struct elf_file *elf, struct elf_lookup *lookups, size_t nr,
+			    struct arena *names, uint64_t *work);
+		enum sym_origin origin;
+	} finders[] = {{elf_symbols__find, SYM_SYMBOLS},
+		       {elf_plt__find, SYM_PLT},
+		       {go_functions__find, SYM_GO_TABLE}};
 	struct progress *progress = names->supervisor->progress;
 	int err = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(finders) && !err; i++)
-		err = progress__note_left_out(progress, finders[i](&file->elf, lookups, nr,
-								   names->names, &progress->work));
+	for (size_t i = 0; i < ARRAY_SIZE(finders) && !err; i++) {
+		err = progress__note_left_out(
+			progress,
+			finders[i].find(&file->elf, lookups, nr, names->names, &progress->work));
+		note_origin(lookups, nr, finders[i].origin);
+	}
 	return err;
 }
 
@@ -111,12 +126,14 @@ struct debug_search file_names__search(const struct file_names *names, const str
 }
 
 /* Open the file that holds the symbols of this one. A descriptor, or a negative errno. */
-static int open_symbols(struct file_names *names, const struct sym_file *file)
+static int open_symbols(struct file_names *names, const struct sym_file *file,
+			enum sym_origin *origin)
 {
 	const struct debug_search search = file_names__search(names, file, DEBUG_SYMBOLS);
 	struct debug_file found;
 	int err = debug_files__find(&names->debug_files, &search, &found);
 
+	*origin = err ? SYM_GNU_DEBUGDATA : SYM_SEPARATE_FILE;
 	if (!err)
 		return found.fd;
 	/* If a server had no time, the names may be in the file itself. */
@@ -166,15 +183,20 @@ static int find_separate(struct file_names *names, const struct sym_file *file,
 			 struct elf_lookup *lookups, size_t nr)
 {
 	CLEANUP_CLOSE int fd = -1;
+	enum sym_origin origin;
 	size_t named = 0;
+	int err;
 
 	while (named < nr && lookups[named].name)
 		named++;
 	if (named == nr || debug_content__is_in(&file->elf, DEBUG_SYMBOLS))
 		return 0;
-	fd = open_symbols(names, file);
-	if (fd >= 0)
-		return find_in_symbols(names, fd, lookups, nr);
+	fd = open_symbols(names, file, &origin);
+	if (fd >= 0) {
+		err = find_in_symbols(names, fd, lookups, nr);
+		note_origin(lookups, nr, origin);
+		return err;
+	}
 	names->supervisor->progress->left_out |= is_left_out(fd);
 	return fd == -ENOMEM ? fd : 0;
 }

@@ -78,6 +78,7 @@ static int answer(struct jit_question *questions, size_t nr, const struct jit_so
 		struct sym_query *query = questions[i].query;
 
 		query->name = lookups[i].name;
+		query->origin = query->name ? SYM_JIT_MAP : SYM_NOWHERE;
 		query->offset = query->name ? query->address - lookups[i].start : 0;
 		caller->emit(caller->context, query);
 	}

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sym/types.h"
 #include "sym/util/arena.h"
 
 struct elf_file;
@@ -51,9 +52,10 @@ int elf_symbols__each_function(const struct elf_file *elf, const struct work *wo
 bool elf_symbols__is_better_name(const char *a, const char *b);
 
 struct elf_lookup {
-	uint64_t address; /* first: the key. Wanted; in the file's own address space */
-	const char *name; /* found, or NULL; in the arena */
-	uint64_t start;	  /* of the function with that name */
+	uint64_t address;	/* first: the key. Wanted; in the file's own address space */
+	const char *name;	/* found, or NULL; in the arena */
+	uint64_t start;		/* of the function with that name */
+	enum sym_origin origin; /* of the name; filled by sym/address/file_names.h */
 };
 
 /*

@@ -171,6 +171,7 @@ static void send_query(void *context, const struct sym_query *query)
 		.file = send_string(child, query->source.file),
 		.line = query->source.line,
 		.generated = query->generated,
+		.origin = query->origin,
 	};
 
 	send_all_inlined(child, query);

@@ -85,7 +85,7 @@ struct answer {
 	uint64_t index;
 	uint64_t offset, module_offset, function_start, file_offset;
 	uint32_t module, path, build_id;
-	uint32_t generated; /* as in struct sym_query */
+	uint32_t generated, origin; /* as in struct sym_query */
 	/* ANSWER_QUERY and ANSWER_INLINED */
 	uint32_t name, file, line;
 	/* ANSWER_LAST */

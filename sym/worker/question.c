@@ -68,8 +68,10 @@ static void say_answer(const struct sym_query *query)
 		return;
 	text_of(query, text, sizeof(text));
 	if (query->name)
-		debug_log__print(DEBUG_LOG_NAMES, "%s is %s+0x%" PRIx64 " in %s", text, query->name,
-				 query->offset, query->module ? query->module : "memory");
+		debug_log__print(DEBUG_LOG_NAMES, "%s is %s+0x%" PRIx64 " in %s, by %s", text,
+				 query->name, query->offset,
+				 query->module ? query->module : "memory",
+				 sym_origin__text(query->origin));
 	else
 		debug_log__print(DEBUG_LOG_NAMES, "%s has no name; it is %s+0x%" PRIx64, text,
 				 query->module ? query->module : "memory", query->module_offset);
@@ -258,7 +260,7 @@ static int take_query(struct worker_question *question, const struct answer *ans
 {
 	struct sym_query *query;
 
-	if (answer->index >= question->nr)
+	if (answer->index >= question->nr || answer->origin >= NR_SYM_ORIGINS)
 		return -EPROTO;
 	query = &question->queries[answer->index];
 	query->offset = answer->offset;
@@ -271,6 +273,7 @@ static int take_query(struct worker_question *question, const struct answer *ans
 	query->file_offset = answer->file_offset;
 	query->source = source_of(question, answer);
 	query->generated = answer->generated != 0;
+	query->origin = (enum sym_origin)answer->origin;
 	question->answered[answer->index] = true;
 	say_answer(query);
 	return keep_inlined(question, query);

@@ -1,9 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What tracekit says of itself to those who work on it: TRACEKIT_DEBUG.
+# What tracekit says of itself to those who work on it: TRACEKIT_DEBUG, and tracekit debug.
 
 load helpers
 load ../refute
+
+teardown() {
+	end_started
+	[ -z "$jit_map" ] || rm -f "$jit_map"
+}
 
 # traced_with WORDS OPTION...: what profile says of the program $pid.
 traced_with() {
@@ -58,7 +63,7 @@ only_of() {
 	traced_with names
 	said tracer 'names: starts the naming worker [0-9]+$'
 	said tracer "names: asks for 0x[0-9a-f]+ in $SPIN$"
-	said tracer "names: 0x[0-9a-f]+ in $SPIN is main\+0x[0-9a-f]+ in spin$"
+	said tracer "names: 0x[0-9a-f]+ in $SPIN is main\+0x[0-9a-f]+ in spin, by the symbol tables of the file$"
 	said tracer 'names: ([0-9]+) of \1 addresses were answered$'
 	said tracer 'names: the naming worker [0-9]+ has ended$'
 	only_of names
@@ -121,4 +126,104 @@ only_of() {
 	chmod 755 setuid
 	TRACEKIT_DEBUG=everything try setpriv --reuid=65534 --regid=65534 --clear-groups ./setuid --list >out 2>err
 	[ "$status" -eq 2 ]
+}
+
+# The address of a function, in the file and in the process $pid, which runs the program.
+function_at() {
+	in_file=$(nm "$1" | sed -n "s/^0*\([0-9a-f]*\) [Tt] $2$/\1/p")
+	local first
+	read -r first _ <"/proc/$pid/maps"
+	in_process=$(printf '%x' $((0x$in_file + 0x${first%%-*})))
+}
+
+@test "debug table: all rows of a file, as many as are loaded, and the one for an address" {
+	local in_file in_process pid=$$ row
+	TRACEKIT_DEBUG=tables "$TRACEKIT" debug table "$SPIN" >out 2>err
+	read -r rows _ rules _ <<<"$(head -n 1 out | tr -d ,)"
+	[ "$rows" -gt 50 ]
+	said tracer "tables: $SPIN has $rows rows and "
+	[ "$(sed 1d out | grep -Ec '^0x[0-9a-f]+ to 0x[0-9a-f]+: .')" -ge "$rows" ]
+	function_at "$SPIN" outer
+	"$TRACEKIT" debug table "$SPIN" "0x$in_file" >row
+	cat row
+	[ "$(wc -l <row)" -eq 1 ]
+	grep -Fxq "$(<row)" out
+	grep -Eq "^0x[0-9a-f]+ to 0x[0-9a-f]+: CFA=(rsp\+8, ra=\[CFA-8\]|sp\+0)$" row
+	row=$(<row)
+	[ $((${row%% *})) -le $((0x$in_file)) ]
+	row=${row#* to }
+	[ $((${row%%:*})) -gt $((0x$in_file)) ]
+}
+
+@test "debug table: what has none" {
+	try "$TRACEKIT" debug table "$SPIN" 7fffffff 2>err
+	[ "$status" -eq 1 ]
+	[ "$(<err)" = "tracekit: $SPIN has no row for 0x7fffffff" ]
+	try "$TRACEKIT" debug table /etc/passwd 2>err
+	[ "$(<err)" = 'tracekit: /etc/passwd has no table: it is no program' ]
+	try "$TRACEKIT" debug table "$PWD/nothing" 2>err
+	[ "$(<err)" = "tracekit: $PWD/nothing cannot be opened" ]
+	objcopy --remove-section=.eh_frame --remove-section=.eh_frame_hdr "$SPIN" bare
+	try "$TRACEKIT" debug table bare 2>err
+	[ "$(<err)" = 'tracekit: bare has no table: it has no call-frame information' ]
+}
+
+@test "debug name: name, file, offset, and where it was found" {
+	local in_file in_process
+	cp "$SPIN" $'spin\e'
+	start_busy $'./spin\e' names
+	function_at "$SPIN" outer
+	"$TRACEKIT" debug name "$pid" "$in_process" >out
+	cat out
+	grep -Eq '^name:     outer\+0x0(, |$)' out
+	grep -q '^found in: the symbol tables of the file$' out
+	grep -q "^file:     $PWD/spin?+0x$in_file$" out
+	grep -q "^address:  0x$in_file in the file$" out
+	refute grep -q $'\e' out
+}
+
+@test "debug name: symbols of another file" {
+	local in_file in_process
+	objcopy --only-keep-debug "$SPIN" stripped.debug
+	objcopy --strip-all --add-gnu-debuglink=stripped.debug "$SPIN" stripped
+	start_busy ./stripped names
+	function_at "$SPIN" outer
+	"$TRACEKIT" debug name "$pid" "0x$in_process" >out
+	cat out
+	grep -Eq '^name:     outer\+0x0(, |$)' out
+	grep -q '^found in: a separate file of symbols$' out
+	rm stripped.debug
+	"$TRACEKIT" debug name "$pid" "0x$in_process" >out
+	cat out
+	grep -q "^name:     none; the function begins at 0x$in_file$" out
+	refute grep -q '^found in:' out
+}
+
+@test "debug name: generated code, and what is nothing" {
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
+	start "$SPIN" jit >page
+	wait_for [ -s page ]
+	jit_map=/tmp/perf-$pid.map
+	echo "$(<page) 1000 made_here" >"$jit_map"
+	"$TRACEKIT" debug name "$pid" "$(<page)" >out
+	cat out
+	grep -q '^name:     made_here+0x0$' out
+	grep -q '^found in: the JIT map of the process$' out
+	grep -q '^memory:   without a file, generated code$' out
+	try "$TRACEKIT" debug name "$pid" 10 2>err
+	[ "$status" -eq 1 ]
+	grep -q "process $pid has nothing mapped at 0x10" err
+	try "$TRACEKIT" debug name 2147483647 10 2>err
+	[ "$(<err)" = 'tracekit: there is no process 2147483647' ]
+}
+
+@test "debug: wrong usage" {
+	local line
+	for line in '' nothing walk 'walk 1 2' table 'table a b c' 'table a xyz' 'table a -1' name 'name 1' \
+		'name 0 1' 'name 1 0x' 'name 1 0x10000000000000000'; do
+		# shellcheck disable=SC2086
+		try "$TRACEKIT" debug $line 2>err
+		echo "$line: $status $(<err)"
+		[ "$status" -eq 2 ]
+	done
 }

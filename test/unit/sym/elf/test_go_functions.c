@@ -152,9 +152,9 @@ static void names_that_are_there_stay(void)
 	CLEANUP_OPENED
 	struct opened opened = open_go_image(spec_of(GO_20));
 	struct elf_lookup lookups[] = {
-		{GO_TEXT + 1, "named", GO_TEXT + 1},
-		{GO_TEXT + 2, NULL, 0},
-		{GO_TEXT + 3, "too", GO_TEXT + 3},
+		{.address = GO_TEXT + 1, .name = "named", .start = GO_TEXT + 1},
+		{.address = GO_TEXT + 2, .name = NULL, .start = 0},
+		{.address = GO_TEXT + 3, .name = "too", .start = GO_TEXT + 3},
 	};
 
 	find(&opened, lookups, ARRAY_SIZE(lookups));

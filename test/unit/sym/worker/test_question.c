@@ -151,6 +151,8 @@ static void nonsense(void)
 	open_question(&test);
 	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .index = NR_QUERIES}), -EPROTO);
 	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .index = UINT64_MAX}), -EPROTO);
+	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .origin = NR_SYM_ORIGINS}),
+		  -EPROTO);
 	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_LAST}), -EPROTO);
 	CHECK_INT(tell(&test, (struct answer){.kind = (enum answer_kind)77}), -EPROTO);
 	CHECK_INT(tell_string(&test, "one"), 0);
