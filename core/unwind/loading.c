@@ -244,7 +244,6 @@ static void say_state(const struct unwind_known_file *file, enum unwind_module_s
 static void end_file(struct loading *loading, uint32_t number, int err)
 {
 	struct unwind_known_file *file = &loading->files.items[number];
-
 	enum unwind_module_state state = state_after(loading, file, err);
 
 	file->is_read = false;

@@ -3,7 +3,10 @@
 
 #include <unistd.h>
 
+#include "sym/util/child.h"
 #include "test/unit/tap.h"
+
+static const struct child_role role = {"reader", DEBUG_LOG_FILES};
 
 /* The child's first kept descriptor. */
 #define KEPT 1
@@ -46,7 +49,7 @@ static void test_events_while_it_waits(void)
 	CHECK_INT(pipe(go), 0);
 	attended.answer = go[1];
 	reader_child__attend(attended.events[0], take, NULL);
-	CHECK_INT(reader_child__start(&child, run_child, NULL, &go[0], 1), 0);
+	CHECK_INT(reader_child__start(&child, &role, run_child, NULL, &go[0], 1), 0);
 	CHECK_INT(write(attended.events[1], "ab", 2), 2);
 
 	CHECK_INT(reader_child__read(&child, &byte, 1), 0);
