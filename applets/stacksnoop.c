@@ -78,6 +78,9 @@ static int check(const void *settings, struct error *error)
 	    (stacksnoop->trace.folded && form != STREAM_FOLDED))
 		return error__set(error, -EINVAL, "%s and --format %s exclude each other",
 				  stacksnoop->json ? "--json" : "-f", form_names[form]);
+	if (stacksnoop->trace.containers && form != STREAM_TEXT)
+		return error__set(error, -EINVAL,
+				  "--show-containers is for text; JSON always has them");
 	if (trace_options__check(&stacksnoop->trace, "write -d", error))
 		return -EINVAL;
 	return probe_options__check(&stacksnoop->probe, &stacksnoop->trace, error);

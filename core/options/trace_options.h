@@ -59,6 +59,7 @@ struct trace_options {
 	bool folded;
 	bool offsets;
 	bool verbose;
+	bool containers; /* text shows the container of each process */
 	struct sym_settings names;
 	size_t unnamed; /* enum unnamed_form */
 	bool stats;
@@ -139,6 +140,9 @@ struct trace_options {
 	{.letter = 'v', .name = "verbose", .type = OPTION_FLAG,                                  \
 	 .offset = TRACE_OPTION_(settings, verbose),                                             \
 	 .help = verbose_help},                                                                  \
+	{.name = "show-containers", .type = OPTION_FLAG,                                         \
+	 .offset = TRACE_OPTION_(settings, containers),                                          \
+	 .help = "in text: show the container that each process is in"},                         \
 	{.name = "no-demangle", .type = OPTION_FLAG,                                             \
 	 .offset = TRACE_OPTION_(settings, names.mangled),                                             \
 	 .help = "show the names of C++ and Rust functions as they stand in their files"},       \

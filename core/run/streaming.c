@@ -33,6 +33,7 @@ static struct stream_writer make_writer(const struct streaming *streaming,
 		.user = user,
 		.delimited = kernel && user,
 		.containers = containers,
+		.container_column = options->containers,
 		.hides_tracing = streaming->tracing.probes.spec.kind == PROBE_TRACEPOINT,
 	};
 
@@ -48,11 +49,10 @@ static int start_naming(struct streaming *streaming, struct error *error)
 	return err ? error__set(error, err, "cannot start: out of memory") : 0;
 }
 
-/* JSON tells containers; text does so with -v. */
+/* JSON tells containers; text does so if it is asked to. */
 static bool tells_containers(const struct streaming *streaming)
 {
-	return streaming->form == STREAM_TEXT ? streaming->tracing.options->verbose :
-						streaming->form == STREAM_JSON;
+	return streaming->tracing.options->containers || streaming->form == STREAM_JSON;
 }
 
 int streaming__load(struct streaming *streaming, struct error *error)

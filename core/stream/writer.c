@@ -181,24 +181,37 @@ static const char *container_of(const struct stream_writer *writer,
 	return writer->containers ? containers__find(writer->containers, event->cgroup) : NULL;
 }
 
+static void add_thread(const struct stream_event *event, struct row_prefix *prefix)
+{
+	char comm[COMM_COLUMN + 1];
+
+	text__clean(event->comm, strnlen(event->comm, COMM_LEN), false, comm, sizeof(comm));
+	prefix->length +=
+		(size_t)sprintf(prefix->text + prefix->length, "%-*s %-6" PRIu32 " %-3" PRIu32 " ",
+				COMM_COLUMN, comm, event->tgid, event->cpu);
+}
+
+/* id: NULL if it is in none. */
+static void add_container(const char *id, struct row_prefix *prefix)
+{
+	char container[CONTAINER_SHORT + 1];
+
+	text__clean(id ? id : "-", id ? strlen(id) : 1, false, container, sizeof(container));
+	prefix->length +=
+		(size_t)sprintf(prefix->text + prefix->length, "%-*s ", CONTAINER_SHORT, container);
+}
+
 static void make_prefix(const struct stream_writer *writer, const struct stream_event *event,
 			struct row_prefix *prefix)
 {
-	char comm[COMM_COLUMN + 1], container[CONTAINER_SHORT + 1];
-	const char *id;
-
 	prefix->length = print_time(prefix->text, event->time);
 	while (prefix->length < TIME_COLUMN)
 		prefix->text[prefix->length++] = ' ';
 	prefix->text[prefix->length++] = ' ';
-	if (!writer->style.verbose)
-		return;
-	text__clean(event->comm, strnlen(event->comm, COMM_LEN), false, comm, sizeof(comm));
-	id = container_of(writer, event);
-	text__clean(id ? id : "-", id ? strlen(id) : 1, false, container, sizeof(container));
-	prefix->length += (size_t)sprintf(
-		prefix->text + prefix->length, "%-*s %-6" PRIu32 " %-3" PRIu32 " %-*s ",
-		COMM_COLUMN, comm, event->tgid, event->cpu, CONTAINER_SHORT, container);
+	if (writer->style.verbose)
+		add_thread(event, prefix);
+	if (writer->container_column)
+		add_container(container_of(writer, event), prefix);
 }
 
 static void print_row(struct piece *piece, const struct row_prefix *prefix, const char *text)
@@ -393,8 +406,9 @@ void stream_writer__print_header(const struct stream_writer *writer)
 		return;
 	fprintf(writer->out, "%-18s ", "TIME(s)");
 	if (writer->style.verbose)
-		fprintf(writer->out, "%-*s %-6s %-3s %-*s ", COMM_COLUMN, "COMM", "PID", "CPU",
-			CONTAINER_SHORT, "CONTAINER");
+		fprintf(writer->out, "%-*s %-6s %-3s ", COMM_COLUMN, "COMM", "PID", "CPU");
+	if (writer->container_column)
+		fprintf(writer->out, "%-*s ", CONTAINER_SHORT, "CONTAINER");
 	fputs("STACK\n", writer->out);
 }
 

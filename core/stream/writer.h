@@ -29,6 +29,7 @@ struct stream_writer {
 	bool kernel, user; /* which stacks were asked for */
 	bool delimited;	   /* mark the border between them; not in JSON */
 	struct containers *containers; /* NULL: they are not told */
+	bool container_column;	       /* STREAM_TEXT has one */
 	bool hides_tracing; /* kernel stacks begin at the tracepoint, not at what it calls */
 };
 

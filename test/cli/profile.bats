@@ -76,6 +76,10 @@ load ../refute
 	usage_error "profile: --cgroup and --container exclude each other: a container is a cgroup" \
 		tracekit profile --cgroup / --container 1
 	usage_error "profile: --container: the ID is empty" tracekit profile --container ''
+	for format in -f '--format json' '--format svg' '--format pprof'; do
+		usage_error "profile: --show-containers is for text; json and pprof always have them" \
+			tracekit profile --show-containers $format -o out
+	done
 	usage_error "profile: -p and -L exclude each other: a thread belongs to one process" \
 		tracekit profile -p $$ -L $$
 }

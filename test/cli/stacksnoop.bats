@@ -134,6 +134,13 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	usage_error "$message" tracekit stacksnoop vfs_read --folded --json
 }
 
+@test "--show-containers is for text" {
+	for form in -f --json '--format perf'; do
+		usage_error "stacksnoop: --show-containers is for text; JSON always has them" \
+			tracekit stacksnoop --show-containers $form vfs_read
+	done
+}
+
 @test "patterns with an empty part" {
 	usage_error "stacksnoop: '': there is nothing to trace; $function_syntax" tracekit stacksnoop ''
 	for pattern in p: p:: c: p:c: :; do

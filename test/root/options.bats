@@ -3,6 +3,7 @@
 # Each option of profile does what it says: these tests fail where it is ignored.
 
 load helpers
+load stacksnoop
 load ../refute
 
 teardown() {
@@ -466,13 +467,13 @@ run_container() {
 	grep -q "inside (" out
 	refute grep -q "spin (" out
 	# Its ID stands behind it, and behind no other.
-	profile -U -v -F 499 0.3 >out
+	profile -U --show-containers -F 499 0.3 >out
 	grep -Eq "inside \([0-9]+\) container ${container:0:12}$" out
 	grep -q "spin ($pid)$" out
 	profile --format json -U -F 499 0.3 >out
 	[ "$(sed -n 's/.*"comm":"inside".*"container":"\([^"]*\)".*/\1/p' out | sort -u)" = "$container" ]
 	refute grep -q '"comm":"spin".*"container"' out
-	"$TRACEKIT" stacksnoop -v -n 20 --comm inside t:sched:sched_switch >out
+	"$TRACEKIT" stacksnoop -v --show-containers -n 20 --comm inside t:sched:sched_switch >out
 	[ "$(sed 1d out | cut -c 44-55 | sort -u)" = "${container:0:12}" ]
 	"$TRACEKIT" stacksnoop --json -n 20 --comm inside t:sched:sched_switch >out
 	[ "$(sed 's/.*"container":"\([^"]*\)".*/\1/' out | sort -u)" = "$container" ]
@@ -482,7 +483,7 @@ run_container() {
 	make_cgroup
 	id=$(printf 'ab%.0s' {1..32})
 	mkdir "$cgroup/docker-$id.scope" "$cgroup/docker-$id.scope/below"
-	start_tracer stackcount -v -P -U "$SPIN:turn"
+	start_tracer stackcount --show-containers -P -U "$SPIN:turn"
 	spin paths
 	enter "$pid" "$cgroup/docker-$id.scope/below"
 	spend "$pid" 5
@@ -492,7 +493,7 @@ run_container() {
 	stop_tracer
 	grep -q "^    spin \[$pid\] container abababababab$" out
 	calls names 10
-	start_tracer stacksnoop -v -U "$CALLS:counted"
+	start_tracer stacksnoop --show-containers -U "$CALLS:counted"
 	go "$pid"
 	# Made later than the trace.
 	id=$(printf 'cd%.0s' {1..32})
@@ -500,11 +501,30 @@ run_container() {
 	enter "$pid" "$cgroup/docker-$id.scope"
 	is_shown() {
 		go "$pid"
-		grep -Eq '^[0-9.]+ +calls .* cdcdcdcdcdcd +$' out
+		grep -Eq '^[0-9.]+ +cdcdcdcdcdcd $' out
 	}
 	wait_for is_shown
 	stop_tracer
-	grep -Eq '^[0-9.]+ +calls .* - +$' out
+	grep -Eq '^[0-9.]+ +- {12}$' out
+	[[ $(stacksnoop_text out c) == *' 0' ]]
+}
+
+@test "the container of a process is in no text that was not asked for it" {
+	make_cgroup
+	id=$(printf 'ab%.0s' {1..32})
+	mkdir "$cgroup/docker-$id.scope"
+	calls names 10
+	enter "$pid" "$cgroup/docker-$id.scope"
+	start_tracer stackcount -v -P -U "$CALLS:counted"
+	go "$pid"
+	stop_tracer
+	grep -Fxq "    calls [$pid]" out
+	start_tracer stacksnoop -v -U "$CALLS:counted"
+	go "$pid"
+	stop_tracer
+	[ "$(head -n 1 out)" = "TIME(s)            COMM         PID    CPU STACK" ]
+	[ "$(stacksnoop_text out v)" = "10 0" ]
+	refute grep -q abababab out
 }
 
 @test "--container: none, and several" {

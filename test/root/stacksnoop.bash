@@ -9,7 +9,8 @@ start_stacksnoop() {
 	start_tracer stacksnoop "$@"
 }
 
-# stacksnoop_text FILE [OPTIONS]: the layout of stacksnoop, with -v and -d if OPTIONS say so: a
+# stacksnoop_text FILE [OPTIONS]: the layout of stacksnoop, with -v, -d and (c) --show-containers if
+# OPTIONS say so: a
 # header, then events in the order of their times, but with the option l, since a thread that
 # is preempted in a program for 10 ms or more is late. Each event is a row without a frame, then
 # a row for each frame from ip on, all with the time and the thread of the event. Gaps stand
@@ -19,10 +20,11 @@ stacksnoop_text() {
 	function wrong(what) { print FILENAME ":" NR ": " what ": " $0 >"/dev/stderr"; bad = 1; exit 1 }
 	# An event must have this before the next one, or the end.
 	function end_event() { if (delimited && state != "" && !border) wrong("no border before") }
-	BEGIN { verbose = options ~ /v/; delimited = options ~ /d/; last = "0.000000000" }
+	BEGIN { verbose = options ~ /v/; containers = options ~ /c/; delimited = options ~ /d/; last = "0.000000000" }
 	NR == 1 {
 		header = sprintf("%-18s ", "TIME(s)")
-		if (verbose) header = header sprintf("%-12s %-6s %-3s %-12s ", "COMM", "PID", "CPU", "CONTAINER")
+		if (verbose) header = header sprintf("%-12s %-6s %-3s ", "COMM", "PID", "CPU")
+		if (containers) header = header sprintf("%-12s ", "CONTAINER")
 		if ($0 != header "STACK") wrong("header")
 		next
 	}
@@ -34,10 +36,11 @@ stacksnoop_text() {
 		if (verbose) {
 			comm = substr($0, length(prefix) + 1, 12)
 			rest = substr($0, length(prefix) + 14)
-			if (split(rest, word, " ") < 3) wrong("columns")
+			if (split(rest, word, " ") < 2) wrong("columns")
 			if (word[1] word[2] ~ /[^0-9]/) wrong("PID or CPU")
-			prefix = prefix comm sprintf(" %-6d %-3d %-12s ", word[1], word[2], word[3])
+			prefix = prefix comm sprintf(" %-6d %-3d ", word[1], word[2])
 		}
+		if (containers) prefix = prefix sprintf("%-12s ", substr($0, length(prefix) + 1, 12))
 		if (index($0, prefix) != 1) wrong("columns")
 		row = substr($0, length(prefix) + 1)
 	}

@@ -145,32 +145,34 @@ static void delimited_rows(void)
 		.style.offsets = true,
 	};
 
-	check_print(
-		&writer, 7, some_comm,
-		"0.000000007        tar          42     3   -            \n"
-		"0.000000007        tar          42     3   -            ip: ffffffff81000001 own+0x1\n"
-		"0.000000007        tar          42     3   -            r0: ffffffff81000002 "
-		"ext4_sync_fs+0x12 [ext4]\n"
-		"0.000000007        tar          42     3   -            r1: [cut at 2 frames]\n"
-		"0.000000007        tar          42     3   -            --\n"
-		"0.000000007        tar          42     3   -            ip: 7f0000001000 a\"b;?+0x3\n"
-		"0.000000007        tar          42     3   -            r0: 2a [unknown] (lib\\y+0x1a)\n");
+	check_print(&writer, 7, some_comm,
+		    "0.000000007        tar          42     3   \n"
+		    "0.000000007        tar          42     3   ip: ffffffff81000001 own+0x1\n"
+		    "0.000000007        tar          42     3   r0: ffffffff81000002 "
+		    "ext4_sync_fs+0x12 [ext4]\n"
+		    "0.000000007        tar          42     3   r1: [cut at 2 frames]\n"
+		    "0.000000007        tar          42     3   --\n"
+		    "0.000000007        tar          42     3   ip: 7f0000001000 a\"b;?+0x3\n"
+		    "0.000000007        tar          42     3   r0: 2a [unknown] (lib\\y+0x1a)\n");
 }
 
 /* Columns of a long comm, cut where a character ends, and of large numbers. */
 static void hostile_comms(void)
 {
 	const struct stream_writer writer = {.style.verbose = true};
+	const struct stream_writer columns = {.style.verbose = true, .container_column = true};
 
 	check_print(&writer, 7, "\033[2Ja\nb\"\\;\xff\xfe-xy",
-		    "0.000000007        ?[2Ja?b\"\\;?? 42     3   -            \n");
+		    "0.000000007        ?[2Ja?b\"\\;?? 42     3   \n");
 	check_print(&writer, 7, "0123456789a\xc3\xa4xyz",
-		    "0.000000007        0123456789a  42     3   -            \n");
+		    "0.000000007        0123456789a  42     3   \n");
 	check_print(&writer, 7, "0123456789\xc3\xa4xyz",
-		    "0.000000007        0123456789\xc3\xa4 42     3   -            \n");
+		    "0.000000007        0123456789\xc3\xa4 42     3   \n");
 	check_print(&writer, 7, "0123456789abcdef",
-		    "0.000000007        0123456789ab 42     3   -            \n");
-	check_print(&writer, 7, "", "0.000000007                     42     3   -            \n");
+		    "0.000000007        0123456789ab 42     3   \n");
+	check_print(&writer, 7, "", "0.000000007                     42     3   \n");
+	check_print(&columns, 7, "tar",
+		    "0.000000007        tar          42     3   -            \n");
 }
 
 static void labels(void)
@@ -483,7 +485,11 @@ static void headers(void)
 {
 	check_header((struct stream_writer){0}, "TIME(s)            STACK\n");
 	check_header((struct stream_writer){.style.verbose = true},
+		     "TIME(s)            COMM         PID    CPU STACK\n");
+	check_header((struct stream_writer){.style.verbose = true, .container_column = true},
 		     "TIME(s)            COMM         PID    CPU CONTAINER    STACK\n");
+	check_header((struct stream_writer){.container_column = true},
+		     "TIME(s)            CONTAINER    STACK\n");
 	check_header((struct stream_writer){.form = STREAM_JSON}, "");
 	check_header((struct stream_writer){.form = STREAM_FOLDED}, "");
 }
