@@ -7,6 +7,8 @@
 
 #include "core/options/pid_list.h"
 #include "core/options/trace_options.h"
+#include "core/probe/near_names.h"
+#include "core/probe/other_syntax.h"
 #include "core/trace/session.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
@@ -23,12 +25,30 @@ int probe_options__check(const struct probe_options *options, const struct trace
 	return probespec__parse(&spec, options->pattern, options->regexp, error);
 }
 
+/* Nothing matches the pattern: perhaps it is one of another tool. */
+static void add_hint(const struct probe_options *options, const struct pid_list *pids,
+		     struct error *error)
+{
+	size_t length = strlen(error->text);
+	char hint[NEAR_NAMES_TEXT_SIZE];
+
+	if (options->regexp)
+		return;
+	other_syntax__hint(options->pattern, pids, hint, sizeof(hint));
+	snprintf(error->text + length, sizeof(error->text) - length, "%s", hint);
+}
+
 static int find(struct probes *probes, const struct probe_options *options,
 		const struct pid_list *pids, struct error *error)
 {
 	int err = probespec__parse(&probes->spec, options->pattern, options->regexp, error);
 
-	return err ? err : target_list__find(&probes->targets, &probes->spec, pids, error);
+	if (err)
+		return err;
+	err = target_list__find(&probes->targets, &probes->spec, pids, error);
+	if (err == -ENOENT)
+		add_hint(options, pids, error);
+	return err;
 }
 
 int probes__find(struct probes *probes, const struct probe_options *options,

@@ -421,6 +421,44 @@ fails() {
 	grep -Eq "^stackcount: 'vfs_raed' matches none of the functions of the kernel that can be traced .*\(did you mean 'vfs_read'" err
 }
 
+# means PATTERN OURS: nothing matches PATTERN, and OURS is what was meant.
+means() {
+	try stackcount "$1" 2>err
+	cat err
+	[ "$status" -eq 1 ]
+	[ "$(wc -l <err)" -eq 1 ]
+	[[ $(<err) == *" (did you mean '$2'?)" ]]
+}
+
+@test "patterns of other tools: how they are written here, if there is such a thing" {
+	means tracepoint:sched:sched_switch t:sched:sched_switch
+	means rawtracepoint:sched_switch t:sched:sched_switch
+	means sched:sched_switch t:sched:sched_switch
+	means t:sched_switch t:sched:sched_switch
+	means sched_switch t:sched:sched_switch
+	means 'tracepoint:sched:sched_process_e*' 't:sched:sched_process_e*'
+	means kprobe:vfs_read vfs_read
+	means 'kretprobe:vfs_rea*' 'vfs_rea*'
+	means fentry:vfs_read vfs_read
+	means libc:malloc c:malloc
+	means uprobe:libc:malloc c:malloc
+	cp "$CALLS" program
+	means uprobe:./program:counted ./program:counted
+	means usdt:./program:plain u:./program:plain
+	means u:./program:counted ./program:counted
+	fails "'tracepoint' is no library that the loader finds, and no program in PATH; give a path" \
+		tracepoint:sched:no_such_event
+	fails "'kprobe' is no library that the loader finds, and no program in PATH; give a path" \
+		kprobe:no_such_function
+	fails "'libnothing' is no library that the loader finds, and no program in PATH; give a path" \
+		libnothing:malloc
+	fails "'usdt' is no library that the loader finds, and no program in PATH; give a path" \
+		usdt:./program:no_such_probe
+	# An expression is none of theirs.
+	fails "'kprobe' is no library that the loader finds, and no program in PATH; give a path" \
+		-r kprobe:vfs_read
+}
+
 @test "what is no program: a FIFO, a directory, text, nothing" {
 	mkfifo fifo
 	echo text >text
