@@ -16,6 +16,7 @@
 #include "applets/install.h"
 #include "applets/list.h"
 #include "applets/version.h"
+#include "core/options/near_names.h"
 #include "core/report/output.h"
 #include "core/trace/workload.h"
 #include "sym/util/array.h"
@@ -165,7 +166,14 @@ static void print_help(FILE *out)
 
 static int unknown_applet(const char *name)
 {
-	message("'%s' is not an applet", name);
+	struct near_names near = {.wanted = name};
+	char hint[NEAR_NAMES_TEXT_SIZE];
+
+	for (const struct applet *const *applet = applet_list; *applet; applet++)
+		near_names__offer(&near, (*applet)->command.name);
+	near_names__offer(&near, "help");
+	near_names__text(&near, hint, sizeof(hint));
+	message("'%s' is not an applet%s", name, hint);
 	print_applets(stderr);
 	return EXIT_UNKNOWN_APPLET;
 }
@@ -239,6 +247,7 @@ static bool asks_for_version(const char *argument)
 static int run_command(int argc, char **argv)
 {
 	const struct applet *applet = find_applet(argv[0]);
+	struct error error;
 	char what[128];
 
 	if (applet && argc == 2 && asks_for_version(argv[1])) {
@@ -267,8 +276,8 @@ static int run_command(int argc, char **argv)
 		printers[i].print(stdout);
 		return finish_stdout();
 	}
-	snprintf(what, sizeof(what), "unknown option '%.80s'", argv[0]);
-	return wrong_usage(&own_command, what);
+	options__unknown(&own_command, argv[0], &error);
+	return wrong_usage(&own_command, error.text);
 }
 
 /*

@@ -7,8 +7,8 @@
  * letter too many, too few, or wrong, or two letters swapped), then the shortest names that begin
  * with it. Which names are kept does not depend on their order.
  */
-#ifndef TRACEKIT_CORE_PROBE_NEAR_NAMES_H
-#define TRACEKIT_CORE_PROBE_NEAR_NAMES_H
+#ifndef TRACEKIT_CORE_OPTIONS_NEAR_NAMES_H
+#define TRACEKIT_CORE_OPTIONS_NEAR_NAMES_H
 
 #include <stddef.h>
 

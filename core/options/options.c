@@ -7,11 +7,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/options/near_names.h"
 #include "core/options/pid_list.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
 #include "sym/util/number.h"
+#include "sym/util/text.h"
 
 /* More rows than any applet has; checked, not assumed. */
 #define MAX_OPTIONS 60
@@ -277,23 +279,67 @@ static size_t find_row(const struct option_rows *all, int value, char **argv)
 	return all->nr;
 }
 
-/* Report getopt's '?'. Its optopt is 0 for long options, and signed for others. */
-static int unknown_option(char **argv, struct error *error)
+static void offer(struct near_names *near, const struct command *command, const char *beginning)
 {
+	options__for_each(spec, command)
+		if (spec->name && text__begins(spec->name, beginning))
+			near_names__offer(near, spec->name);
+}
+
+/*
+ * Long options near to name, compared without dashes, and shown with them: those that it
+ * abbreviates, or else any.
+ */
+static void find_near(const struct command *command, const char *name, char *text, size_t size)
+{
+	struct near_names near = {.wanted = name};
+
+	offer(&near, command, name);
+	if (!near.nr)
+		offer(&near, command, "");
+	for (size_t i = 0; i < near.nr; i++) {
+		char bare[NEAR_NAME_SIZE];
+
+		strcpy(bare, near.names[i].name);
+		snprintf(near.names[i].name, NEAR_NAME_SIZE, "--%.*s", NEAR_NAME_SIZE - 3, bare);
+	}
+	near_names__text(&near, text, size);
+}
+
+int options__unknown(const struct command *command, const char *word, struct error *error)
+{
+	const char *name = word + strspn(word, "-");
+	CLEANUP_FREE char *bare = strndup(name, strcspn(name, "="));
+	char near[NEAR_NAMES_TEXT_SIZE] = "";
+
+	if (bare && text__begins(word, "--"))
+		find_near(command, bare, near, sizeof(near));
+	return error__set(error, -EINVAL, "unknown option '%.200s'%s", word, near);
+}
+
+/* Report getopt's '?'. Its optopt is 0 for long options, and signed for others. */
+static int unknown_option(const struct command *command, char **argv, struct error *error)
+{
+	CLEANUP_FREE char *word = NULL;
+
 	if (optopt != 0 && optopt < ROW_BASE)
 		return error__set(error, -EINVAL, "unknown option '-%c'", optopt);
-	return error__set(error, -EINVAL, "unknown option '--%.200s'", long_word(argv));
+	if (asprintf(&word, "--%s", long_word(argv)) < 0) {
+		word = NULL;
+		return error__set(error, -EINVAL, "unknown option '--%.200s'", long_word(argv));
+	}
+	return options__unknown(command, word, error);
 }
 
 /* getopt knows an option, but its value is missing or not allowed: say so. */
-static int wrong_use(const struct option_rows *all, char **argv, bool lacks_value,
-		     struct error *error)
+static int wrong_use(const struct command *command, const struct option_rows *all, char **argv,
+		     bool lacks_value, struct error *error)
 {
 	size_t row = find_row(all, optopt, argv);
 	char label[64];
 
 	if (row == all->nr)
-		return unknown_option(argv, error);
+		return unknown_option(command, argv, error);
 	option_label(all->rows[row], label);
 	if (lacks_value)
 		return error__set(error, -EINVAL, "%s: needs a value, %s", label,
@@ -354,10 +400,10 @@ int options__parse(const struct command *command, int argc, char **argv, void *s
 		size_t row;
 
 		if (value == ':' || (value == '?' && optopt >= ROW_BASE))
-			return wrong_use(&all, argv, value == ':', error);
+			return wrong_use(command, &all, argv, value == ':', error);
 		row = value == '?' ? all.nr : find_row(&all, value, argv);
 		if (row == all.nr)
-			return unknown_option(argv, error);
+			return unknown_option(command, argv, error);
 		if (all.rows[row] == &help_option)
 			return OPTIONS_HELP;
 		if (given[row] && all.rows[row]->value && all.rows[row]->type != OPTION_PATHS) {

@@ -68,6 +68,12 @@ struct command {
 int options__parse(const struct command *command, int argc, char **argv, void *settings,
 		   struct error *error);
 
+/*
+ * A word that begins with '-' is no option of command: fill error, which ends with those that it is
+ * near to. Returns -EINVAL.
+ */
+int options__unknown(const struct command *command, const char *word, struct error *error);
+
 /* Free what options__parse() allocated inside settings. */
 void options__release(const struct command *command, void *settings);
 

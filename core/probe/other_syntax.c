@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/probe/near_names.h"
+#include "core/options/near_names.h"
 #include "core/probe/probespec.h"
 #include "core/probe/targets.h"
 #include "sym/util/array.h"

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/options/near_names.h"
 #include "core/options/pid_list.h"
 #include "core/options/trace_options.h"
-#include "core/probe/near_names.h"
 #include "core/probe/other_syntax.h"
 #include "core/trace/session.h"
 #include "sym/util/cleanup.h"

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 #include "core/kernel/types.h"
+#include "core/options/near_names.h"
 #include "core/options/pid_list.h"
-#include "core/probe/near_names.h"
 #include "core/probe/pattern.h"
 #include "core/probe/syscall_numbers.h"
 #include "core/probe/tracepoints.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/probe/near_names.h"
+#include "core/options/near_names.h"
 #include "core/probe/pattern.h"
 #include "core/probe/probespec.h"
 #include "sym/util/array.h"

@@ -26,9 +26,9 @@ load ../refute
 }
 
 @test "long options are spelled out in full" {
-	usage_error "profile: unknown option '--fold'" tracekit profile --fold
-	usage_error "profile: unknown option '--freq'" tracekit profile --freq 9
-	usage_error "profile: unknown option '--freq=9'" tracekit profile --freq=9
+	usage_error "profile: unknown option '--fold' (did you mean '--folded'?)" tracekit profile --fold
+	usage_error "profile: unknown option '--freq' (did you mean '--frequency'?)" tracekit profile --freq 9
+	usage_error "profile: unknown option '--freq=9' (did you mean '--frequency'?)" tracekit profile --freq=9
 	# short for more than one
 	usage_error "profile: unknown option '--f'" tracekit profile --f
 }

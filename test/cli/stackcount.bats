@@ -29,7 +29,7 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	usage_error "stackcount: unknown option '-F'" tracekit stackcount -F 9 vfs_read
 	usage_error "stackcount: unknown option '-L'" tracekit stackcount -TL 9 vfs_read
 	usage_error "stackcount: unknown option '--bogus=3'" tracekit stackcount --bogus=3
-	usage_error "stackcount: unknown option '--inter'" tracekit stackcount --inter 9 vfs_read
+	usage_error "stackcount: unknown option '--inter' (did you mean '--interval'?)" tracekit stackcount --inter 9 vfs_read
 }
 
 @test "a flag takes no value" {

@@ -24,10 +24,12 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 }
 
 @test "options of tables, which it has not, are unknown" {
-	for option in -P -T -i -c --hash-storage-size --interval; do
+	for option in -P -T -i -c --perpid --interval; do
 		usage_error "stacksnoop: unknown option '$option'" \
 			tracekit stacksnoop $option 9 vfs_read
 	done
+	usage_error "stacksnoop: unknown option '--hash-storage-size' (did you mean '--stack-storage-size'?)" \
+		tracekit stacksnoop --hash-storage-size 9 vfs_read
 	tracekit stacksnoop --help >out
 	refute grep -Eq -e '--(hash-storage-size|interval|perpid|timestamp)' out
 }
@@ -36,7 +38,7 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	usage_error "stacksnoop: unknown option '-x'" tracekit stacksnoop -x
 	usage_error "stacksnoop: unknown option '-F'" tracekit stacksnoop -vF 9 vfs_read
 	usage_error "stacksnoop: unknown option '--bogus=3'" tracekit stacksnoop --bogus=3
-	usage_error "stacksnoop: unknown option '--buffer'" \
+	usage_error "stacksnoop: unknown option '--buffer' (did you mean '--buffer-size'?)" \
 		tracekit stacksnoop --buffer 9 vfs_read
 }
 

@@ -55,6 +55,18 @@ $applets" tracekit help foo
 $applets" tracekit ''
 }
 
+@test "an applet or an option of the binary that may have been meant" {
+	says 127 err "tracekit: 'profil' is not an applet (did you mean 'profile'?)
+$applets" tracekit profil
+	says 127 err "tracekit: 'offcpu' is not an applet (did you mean 'offcputime'?)
+$applets" tracekit help offcpu
+	says 127 err "tracekit: 'hlep' is not an applet (did you mean 'help'?)
+$applets" tracekit hlep
+	usage_error "tracekit: unknown option '--verison' (did you mean '--version'?)" tracekit --verison
+	usage_error "profile: unknown option '--frequncy' (did you mean '--frequency'?)" \
+		tracekit profile --frequncy 99
+}
+
 @test "wrong usage of the binary's own options" {
 	usage_error "tracekit: unknown option '--bogus'" tracekit --bogus
 	usage_error "tracekit: unknown option '-x'" tracekit -x

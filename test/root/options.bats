@@ -523,7 +523,7 @@ run_container() {
 	go "$pid"
 	stop_tracer
 	[ "$(head -n 1 out)" = "TIME(s)            COMM         PID    CPU STACK" ]
-	[ "$(stacksnoop_text out v)" = "10 0" ]
+	[[ $(stacksnoop_text out v) =~ ^[1-9][0-9]*' 0'$ ]]
 	refute grep -q abababab out
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/probe/near_names.h"
+#include "core/options/near_names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -285,7 +285,8 @@ static void paths(void)
 	CHECK_REFUSED("--cgroup", "--cgroup: needs a value, PATH");
 	CHECK_REFUSED("--cgroup a --cgroup a", "--cgroup: given twice");
 	CHECK_REFUSED("--cgroup=a --cgroup=", "--cgroup: given twice");
-	CHECK_REFUSED("--cgr a", "unknown option '--cgr'");
+	CHECK_REFUSED("--cgr a",
+		      "unknown option '--cgr' (did you mean '--cgroup' or '--cgroupmap'?)");
 }
 
 static void words_of_a_list(void)
@@ -366,17 +367,28 @@ static void unknown_options(void)
 
 static void long_options_are_spelled_out(void)
 {
-	CHECK_REFUSED("--fol", "unknown option '--fol'");
+	CHECK_REFUSED("--fol", "unknown option '--fol' (did you mean '--folded'?)");
 	CHECK_REFUSED("--f", "unknown option '--f'");
-	CHECK_REFUSED("--freq 5", "unknown option '--freq'");
-	CHECK_REFUSED("--freq=5", "unknown option '--freq=5'");
-	CHECK_REFUSED("--hel", "unknown option '--hel'");
+	CHECK_REFUSED("--freq 5", "unknown option '--freq' (did you mean '--frequency'?)");
+	CHECK_REFUSED("--freq=5", "unknown option '--freq=5' (did you mean '--frequency'?)");
+	CHECK_REFUSED("--hel", "unknown option '--hel' (did you mean '--help'?)");
+}
+
+static void near_options(void)
+{
+	CHECK_REFUSED("--frequncy 5", "unknown option '--frequncy' (did you mean '--frequency'?)");
+	CHECK_REFUSED("--offest", "unknown option '--offest' (did you mean '--offset'?)");
+	CHECK_REFUSED("--Quiet", "unknown option '--Quiet' (did you mean '--quiet'?)");
+	CHECK_REFUSED("--unwind-memry=1M",
+		      "unknown option '--unwind-memry=1M' (did you mean '--unwind-memory'?)");
+	/* Too short to be near to anything. */
+	CHECK_REFUSED("--p", "unknown option '--p'");
 }
 
 static void shortened_options_in_other_errors(void)
 {
-	CHECK_REFUSED("--freq", "unknown option '--freq'");
-	CHECK_REFUSED("--fol=yes", "unknown option '--fol=yes'");
+	CHECK_REFUSED("--freq", "unknown option '--freq' (did you mean '--frequency'?)");
+	CHECK_REFUSED("--fol=yes", "unknown option '--fol=yes' (did you mean '--folded'?)");
 }
 
 static void options_that_are_no_ascii(void)
@@ -514,6 +526,7 @@ static const struct tap_test tests[] = {
 	{"a value given twice is refused", given_twice},
 	{"arguments too many are refused", too_many_arguments},
 	{"unknown options are named", unknown_options},
+	{"options that may have been meant are named", near_options},
 	{"long options are not shortened", long_options_are_spelled_out},
 	{"a shortened option is unknown, whatever else is wrong with it",
 	 shortened_options_in_other_errors},
