@@ -143,7 +143,7 @@ static const struct command own_command = {.name = "tracekit", .options = own_op
 static void print_help(FILE *out)
 {
 	fputs("usage: tracekit APPLET [ARGUMENT...]\n"
-	      "   or: tracekit help APPLET\n"
+	      "   or: tracekit help [APPLET]\n"
 	      "   or: tracekit --list | --install [-s] DIR | --completion SHELL\n"
 	      "   or: tracekit --version | --help\n"
 	      "\n"
@@ -220,8 +220,12 @@ static int help_applet(int argc, char **argv)
 {
 	const struct applet *applet;
 
+	if (argc == 1) {
+		print_help(stdout);
+		return finish_stdout();
+	}
 	if (argc != 2)
-		return wrong_usage(&own_command, "help: needs the name of one applet");
+		return wrong_usage(&own_command, "help: is for one applet at a time");
 	applet = find_applet(argv[1]);
 	if (!applet)
 		return unknown_applet(argv[1]);

@@ -23,6 +23,7 @@ doctor       Try what the other applets need here, and say what would help.'
 
 @test "--help and -h: help on stdout, with every applet, ending with examples" {
 	says 0 out "$(tracekit -h)" tracekit --help
+	says 0 out "$(tracekit -h)" tracekit help
 	head -1 out | grep -Fxq "usage: tracekit APPLET [ARGUMENT...]"
 	grep -Fxq "$applets" out
 	sed -n '/^examples:$/,$p' out | grep -Eq '^    tracekit profile 5 '
@@ -39,11 +40,18 @@ doctor       Try what the other applets need here, and say what would help.'
 @test "--version: this program, its libraries, its compiler" {
 	tracekit --version >out 2>err
 	[ ! -s err ]
-	[ "$(wc -l <out)" -eq 4 ]
+	[ "$(wc -l <out)" -eq 9 ]
 	sed -n 1p out | grep -Eq '^tracekit [0-9]+\.[0-9]+\.[0-9]+ \(.+\)$'
 	sed -n 2p out | grep -Eq '^libbpf [0-9]+\.[0-9]+$'
 	sed -n 3p out | grep -Eq '^elfutils 0\.[0-9]+$'
-	sed -n 4p out | grep -Eq '^compiler .+'
+	# Those of the static archives that are installed.
+	for library in zlib:zlib zstd:libzstd liblzma:liblzma protobuf-c:libprotobuf-c; do
+		grep -Fxq "${library%:*} $(pkg-config --modversion "${library#*:}")" out
+	done
+	grep -Fxq "libbpf $(pkg-config --modversion libbpf | cut -d . -f 1,2)" out
+	grep -Fxq "elfutils $(pkg-config --modversion libelf)" out
+	grep -Eq '^glibc [0-9]+\.[0-9]+$' out
+	sed -n 9p out | grep -Eq '^compiler .+'
 }
 
 @test "an unknown applet: a message, the list, exit status 127" {
@@ -73,8 +81,7 @@ $applets" tracekit hlep
 	usage_error "tracekit: unknown option '--bogus'" tracekit --bogus x
 	usage_error "tracekit: 'x': too many arguments" tracekit --list x
 	usage_error "tracekit: 'x': too many arguments" tracekit --version x
-	usage_error "tracekit: help: needs the name of one applet" tracekit help
-	usage_error "tracekit: help: needs the name of one applet" tracekit help a b
+	usage_error "tracekit: help: is for one applet at a time" tracekit help a b
 	usage_error "tracekit: --install: needs one directory" tracekit --install
 	usage_error "tracekit: --install: needs one directory" tracekit --install a b
 	usage_error "tracekit: --install: needs one directory" tracekit --install -s
