@@ -62,9 +62,16 @@ void script__print_value(const struct script *script, const struct option_spec *
 {
 	const struct shell *shell = script->shell;
 
+	if (spec->choices) {
+		fputs(shell->words_begin, script->out);
+		print_choices(script, spec->choices);
+		fputs(shell->words_end, script->out);
+		return;
+	}
 	switch (spec->type) {
 	case OPTION_FLAG:
 	case OPTION_NUMBER:
+	case OPTION_CHOICE:
 	case OPTION_SIZE:
 	case OPTION_SECONDS:
 	case OPTION_TEXT:
@@ -76,11 +83,6 @@ void script__print_value(const struct script *script, const struct option_spec *
 		break;
 	case OPTION_PIDS:
 		fputs(shell->pids, script->out);
-		break;
-	case OPTION_CHOICE:
-		fputs(shell->words_begin, script->out);
-		print_choices(script, spec->choices);
-		fputs(shell->words_end, script->out);
 		break;
 	}
 }

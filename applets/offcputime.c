@@ -31,6 +31,10 @@ static const struct offcputime_settings defaults = {
 	.state = WAIT_ANY_STATE,
 };
 
+/* As ps(1) calls them; numbers as in include/linux/sched.h. */
+static const char *const state_letters[] = {"R", "S", "D", "T", "t", NULL};
+static const uint64_t state_numbers[] = {0, 1, 2, 4, 8};
+
 #define OFFSET(field) offsetof(struct offcputime_settings, field)
 /* clang-format off */
 static const struct option_spec options[] = {
@@ -51,7 +55,9 @@ static const struct option_spec options[] = {
 	 .help = "only waits of so many microseconds or less"},
 	{.name = "state", .value = "STATE", .type = OPTION_NUMBER,
 	 .offset = OFFSET(state), .min = 0, .max = UINT32_MAX,
-	 .help = "only waits in this state: 0 preempted, 1 interruptible, 2 uninterruptible"},
+	 .choices = state_letters, .numbers = state_numbers,
+	 .help = "only waits in this state, a letter of ps: R preempted, S interruptible, D "
+		 "uninterruptible, T or t stopped; or a number of the kernel"},
 	{.name = "count", .type = OPTION_FLAG,
 	 .offset = OFFSET(counts),
 	 .help = "also how often they waited; where there is one number, only that"},
@@ -195,7 +201,7 @@ const struct applet applet_offcputime = {
 				"    offcputime -k             # only threads of the kernel\n"
 				"    offcputime -U             # only user stacks\n"
 				"    offcputime -K             # only kernel stacks\n"
-				"    offcputime --state 2      # only uninterruptible waits, as for disks\n",
+				"    offcputime --state D      # only uninterruptible waits, as for disks\n",
 		},
 	.defaults = &defaults,
 	.settings_size = sizeof(defaults),

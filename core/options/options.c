@@ -64,12 +64,13 @@ static const char *option_label(const struct option_spec *spec, char label[64])
 	return label;
 }
 
-/* "cpu-clock, cycles" */
+/* "cpu-clock, cycles"; "" if there are none */
 static void list_choices(const struct option_spec *spec, char *text, size_t size)
 {
 	size_t used = 0;
 
-	for (size_t i = 0; spec->choices[i] && used < size; i++)
+	text[0] = '\0';
+	for (size_t i = 0; spec->choices && spec->choices[i] && used < size; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
 					 spec->choices[i]);
 }
@@ -93,9 +94,11 @@ static int bad_value(const struct option_spec *spec, const char *text, struct er
 	option_label(spec, label);
 	switch (spec->type) {
 	case OPTION_NUMBER:
+		list_choices(spec, choices, sizeof(choices));
 		return error__set(error, -EINVAL,
-				  "%s: '%.200s' is not a whole number from %ju to %ju", label, text,
-				  (uintmax_t)spec->min, (uintmax_t)spec->max);
+				  "%s: '%.200s' is not a whole number from %ju to %ju%s%s", label,
+				  text, (uintmax_t)spec->min, (uintmax_t)spec->max,
+				  choices[0] ? ", and none of: " : "", choices);
 	case OPTION_SIZE:
 		return error__set(
 			error, -EINVAL,
@@ -177,6 +180,17 @@ static int add_path(const char *text, struct path_list *list)
 	return 0;
 }
 
+/* Returns 0 or -EINVAL. */
+static int parse_number(const struct option_spec *spec, const char *text, uint64_t *number)
+{
+	size_t choice;
+
+	if (!spec->choices || parse_choice(text, spec->choices, &choice))
+		return number__parse(text, spec->min, spec->max, number);
+	*number = spec->numbers[choice];
+	return 0;
+}
+
 static int store_value(const struct option_spec *spec, const char *text, void *settings,
 		       struct error *error)
 {
@@ -189,7 +203,7 @@ static int store_value(const struct option_spec *spec, const char *text, void *s
 		*(bool *)field = true;
 		break;
 	case OPTION_NUMBER:
-		err = number__parse(text, spec->min, spec->max, field);
+		err = parse_number(spec, text, field);
 		break;
 	case OPTION_SIZE:
 		err = number__parse_size(text, spec->min, spec->max, field);

@@ -18,7 +18,7 @@ struct error;
 
 enum option_type {
 	OPTION_FLAG,	/* bool; no value; may be repeated */
-	OPTION_NUMBER,	/* uint64_t, from min to max */
+	OPTION_NUMBER,	/* uint64_t, from min to max; or a word of choices */
 	OPTION_SIZE,	/* uint64_t, bytes, from min to max; may have a K, M or G behind it */
 	OPTION_SECONDS, /* uint64_t, nanoseconds */
 	OPTION_PIDS,	/* struct pid_list, comma-separated */
@@ -42,8 +42,10 @@ struct option_spec {
 	enum option_type type;
 	size_t offset; /* of its field in the applet's struct of settings */
 	uint64_t min, max;
-	bool required;		    /* of the positional argument */
-	const char *const *choices; /* of OPTION_CHOICE; ends with NULL */
+	bool required; /* of the positional argument */
+	const char *const
+		*choices;	 /* of OPTION_CHOICE, or words for some numbers; ends with NULL */
+	const uint64_t *numbers; /* of OPTION_NUMBER with choices: what each of them stands for */
 	const char *help;
 };
 

@@ -43,8 +43,8 @@ load ../refute
 		tracekit offcputime -M 0
 	usage_error "offcputime: -m 11 is more than -M 10: no wait is both" \
 		tracekit offcputime -m 11 -M 10
-	for bad in -1 x 4294967296; do
-		usage_error "offcputime: --state: '$bad' is not a whole number from 0 to 4294967295" \
+	for bad in -1 x d RS '' 4294967296; do
+		usage_error "offcputime: --state: '$bad' is not a whole number from 0 to 4294967295, and none of: R, S, D, T, t" \
 			tracekit offcputime --state "$bad"
 	done
 }

@@ -185,25 +185,29 @@ sleeps() {
 	traced sleep 10 60 -M 20000
 	[ "$(sleeps)" -lt 10 ]
 	balanced
-	traced sleep 10 20 -m 1000 --state 1
+	traced sleep 10 20 -m 1000 --state S
 	[ "$(sleeps)" -ge 10 ]
 	balanced
-	traced sleep 10 20 --state 2
+	traced sleep 10 20 --state D
 	refute grep -q '"name":"do_nanosleep"' waits.json
 	balanced
 	# It can be preempted there.
 	traced sleep 10 100 --state 0
 	[ "$(sum_of nanoseconds '"name":"do_nanosleep"')" -lt 800000000 ]
 	balanced
-	traced stopped 3 20 --state 4
-	[ "$(sum_of count '"name":"do_signal_stop"')" -eq 3 ]
+	for state in 4 T; do
+		traced stopped 3 20 --state "$state"
+		[ "$(sum_of count '"name":"do_signal_stop"')" -eq 3 ]
+	done
+	traced stopped 3 20 --state t
+	refute grep -q '"name":"do_signal_stop"' waits.json
 }
 
-@test "preempted threads: --state 0" {
+@test "preempted threads: --state R" {
 	spin names
 	start_busy "$SPIN" names
 	spin names
-	start_tracer offcputime -f --state 0 -p "$pid"
+	start_tracer offcputime -f --state R -p "$pid"
 	spend "$pid" 20
 	stop_tracer
 	grep -q ';spin_leaf;' out
