@@ -55,6 +55,7 @@ struct shown_stacks {
 	bool comms;		       /* keys have a comm; folded lines begin with it */
 	bool processes;		       /* print the line that names the process */
 	bool threads;		       /* each thread is counted by itself */
+	bool samples;		       /* of time: any function can be the innermost */
 	enum text_labels labels;
 	uint64_t max_samples; /* of pprof; the rarest stacks become one; 0: no limit */
 	bool merged;	      /* all processes together, in formats that tell them apart */

@@ -202,7 +202,7 @@ struct trace_options {
 	 .help = "how many distinct keys (process and stacks) can be counted (default 40960)"},  \
 	{.letter = 'q', .name = "quiet", .type = OPTION_FLAG,                                    \
 	 .offset = TRACE_OPTION_(settings, quiet),                                               \
-	 .help = "do not show on a terminal how far the trace is"}
+	 .help = "say neither on a terminal how far the trace is, nor what FILE has got"}
 /* clang-format on */
 
 /* The IDs of processes or threads that the trace is limited to; empty: no limit. */

@@ -7,6 +7,7 @@
 
 #include "core/format/sink.h"
 #include "core/format/spool.h"
+#include "core/format/summary.h"
 #include "core/kernel/kernel_time.h"
 #include "core/options/trace_options.h"
 #include "core/report/output.h"
@@ -190,6 +191,17 @@ static void limit_spool(struct counting *counting, const char *path)
 	unkept->stuck |= removed < 0;
 }
 
+/* What a file has got. */
+static void say_written(const struct sink *sink, const struct shown_stacks *shown)
+{
+	char text[512];
+
+	if (sink->out == stdout)
+		return;
+	shown_stacks__describe(shown, text, sizeof(text));
+	message("%.400s: %s", sink->path, text);
+}
+
 /* Returns as sink__finish(). */
 static int write_output(struct counting *counting, size_t output, struct shown_stacks shown,
 			struct error *error)
@@ -210,6 +222,8 @@ static int write_output(struct counting *counting, size_t output, struct shown_s
 	err = sink__finish(&sink, error);
 	if (!err && counting->sink->spool_max && !sink__is_stdout(path))
 		limit_spool(counting, path);
+	if (!err && !counting->tracing.options->quiet)
+		say_written(&sink, &shown);
 	return err;
 }
 
@@ -240,6 +254,7 @@ static int print_report(struct counting *counting, const struct report *report, 
 	int err = 0;
 
 	counting->reports++;
+	shown.samples = counting->sampler != NULL;
 	shown.counts = &report->counts;
 	shown.names = &report->names;
 	shown.merged = counting->sink->merge;

@@ -24,6 +24,34 @@ files() {
 	[ "$(stackcount_text whole)" -eq 7 ]
 }
 
+@test "what a file has got is said, but with -q; of stdout nothing" {
+	calls usdt 7
+	start_stackcount -p "$pid" -o result.svg "u:$CALLS:plain"
+	go "$pid"
+	stop_stackcount
+	diff err <(echo "stackcount: result.svg: 7 events, 1 stack; 100.0% in usdt")
+	start_stackcount -p "$pid" -q -o result.svg "u:$CALLS:plain"
+	go "$pid"
+	stop_stackcount
+	[ ! -s err ]
+	for format in text folded json; do
+		start_stackcount -p "$pid" --format "$format" "u:$CALLS:plain"
+		go "$pid"
+		stop_stackcount
+		[ ! -s err ]
+	done
+	# Each interval has its file, and each file its line.
+	start_stackcount -p "$pid" -i 0.1 -o 'result-%n.json' "u:$CALLS:plain"
+	go "$pid"
+	wait_for test -e result-3.json
+	stop_stackcount
+	[ "$(grep -c '^stackcount: result-[0-9]*\.json: [0-9]* events, [01] stacks\?' err)" -ge 3 ]
+	[ "$(sed -n 's/.*: \([0-9]*\) events,.*/\1/p' err | awk '{ n += $1 } END { print n }')" -eq 7 ]
+	spin names
+	sample 20 -p "$pid" -U -F 499 -o result.html
+	grep -Exq 'profile: result\.html: [0-9]+ samples, [0-9]+ stacks?; [0-9]+\.[0-9]% in spin_leaf' err
+}
+
 @test "the name or --format says the format; one that was there stays until then" {
 	spin names
 	echo before >result.folded
