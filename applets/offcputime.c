@@ -22,7 +22,7 @@ struct offcputime_settings {
 };
 
 #define MICROSECOND	 1000 /* nanoseconds */
-#define MICROSECONDS_MAX (INT64_MAX / MICROSECOND)
+#define MICROSECONDS_MAX (WAIT_LONGEST / MICROSECOND)
 
 static const struct offcputime_settings defaults = {
 	.trace = TRACE_OPTIONS_DEFAULTS_TIDS('t'),

@@ -11,6 +11,7 @@
 #include "core/kernel/kernel_time.h"
 #include "core/options/trace_options.h"
 #include "core/report/output.h"
+#include "core/run/nothing_seen.h"
 #include "core/trace/accounting.h"
 #include "core/trace/sampler.h"
 #include "core/trace/schedule.h"
@@ -317,6 +318,7 @@ static int report_epoch(struct counting *counting, bool last, struct error *erro
 		return err;
 	say_what_lasts(counting);
 	report__say_what_is_missing(&report, tracing->session, &counting->said);
+	event_counters__add(&counting->all.events, &report.accounting.events);
 	symbolizer__forget_names(naming__symbolizer(tracing->naming));
 	unwinding__make_room_for_bases(session__unwinding(tracing->session));
 	counting->since = end;
@@ -370,6 +372,18 @@ static enum session_end wait_for_report(struct counting *counting, const struct 
 	}
 }
 
+static void say_if_nothing_was_seen(const struct counting *counting)
+{
+	const struct tracing *tracing = &counting->tracing;
+
+	if (counting->sampler)
+		nothing_seen__samples(tracing, &counting->all);
+	else if (!counting->waits)
+		nothing_seen__events(tracing, &counting->all);
+	else if (!counting->pending.nr) /* which has been said */
+		nothing_seen__waits(tracing, counting->waits, &counting->all);
+}
+
 int counting__run(struct counting *counting, struct error *error)
 {
 	const struct tracing *tracing = &counting->tracing;
@@ -402,5 +416,7 @@ int counting__run(struct counting *counting, struct error *error)
 		last = end != SESSION_TIMEOUT || schedule__is_over(&schedule, monotonic_now());
 		err = report_epoch(counting, last, error);
 	}
+	if (!err)
+		say_if_nothing_was_seen(counting);
 	return err ? err : say_unkept(counting, error);
 }

@@ -50,6 +50,7 @@ struct counting {
 	struct status status;
 	struct report_said said;
 	struct pending_waits pending;
+	struct accounting all; /* the sum of all reports; events only */
 };
 
 /*

@@ -8,6 +8,7 @@
 
 #include "core/options/trace_options.h"
 #include "core/report/report.h"
+#include "core/run/nothing_seen.h"
 #include "core/stream/names.h"
 #include "core/stream/stream.h"
 #include "streaming.skel.h"
@@ -111,6 +112,7 @@ static void say_what_is_missing(struct streaming *streaming)
 	if (attachment__take_missed(tracing->probes.attachment, &missed))
 		accounting__set_missed(&report.accounting, missed);
 	report__say_what_is_missing(&report, tracing->session, &said);
+	nothing_seen__events(tracing, &report.accounting);
 }
 
 int streaming__run(struct streaming *streaming, struct error *error)

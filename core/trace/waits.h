@@ -22,6 +22,7 @@ struct wait_settings {
 };
 
 #define WAIT_ANY_STATE UINT64_MAX
+#define WAIT_LONGEST   ((uint64_t)(INT64_MAX - INT64_MAX % 1000)) /* as max: no limit */
 
 struct waits {
 	struct wait_config config; /* what the programs have */
@@ -51,6 +52,12 @@ int waits__configure(struct waits *waits, const struct wait_settings *settings,
  * they are walked when they have come back.
  */
 const struct bpf_map *waits__walked_before(const struct waits *waits);
+
+/* Not every wait counts, however it is and however long. */
+static inline bool waits__are_limited(const struct waits *waits)
+{
+	return !waits->config.any_state || waits->config.min || waits->config.max < WAIT_LONGEST;
+}
 
 /* Waits count from now on. Returns as above. */
 int waits__attach(struct waits *waits, struct error *error);

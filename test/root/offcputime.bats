@@ -320,3 +320,16 @@ lasts_at_end() {
 		kill "$pid"
 	done
 }
+
+@test "no wait: a process that has waited since before, or one that is not meant" {
+	start sleep 1000
+	wait_for has_waited "$pid" 1
+	offcputime -p "$pid" 0.2 2>err >out
+	diff err <(echo "offcputime: no wait: process $pid computed all the time (what: tracekit profile -p $pid), or has waited since before the trace began (where: cat /proc/$pid/task/*/stack)")
+	offcputime -t "$pid" 0.2 2>err >out
+	diff err <(echo "offcputime: no wait: thread $pid computed all the time (what: tracekit profile -L $pid), or has waited since before the trace began (where: cat /proc/$pid/stack)")
+	for limit in '-m 1' '-M 5' '--state D' '--comm nobody'; do
+		offcputime -p "$pid" $limit 0.1 2>err >out
+		diff err <(echo "offcputime: no wait: none that has ended was as the options want it")
+	done
+}

@@ -209,3 +209,19 @@ cut_at() {
 	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
 	refute grep -q ';deep;' out
 }
+
+@test "no sample: why, and where a process waits" {
+	start sleep 1000
+	one=$pid
+	start sleep 1000
+	try profile -p "$pid" 0.2 2>err >out
+	[ "$status" -eq 0 ]
+	diff err <(echo "profile: no sample: process $pid used no CPU, or hardly any; where it waits: tracekit offcputime --pending -p $pid")
+	[ "$(wc -l <out)" -eq 2 ]
+	profile -L "$pid,$one" 0.2 2>err >out
+	diff err <(echo "profile: no sample: threads $pid,$one used no CPU, or hardly any; where it waits: tracekit offcputime --pending -t $pid,$one")
+	profile --comm nobody 0.2 2>err >out
+	diff err <(echo "profile: no sample: the CPUs were idle (-I shows that), or busy with what the options leave out")
+	profile -F 1 -p "$pid" 0.001 2>err >out
+	diff err <(echo "profile: no sample: the trace was too short for one, or no CPU was busy")
+}

@@ -459,6 +459,37 @@ means() {
 		-r kprobe:vfs_read
 }
 
+@test "no event: where it is attached, who did not come there, and who else did" {
+	calls names 10
+	other=$pid
+	calls names 10
+	try stackcount -D 0.1 "$CALLS:counted" 2>err >out
+	[ "$status" -eq 0 ]
+	diff err <(echo "stackcount: no event: '$CALLS:counted' is attached at 1 place, but nobody came there; what it matches: -l")
+	[ "$(stackcount_text out)" -eq 0 ]
+	start_stackcount -p "$pid" "$CALLS:counted"
+	go "$other"
+	stop_stackcount
+	diff err <(echo "stackcount: no event: '$CALLS:counted' is attached at 1 place, but process $pid did not come there; who does: tracekit stackcount '$CALLS:counted'")
+	start_stackcount --comm nobody -r "$CALLS:^counted$"
+	go "$other"
+	stop_stackcount
+	grep -Exq "stackcount: no event: '$CALLS:\^counted\\$' is attached at 1 place, and was reached [1-9][0-9]* times, but only by what the options leave out" err
+	start_tracer stacksnoop -p "$pid,$other" -r "$CALLS:^counted$"
+	stop_tracer
+	diff err <(echo "stacksnoop: no event: '$CALLS:^counted$' is attached at 1 place, but processes $pid,$other did not come there; who does: tracekit stackcount -r '$CALLS:^counted$'")
+	# Not where there was one, in any interval.
+	start_stackcount -i 0.1 "$CALLS:counted"
+	go "$pid"
+	counted() {
+		grep -q '^  counted' out
+	}
+	wait_for counted
+	pause 0.3
+	stop_stackcount
+	[ ! -s err ]
+}
+
 @test "what is no program: a FIFO, a directory, text, nothing" {
 	mkfifo fifo
 	echo text >text

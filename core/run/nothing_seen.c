@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/run/nothing_seen.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/options/trace_options.h"
+#include "core/run/tracing.h"
+#include "core/trace/accounting.h"
+#include "core/trace/waits.h"
+#include "sym/util/message.h"
+
+/* More IDs are not repeated. */
+#define IDS_MAX 8
+
+/* Whom a trace is limited to, in words and as options of the next command. */
+struct subject {
+	char words[128];  /* "process 42", "threads 42,43", "make"; "": nobody in particular */
+	char option[128]; /* "-p 42", "-- COMMAND" */
+	char stacks[64];  /* where the kernel shows where they wait */
+};
+
+static void write_ids(const struct pid_list *ids, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < ids->nr && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%d", i ? "," : "",
+					 ids->pids[i]);
+}
+
+/* letter: of the option for threads of the next command; what that has for processes is -p. */
+static struct subject subject_of(const struct trace_options *options, char threads_letter)
+{
+	const struct pid_list *ids = trace_options__ids(options);
+	bool threads = options->tids.nr > 0;
+	struct subject subject = {.words = ""};
+	char list[96] = "...";
+
+	if (options->command) {
+		snprintf(subject.words, sizeof(subject.words), "%.100s", options->command[0]);
+		strcpy(subject.option, "-- COMMAND");
+	}
+	if (!ids->nr)
+		return subject;
+	if (threads)
+		strcpy(subject.stacks, "/proc/TID/stack");
+	else
+		strcpy(subject.stacks, "/proc/PID/task/*/stack");
+	if (ids->nr == 1)
+		snprintf(subject.stacks, sizeof(subject.stacks), "/proc/%d/%sstack", ids->pids[0],
+			 threads ? "" : "task/*/");
+	if (ids->nr <= IDS_MAX)
+		write_ids(ids, list, sizeof(list));
+	snprintf(subject.words, sizeof(subject.words), "%s%s %s", threads ? "thread" : "process",
+		 ids->nr == 1 ? "" :
+		 threads      ? "s" :
+				"es",
+		 list);
+	snprintf(subject.option, sizeof(subject.option), "-%c %s", threads ? threads_letter : 'p',
+		 list);
+	return subject;
+}
+
+static bool is_nothing(const struct accounting *accounting)
+{
+	return !accounting->events.n[EVENTS_COUNTED] && !accounting__lost(accounting);
+}
+
+/* Options choose by more than processes and threads. */
+static bool has_other_filters(const struct trace_options *options)
+{
+	return options->comm || options->cgroup || options->container || options->cgroupmap ||
+	       options->mntnsmap;
+}
+
+void nothing_seen__samples(const struct tracing *tracing, const struct accounting *accounting)
+{
+	struct subject who = subject_of(tracing->options, 't');
+
+	bool none_taken = !accounting->events.n[EVENTS_SEEN];
+
+	/* Who stops it at once knows why. */
+	if (!is_nothing(accounting) || (none_taken && session__stopping(tracing->session)))
+		return;
+	if (none_taken)
+		message("no sample: the trace was too short for one, or no CPU was busy");
+	else if (!who.words[0] || has_other_filters(tracing->options))
+		message("no sample: the CPUs were idle (-I shows that), or busy with what the "
+			"options leave out");
+	else
+		message("no sample: %s used no CPU, or hardly any; where it waits: tracekit "
+			"offcputime --pending %s",
+			who.words, who.option);
+}
+
+void nothing_seen__waits(const struct tracing *tracing, const struct waits *waits,
+			 const struct accounting *accounting)
+{
+	struct subject who = subject_of(tracing->options, 'L');
+
+	if (!is_nothing(accounting))
+		return;
+	if (!who.words[0] || has_other_filters(tracing->options) || waits__are_limited(waits))
+		message("no wait: none that has ended was as the options want it");
+	else if (tracing->options->command)
+		message("no wait: %s never left its CPU; what it does there: tracekit profile %s",
+			who.words, who.option);
+	else
+		message("no wait: %s computed all the time (what: tracekit profile %s), or has "
+			"waited since before the trace began (where: cat %s)",
+			who.words, who.option, who.stacks);
+}
+
+void nothing_seen__events(const struct tracing *tracing, const struct accounting *accounting)
+{
+	struct subject who = subject_of(tracing->options, 'L');
+	uint64_t filtered = accounting__filtered(accounting);
+	const char *pattern = tracing->probe->pattern;
+	size_t places = tracing__attached(tracing);
+	const char *plural = places == 1 ? "" : "s";
+
+	if (!is_nothing(accounting))
+		return;
+	if (filtered)
+		message("no event: '%.200s' is attached at %zu place%s, and was reached %" PRIu64
+			" times, but only by what the options leave out",
+			pattern, places, plural, filtered);
+	else if (who.words[0])
+		message("no event: '%.200s' is attached at %zu place%s, but %s did not come "
+			"there; who does: tracekit stackcount%s '%.200s'",
+			pattern, places, plural, who.words, tracing->probe->regexp ? " -r" : "",
+			pattern);
+	else
+		message("no event: '%.200s' is attached at %zu place%s, but nobody came there; "
+			"what it matches: -l",
+			pattern, places, plural);
+}
