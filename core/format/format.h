@@ -56,6 +56,7 @@ struct shown_stacks {
 	bool processes;		       /* print the line that names the process */
 	bool threads;		       /* each thread is counted by itself */
 	bool samples;		       /* of time: any function can be the innermost */
+	bool shares;		       /* text has them, and the total */
 	enum text_labels labels;
 	uint64_t max_samples; /* of pprof; the rarest stacks become one; 0: no limit */
 	bool merged;	      /* all processes together, in formats that tell them apart */

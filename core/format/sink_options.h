@@ -15,6 +15,7 @@ struct trace_options;
 
 struct sink_options {
 	struct path_list paths; /* each as in core/format/report_name.h, or "-": stdout; or none */
+	bool shares;		/* text has the share of each block, and the sum of all */
 	bool merge;		/* all processes in one profile */
 	size_t format;		/* enum format_number, or FORMAT_NOT_GIVEN */
 	size_t labels;		/* enum text_labels */
@@ -55,7 +56,10 @@ extern const char *const label_names[];
 	 .help = "in pprof, so many samples at most: the rarest stacks become [other]"},         \
 	{.name = "merge", .type = OPTION_FLAG,                                                   \
 	 .offset = SINK_OPTION_(settings, merge),                                                \
-	 .help = "with --format speedscope: all processes in one profile"}
+	 .help = "with --format speedscope: all processes in one profile"},                      \
+	{.name = "shares", .type = OPTION_FLAG,                                                  \
+	 .offset = SINK_OPTION_(settings, shares),                                               \
+	 .help = "in text: the share of each block in per cent, and at the end the total"}
 /* clang-format on */
 
 /*

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/format/format.h"
+#include "core/format/summary.h"
 #include "core/trace/containers.h"
 #include "core/trace/stacks.h"
 #include "sym/types.h"
@@ -54,8 +55,9 @@ static void print_container(FILE *out, const char *id)
 
 /* Of what lasts the number is wanted beside the time. */
 static void print_value(FILE *out, const struct shown_stacks *shown,
-			const struct counted_stack *item)
+			const struct counted_stack *item, const struct stack_totals *all)
 {
+	const struct stack_totals own = {.count = item->count, .weight = item->weight};
 	struct shown_stacks timed = *shown;
 
 	timed.counts_times = false;
@@ -63,11 +65,21 @@ static void print_value(FILE *out, const struct shown_stacks *shown,
 	if (shown->counts_times)
 		fprintf(out, " in %" PRIu64 " %.*s", item->count,
 			(int)strlen(shown->unit) - (item->count == 1), shown->unit);
+	if (shown->shares)
+		fprintf(out, " (%.1f%%)", shown_stacks__percent(shown, own, *all));
 	fputs("\n\n", out);
 }
 
+static void print_total(FILE *out, const struct shown_stacks *shown, const struct stack_totals *all)
+{
+	char text[128];
+
+	shown_stacks__write_totals(shown, *all, text, sizeof(text));
+	fprintf(out, "%stotal: %s\n\n", shown->layout->count_indent, text);
+}
+
 static void print_text(FILE *out, const struct shown_stacks *shown,
-		       const struct counted_stack *item)
+		       const struct counted_stack *item, const struct stack_totals *all)
 {
 	char comm[COMM_LEN + 1];
 	const char *container;
@@ -85,13 +97,17 @@ static void print_text(FILE *out, const struct shown_stacks *shown,
 			print_container(out, container);
 		fputc('\n', out);
 	}
-	print_value(out, shown, item);
+	print_value(out, shown, item, all);
 }
 
 static int write_text(FILE *out, const struct shown_stacks *shown)
 {
+	const struct stack_totals all = shown_stacks__totals(shown);
+
 	for (size_t i = 0; i < shown->counts->nr; i++)
-		print_text(out, shown, &shown->counts->items[i]);
+		print_text(out, shown, &shown->counts->items[i], &all);
+	if (shown->shares)
+		print_total(out, shown, &all);
 	return 0;
 }
 

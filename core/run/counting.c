@@ -31,10 +31,10 @@ static enum format_number format_of(const struct counting *counting, size_t outp
 	return sink_options__format(counting->sink, counting->tracing.options, output);
 }
 
-/* Formats that tell containers; text does so with -v. */
+/* Formats that tell containers; text does so if it is asked to. */
 static bool tells_containers(const struct counting *counting, enum format_number format)
 {
-	return format == FORMAT_text ? counting->tracing.options->verbose :
+	return format == FORMAT_text ? counting->tracing.options->containers :
 				       format == FORMAT_pprof || format == FORMAT_json;
 }
 
@@ -261,6 +261,7 @@ static int print_report(struct counting *counting, const struct report *report, 
 	shown.merged = counting->sink->merge;
 	shown.labels = (enum text_labels)counting->sink->labels;
 	shown.max_samples = counting->sink->max_samples;
+	shown.shares = counting->sink->shares;
 	shown.delimited =
 		options->delimited && !options->kernel_stacks_only && !options->user_stacks_only;
 	shown.style.offsets = options->offsets;

@@ -54,3 +54,10 @@ load ../refute
 	says 1 err 'offcputime: -t 4194304: no such thread; give the TID of a running one' \
 		tracekit offcputime -t 4194304 0.1
 }
+
+@test "--shares is for text" {
+	for format in folded json svg; do
+		usage_error "offcputime: --shares is for text" tracekit offcputime --shares --format "$format" -o out
+	done
+	usage_error "offcputime: --shares is for text" tracekit offcputime --shares -f
+}

@@ -209,3 +209,10 @@ wait_for_exec() {
 	says 1 err "stackcount: process 2 is a thread of the kernel, and has no code of programs" \
 		tracekit stackcount -p 2 c:malloc
 }
+
+@test "--shares is for text" {
+	for format in folded json svg; do
+		usage_error "profile: --shares is for text" tracekit profile --shares --format "$format" -o out
+	done
+	usage_error "profile: --shares is for text" tracekit profile --shares -f
+}

@@ -223,3 +223,10 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	usage_error "stackcount: --spool-max: '%n/%t.svg': all reports are in one folder, whose name has no %" \
 		tracekit stackcount --spool-max 1M -o %n/%t.svg vfs_read
 }
+
+@test "--shares is for text" {
+	for format in folded json svg; do
+		usage_error "stackcount: --shares is for text" tracekit stackcount --shares --format "$format" -o out vfs_read
+	done
+	usage_error "stackcount: --shares is for text" tracekit stackcount --shares -f vfs_read
+}

@@ -52,6 +52,23 @@ files() {
 	grep -Exq 'profile: result\.html: [0-9]+ samples, [0-9]+ stacks?; [0-9]+\.[0-9]% in spin_leaf' err
 }
 
+@test "--shares: of each block, and the total" {
+	calls usdt 7
+	start_stackcount -p "$pid" --shares "u:$CALLS:plain"
+	go "$pid"
+	stop_stackcount
+	diff <(tail -n 6 out) <(printf '%s\n' '    7 (100.0%)' '' '    total: 7 events' '' Detaching... | sed '1i\  _start')
+	start_stackcount -p "$pid" --shares -o result.txt "u:$CALLS:plain"
+	go "$pid"
+	stop_stackcount
+	diff <(tail -n 2 result.txt) <(printf '%s\n' '    total: 7 events' '')
+	spin paths
+	sample 20 -p "$pid" -F 499 --shares
+	awk '/^        [0-9]+ \([0-9.]+%\)$/ { count += $1; sub(/\(/, "", $2); shares += $2 }
+		/^        total: [0-9]+ samples$/ { total = $2 }
+		END { print count, shares, total; exit !(total && count == total && shares > 99 && shares < 101) }' out
+}
+
 @test "the name or --format says the format; one that was there stays until then" {
 	spin names
 	echo before >result.folded

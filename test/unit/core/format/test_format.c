@@ -265,6 +265,7 @@ static struct counted_stack make_stack(const char *comm, const struct frames *ke
 #define DELIMITED 'd'
 #define FOLDED	  'f'
 #define OFFSETS	  's'
+#define SHARES	  'p'
 #define VERBOSE	  'v'
 
 /* The differences between the writers of applets; tests change and reset them. */
@@ -281,6 +282,8 @@ static const char *print_stacks(struct counted_stack *stacks, size_t nr, const c
 		.counts = &counts,
 		.layout = current_layout,
 		.names = &names,
+		.unit = "samples",
+		.shares = strchr(letters, SHARES),
 		.comms = comms,
 		.processes = processes,
 		.delimited = strchr(letters, DELIMITED),
@@ -322,6 +325,22 @@ static void text_output(void)
 	CHECK_STR(print_stack(both_sides(), "s"), "  vfs_read+0x10\n  do_syscall+0x2f\n"
 						  "  leaf+0x0\n  std::a;b?[2J?+0x1234\n"
 						  "  - cat (42)\n    7\n\n");
+}
+
+static void shares(void)
+{
+	struct counted_stack stacks[] = {both_sides(), both_sides()};
+
+	stacks[0].count = 1;
+	CHECK_STR(print_stacks(stacks, 2, "p"), "  vfs_read\n  do_syscall\n"
+						"  leaf\n  std::a;b?[2J?\n"
+						"  - cat (42)\n    1 (12.5%)\n\n"
+						"  vfs_read\n  do_syscall\n"
+						"  leaf\n  std::a;b?[2J?\n"
+						"  - cat (42)\n    7 (87.5%)\n\n"
+						"    total: 8 samples\n\n");
+	CHECK_STR(print_stacks(stacks, 0, "p"), "    total: 0 samples\n\n");
+	CHECK_STR(print_stacks(stacks, 0, ""), "");
 }
 
 static void folded_output(void)
@@ -877,6 +896,7 @@ static const struct tap_test tests[] = {
 	{"nothing behind the length is looked at", length_ends_the_name},
 	{"no buffer is overrun, no character cut in two", buffers_of_any_size},
 	{"stacks in lines, with -d and -s", text_output},
+	{"text with shares", shares},
 	{"folded stacks, with -d and -s", folded_output},
 	{"inlined calls and source lines", inlined_calls},
 	{"inlined calls without end", endless_inlined_calls},
