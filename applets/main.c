@@ -159,6 +159,8 @@ static void print_help(FILE *out)
 	      "examples:\n"
 	      "    tracekit profile -- make       # where does a command spend its time?\n"
 	      "    tracekit profile 5             # where do the CPUs spend the next 5 seconds?\n"
+	      "    tracekit profile -o p.svg 5    # a flame graph of it\n"
+	      "    tracekit offcputime -p 185     # where does a process wait?\n"
 	      "    tracekit help profile          # all options of profile\n"
 	      "    tracekit --install /usr/bin    # then just: profile 5\n",
 	      out);

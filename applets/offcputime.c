@@ -38,36 +38,36 @@ static const uint64_t state_numbers[] = {0, 1, 2, 4, 8};
 #define OFFSET(field) offsetof(struct offcputime_settings, field)
 /* clang-format off */
 static const struct option_spec options[] = {
+	SINK_OPTION_ROWS(struct offcputime_settings),
+	TRACE_OPTION_ROWS(struct offcputime_settings, DELIMITED_HELP, VERBOSE_HELP),
 	{.letter = 't', .name = "tid", .value = "TID[,TID...]", .type = OPTION_PIDS,
-	 .offset = OFFSET(trace.tids),
+	 .group = GROUP_TRACED, .offset = OFFSET(trace.tids),
 	 .help = "only these threads; the trace ends when all of them have ended"},
 	{.letter = 'u', .name = "user-threads-only", .type = OPTION_FLAG,
-	 .offset = OFFSET(user_threads),
+	 .group = GROUP_TRACED, .offset = OFFSET(user_threads),
 	 .help = "only threads of programs, not those of the kernel"},
 	{.letter = 'k', .name = "kernel-threads-only", .type = OPTION_FLAG,
-	 .offset = OFFSET(kernel_threads),
+	 .group = GROUP_TRACED, .offset = OFFSET(kernel_threads),
 	 .help = "only threads of the kernel"},
 	{.letter = 'm', .name = "min-block-time", .value = "MIN", .type = OPTION_NUMBER,
-	 .offset = OFFSET(min), .min = 1, .max = MICROSECONDS_MAX,
+	 .group = GROUP_TRACED, .offset = OFFSET(min), .min = 1, .max = MICROSECONDS_MAX,
 	 .help = "only waits of so many microseconds or more"},
 	{.letter = 'M', .name = "max-block-time", .value = "MAX", .type = OPTION_NUMBER,
-	 .offset = OFFSET(max), .min = 1, .max = MICROSECONDS_MAX,
+	 .group = GROUP_TRACED, .offset = OFFSET(max), .min = 1, .max = MICROSECONDS_MAX,
 	 .help = "only waits of so many microseconds or less"},
 	{.name = "state", .value = "STATE", .type = OPTION_NUMBER,
-	 .offset = OFFSET(state), .min = 0, .max = UINT32_MAX,
+	 .group = GROUP_TRACED, .offset = OFFSET(state), .min = 0, .max = UINT32_MAX,
 	 .choices = state_letters, .numbers = state_numbers,
 	 .help = "only waits in this state, a letter of ps: R preempted, S interruptible, D "
 		 "uninterruptible, T or t stopped; or a number of the kernel"},
-	{.name = "count", .type = OPTION_FLAG,
-	 .offset = OFFSET(counts),
-	 .help = "also how often they waited; where there is one number, only that"},
 	{.name = "pending", .type = OPTION_FLAG,
-	 .offset = OFFSET(pending),
+	 .group = GROUP_TRACED, .offset = OFFSET(pending),
 	 .help = "also waits that last when the trace ends, apart: [still waiting]"},
+	{.name = "count", .type = OPTION_FLAG,
+	 .group = GROUP_SHOWN, .offset = OFFSET(counts),
+	 .help = "also how often they waited; where there is one number, only that"},
 	INTERVAL_OPTION_ROW(struct offcputime_settings),
-	TRACE_OPTION_ROWS(struct offcputime_settings, DELIMITED_HELP, VERBOSE_HELP),
 	TABLE_OPTION_ROWS(struct offcputime_settings),
-	SINK_OPTION_ROWS(struct offcputime_settings),
 	{.value = "duration", .type = OPTION_SECONDS,
 	 .offset = OFFSET(trace.duration),
 	 .help = "how long to trace, in seconds (default: until Ctrl-C)"},
@@ -191,11 +191,13 @@ const struct applet applet_offcputime = {
 			.examples =
 				"    offcputime                # where all threads wait, until Ctrl-C\n"
 				"    offcputime 5              # for 5 seconds only\n"
-				"    offcputime -f 5           # folded output, for flame graphs\n"
+				"    offcputime -o w.svg 5     # a flame graph\n"
+				"    offcputime -f 5           # folded output: a line for each stack\n"
 				"    offcputime -m 1000        # only waits of a millisecond or more\n"
 				"    offcputime -M 10000       # only waits of 10 milliseconds or less\n"
 				"    offcputime -- make        # run make, and trace it with all that it starts\n"
 				"    offcputime -p 185         # only the process with PID 185\n"
+				"    offcputime --pending -p 185 5   # also waits that do not end\n"
 				"    offcputime -t 188,120     # only the threads with these TIDs\n"
 				"    offcputime -u             # only threads of programs\n"
 				"    offcputime -k             # only threads of the kernel\n"

@@ -40,31 +40,31 @@ static const char *const event_names[] = {
 #define OFFSET(field) offsetof(struct profile_settings, field)
 /* clang-format off */
 static const struct option_spec options[] = {
+	SINK_OPTION_ROWS(struct profile_settings),
+	TRACE_OPTION_ROWS(struct profile_settings, DELIMITED_HELP, VERBOSE_HELP),
+	{.letter = 'L', .name = "tid", .value = "TID[,TID...]", .type = OPTION_PIDS,
+	 .group = GROUP_TRACED, .offset = OFFSET(trace.tids),
+	 .help = "only these threads; the trace ends when all of them have ended"},
 	{.letter = 'F', .name = "frequency", .value = "FREQUENCY", .type = OPTION_NUMBER,
-	 .offset = OFFSET(frequency), .min = 1, .max = FREQUENCY_MAX,
+	 .group = GROUP_TRACED, .offset = OFFSET(frequency), .min = 1, .max = FREQUENCY_MAX,
 	 .help = "samples per second and CPU (default 49)"},
 	{.letter = 'c', .name = "count", .value = "COUNT", .type = OPTION_NUMBER,
-	 .offset = OFFSET(count), .min = 1, .max = INT64_MAX,
+	 .group = GROUP_TRACED, .offset = OFFSET(count), .min = 1, .max = INT64_MAX,
 	 .help = "sample every COUNT events instead: of cpu-clock these are nanoseconds"},
 	{.name = "event", .value = "EVENT", .type = OPTION_CHOICE,
-	 .offset = OFFSET(event), .choices = event_names,
+	 .group = GROUP_TRACED, .offset = OFFSET(event), .choices = event_names,
 	 .help = "what is counted: cpu-clock (default), or cycles where the CPU counts them"},
 	{.letter = 'C', .name = "cpu", .value = "CPU", .type = OPTION_NUMBER,
-	 .offset = OFFSET(cpu), .min = 0, .max = UINT16_MAX,
+	 .group = GROUP_TRACED, .offset = OFFSET(cpu), .min = 0, .max = UINT16_MAX,
 	 .help = "only this CPU"},
 	INTERVAL_OPTION_ROW(struct profile_settings),
-	TRACE_OPTION_ROWS(struct profile_settings, DELIMITED_HELP, VERBOSE_HELP),
-	TABLE_OPTION_ROWS(struct profile_settings),
-	SINK_OPTION_ROWS(struct profile_settings),
-	{.letter = 'L', .name = "tid", .value = "TID[,TID...]", .type = OPTION_PIDS,
-	 .offset = OFFSET(trace.tids),
-	 .help = "only these threads; the trace ends when all of them have ended"},
 	{.letter = 'I', .name = "include-idle", .type = OPTION_FLAG,
-	 .offset = OFFSET(include_idle),
+	 .group = GROUP_TRACED, .offset = OFFSET(include_idle),
 	 .help = "include the stacks of idle CPUs (PID 0)"},
 	{.letter = 'a', .name = "annotations", .type = OPTION_FLAG,
-	 .offset = OFFSET(annotations),
+	 .group = GROUP_SHOWN, .offset = OFFSET(annotations),
 	 .help = "put _[k] behind the names of kernel functions"},
+	TABLE_OPTION_ROWS(struct profile_settings),
 	{.value = "duration", .type = OPTION_SECONDS,
 	 .offset = OFFSET(trace.duration),
 	 .help = "how long to sample, in seconds (default: until Ctrl-C)"},
@@ -203,15 +203,18 @@ const struct applet applet_profile = {
 				"    profile -F 99       # profile at 99 Hertz\n"
 				"    profile -c 1000000  # a sample every millisecond of a CPU's time\n"
 				"    profile 5           # profile for 5 seconds only\n"
-				"    profile -f 5        # folded output, for flame graphs\n"
+				"    profile -o p.svg 5  # a flame graph; p.html: with a table\n"
+				"    profile -f 5        # folded output: a line for each stack\n"
 				"    profile -- make     # run make, and profile it with all that it starts\n"
+				"    profile -o p.svg -- make    # a flame graph of that\n"
 				"    profile -p 185      # only the process with PID 185\n"
 				"    profile -L 186      # only the thread with TID 186\n"
 				"    profile -C 7 2      # only CPU 7, for 2 seconds\n"
 				"    profile --cgroup /sys/fs/cgroup/system.slice   # only what runs there\n"
 				"    profile --cgroupmap /sys/fs/bpf/groups         # only cgroups in this map\n"
 				"    profile -U          # only user stacks\n"
-				"    profile -K          # only kernel stacks\n",
+				"    profile -K          # only kernel stacks\n"
+				"    profile --shares 5  # how large a part each stack is\n",
 		},
 	.defaults = &defaults,
 	.settings_size = sizeof(defaults),

@@ -34,20 +34,20 @@ static const struct stackcount_settings defaults = {
 /* clang-format off */
 static const struct option_spec options[] = {
 	PROBE_OPTION_ROWS(struct stackcount_settings),
+	SINK_OPTION_ROWS(struct stackcount_settings),
+	TRACE_OPTION_ROWS(struct stackcount_settings, DELIMITED_HELP, VERBOSE_HELP),
 	{.letter = 'c', .name = "cpu", .value = "CPU", .type = OPTION_NUMBER,
-	 .offset = OFFSET(cpu), .min = 0, .max = UINT16_MAX,
+	 .group = GROUP_TRACED, .offset = OFFSET(cpu), .min = 0, .max = UINT16_MAX,
 	 .help = "only this CPU"},
 	INTERVAL_OPTION_ROW(struct stackcount_settings),
 	DURATION_OPTION_ROW(struct stackcount_settings),
 	{.letter = 'T', .name = "timestamp", .type = OPTION_FLAG,
-	 .offset = OFFSET(timestamp),
+	 .group = GROUP_SHOWN, .offset = OFFSET(timestamp),
 	 .help = "print the time of day with each interval"},
 	{.letter = 'P', .name = "perpid", .type = OPTION_FLAG,
-	 .offset = OFFSET(per_process),
+	 .group = GROUP_SHOWN, .offset = OFFSET(per_process),
 	 .help = "with -K, too, count stacks of different processes separately"},
-	TRACE_OPTION_ROWS(struct stackcount_settings, DELIMITED_HELP, VERBOSE_HELP),
 	TABLE_OPTION_ROWS(struct stackcount_settings),
-	SINK_OPTION_ROWS(struct stackcount_settings),
 	{0},
 };
 /* clang-format on */
@@ -193,7 +193,8 @@ const struct applet applet_stackcount = {
 				"    stackcount -p 185 'u:node:*'     # all USDT probes of node\n"
 				"    stackcount -l 'c:str*'           # what is there to be traced?\n"
 				"    stackcount -K t:sched:sched_switch    # only kernel stacks\n"
-				"    stackcount -D 10 -f c:malloc     # ten seconds, for a flame graph\n",
+				"    stackcount -D 10 -o m.svg -p 185 c:malloc   # ten seconds, as a flame graph\n"
+				"    stackcount -D 10 -f c:malloc     # folded output: a line for each stack\n",
 		},
 	.defaults = &defaults,
 	.settings_size = sizeof(defaults),

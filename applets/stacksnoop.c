@@ -35,24 +35,24 @@ static const char *const form_names[] = {[STREAM_TEXT] = "text",
 /* clang-format off */
 static const struct option_spec options[] = {
 	PROBE_OPTION_ROWS(struct stacksnoop_settings),
-	{.letter = 'n', .name = "count", .value = "N", .type = OPTION_NUMBER,
-	 .offset = OFFSET(count), .min = 1, .max = UINT64_MAX,
-	 .help = "end after so many events"},
-	DURATION_OPTION_ROW(struct stacksnoop_settings),
-	{.name = "json", .type = OPTION_FLAG,
-	 .offset = OFFSET(json),
-	 .help = "print each event as a line of JSON"},
-	{.name = "format", .value = "FORMAT", .type = OPTION_CHOICE,
-	 .offset = OFFSET(format), .choices = form_names,
-	 .help = "how events are printed: text (default), folded (as -f), json (as --json), or as "
-		 "perf script does"},
-	{.name = "buffer-size", .value = "SIZE", .type = OPTION_SIZE,
-	 .offset = OFFSET(buffer_size), .min = 1, .max = 1 << 30,
-	 .help = "room for events that are not read yet, rounded up to a power of two (default 4M)"},
 	TRACE_OPTION_ROWS(struct stacksnoop_settings,
 			  "kernel and user stacks, with a delimiter (default: kernel stacks)",
 			  "show the process and the CPU, the modules of kernel functions, and "
 			  "the files of what has no name"),
+	DURATION_OPTION_ROW(struct stacksnoop_settings),
+	{.letter = 'n', .name = "count", .value = "N", .type = OPTION_NUMBER,
+	 .group = GROUP_TIME, .offset = OFFSET(count), .min = 1, .max = UINT64_MAX,
+	 .help = "end after so many events"},
+	{.name = "json", .type = OPTION_FLAG,
+	 .group = GROUP_OUTPUT, .offset = OFFSET(json),
+	 .help = "print each event as a line of JSON"},
+	{.name = "format", .value = "FORMAT", .type = OPTION_CHOICE,
+	 .group = GROUP_OUTPUT, .offset = OFFSET(format), .choices = form_names,
+	 .help = "how events are printed: text (default), folded (as -f), json (as --json), or as "
+		 "perf script does"},
+	{.name = "buffer-size", .value = "SIZE", .type = OPTION_SIZE,
+	 .group = GROUP_LIMITS, .offset = OFFSET(buffer_size), .min = 1, .max = 1 << 30,
+	 .help = "room for events that are not read yet, rounded up to a power of two (default 4M)"},
 	{0},
 };
 /* clang-format on */

@@ -150,7 +150,7 @@ int sink_options__check(const struct sink_options *options, const struct trace_o
 		return error__set(error, -EINVAL, "--spool-max is for -o FILE");
 	for (size_t i = 0; i < sink_options__nr(options) && !err; i++)
 		err = check_output(options, trace, i, error);
-	if (!err && options->shares && !sink_options__have_format(options, trace, FORMAT_text))
+	if (!err && trace->shares && !sink_options__have_format(options, trace, FORMAT_text))
 		return error__set(error, -EINVAL, "--shares is for text");
 	if (!err && trace->containers && !sink_options__have_format(options, trace, FORMAT_text))
 		return error__set(error, -EINVAL,

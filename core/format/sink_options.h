@@ -15,7 +15,6 @@ struct trace_options;
 
 struct sink_options {
 	struct path_list paths; /* each as in core/format/report_name.h, or "-": stdout; or none */
-	bool shares;		/* text has the share of each block, and the sum of all */
 	bool merge;		/* all processes in one profile */
 	size_t format;		/* enum format_number, or FORMAT_NOT_GIVEN */
 	size_t labels;		/* enum text_labels */
@@ -38,28 +37,29 @@ extern const char *const label_names[];
 /* clang-format off */
 #define SINK_OPTION_ROWS(settings)                                                               \
 	{.letter = 'o', .name = "output", .value = "FILE", .type = OPTION_PATHS,                 \
-	 .offset = SINK_OPTION_(settings, paths),                                                \
-	 .help = "write to FILE, whose name says the format; %n in it is the number of the " \
+	 .group = GROUP_OUTPUT, .offset = SINK_OPTION_(settings, paths),                         \
+	 .help = "write to FILE, whose name says the format; %n in it is the number of the "     \
 		 "report, %t the time; may be repeated"},                                        \
 	{.name = "spool-max", .value = "SIZE", .type = OPTION_SIZE,                              \
-	 .offset = SINK_OPTION_(settings, spool_max), .min = 1, .max = INT64_MAX,                \
+	 .group = GROUP_OUTPUT, .offset = SINK_OPTION_(settings, spool_max),                     \
+	 .min = 1, .max = INT64_MAX,                                                             \
 	 .help = "remove the oldest reports of -o when there are more bytes than that"},         \
 	{.name = "format", .value = "FORMAT", .type = OPTION_CHOICE,                             \
-	 .offset = SINK_OPTION_(settings, format), .choices = format_names,                      \
-	 .help = "how stacks are written: text (default), folded (as -f), svg, html, pprof, "                \
-		 "speedscope or json"},                                                                  \
+	 .group = GROUP_OUTPUT, .offset = SINK_OPTION_(settings, format),                        \
+	 .choices = format_names,                                                                \
+	 .help = "how stacks are written: text (default), folded (as -f), svg, html, pprof, "    \
+		 "speedscope or json"},                                                          \
 	{.name = "labels", .value = "LABELS", .type = OPTION_CHOICE,                             \
-	 .offset = SINK_OPTION_(settings, labels), .choices = label_names,                       \
+	 .group = GROUP_OUTPUT, .offset = SINK_OPTION_(settings, labels),                        \
+	 .choices = label_names,                                                                 \
 	 .help = "labels of text in pprof: comm,container (default), comm, container or none"},  \
 	{.name = "max-samples", .value = "N", .type = OPTION_NUMBER,                             \
-	 .offset = SINK_OPTION_(settings, max_samples), .min = 1, .max = INT64_MAX,              \
+	 .group = GROUP_OUTPUT, .offset = SINK_OPTION_(settings, max_samples),                   \
+	 .min = 1, .max = INT64_MAX,                                                             \
 	 .help = "in pprof, so many samples at most: the rarest stacks become [other]"},         \
 	{.name = "merge", .type = OPTION_FLAG,                                                   \
-	 .offset = SINK_OPTION_(settings, merge),                                                \
-	 .help = "with --format speedscope: all processes in one profile"},                      \
-	{.name = "shares", .type = OPTION_FLAG,                                                  \
-	 .offset = SINK_OPTION_(settings, shares),                                               \
-	 .help = "in text: the share of each block in per cent, and at the end the total"}
+	 .group = GROUP_OUTPUT, .offset = SINK_OPTION_(settings, merge),                         \
+	 .help = "with --format speedscope: all processes in one profile"}
 /* clang-format on */
 
 /*

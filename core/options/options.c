@@ -527,12 +527,45 @@ static void print_row(const struct option_spec *spec, FILE *out)
 	fputc('\n', out);
 }
 
+/* In the order in which they are printed. */
+static const struct {
+	enum option_group group;
+	const char *title;
+} groups[] = {
+	{GROUP_TRACED, "what is traced"}, {GROUP_TIME, "how long"}, {GROUP_SHOWN, "what is shown"},
+	{GROUP_OUTPUT, "where it goes"},  {GROUP_LIMITS, "limits"}, {GROUP_OTHER, "other options"},
+};
+
+static bool has_group(const struct command *command, enum option_group group)
+{
+	options__for_each(spec, command)
+		if (spec->name && spec->group == group)
+			return true;
+	return false;
+}
+
+static bool has_groups(const struct command *command)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		if (groups[i].group != GROUP_OTHER && has_group(command, groups[i].group))
+			return true;
+	return false;
+}
+
 void options__print_options(const struct command *command, FILE *out)
 {
-	fprintf(out, "options:\n");
-	options__for_each(spec, command)
-		if (spec->name)
-			print_row(spec, out);
+	bool first = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		if (!has_group(command, groups[i].group))
+			continue;
+		fprintf(out, "%s%s:\n", first ? "" : "\n",
+			has_groups(command) ? groups[i].title : "options");
+		first = false;
+		options__for_each(spec, command)
+			if (spec->name && spec->group == groups[i].group)
+				print_row(spec, out);
+	}
 }
 
 void options__print_help(const struct command *command, FILE *out)

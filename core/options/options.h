@@ -35,11 +35,23 @@ struct path_list {
 	size_t nr;
 };
 
+/* What an option is about: help prints them group by group, and pages of the manual as well. */
+enum option_group {
+	GROUP_OTHER, /* with -h */
+	GROUP_TRACED,
+	GROUP_TIME,
+	GROUP_SHOWN,
+	GROUP_OUTPUT,
+	GROUP_LIMITS,
+	NR_OPTION_GROUPS,
+};
+
 struct option_spec {
 	char letter;	   /* 0: has only a long name */
 	const char *name;  /* long name; NULL: the applet's only positional argument */
 	const char *value; /* the value's name in help; NULL for a flag */
 	enum option_type type;
+	enum option_group group;
 	size_t offset; /* of its field in the applet's struct of settings */
 	uint64_t min, max;
 	bool required; /* of the positional argument */
@@ -92,7 +104,7 @@ const struct option_spec *options__next(const struct command *command,
 
 void options__print_help(const struct command *command, FILE *out);
 
-/* Print the part of the help that describes the options, below its own heading. */
+/* Print the part of the help that describes the options, below its own headings. */
 void options__print_options(const struct command *command, FILE *out);
 
 #endif

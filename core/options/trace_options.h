@@ -63,6 +63,7 @@ struct trace_options {
 	struct sym_settings names;
 	size_t unnamed; /* enum unnamed_form */
 	bool stats;
+	bool shares;		     /* text has the share of each block, and the sum of all */
 	bool quiet;		     /* no line about the state of the trace on a terminal */
 	uint64_t interval;	     /* nanoseconds from report to report; 0: one at the end */
 	uint64_t duration;	     /* nanoseconds; 0: until a signal */
@@ -93,87 +94,91 @@ struct trace_options {
 /* clang-format off */
 #define TRACE_OPTION_ROWS(settings, delimited_help, verbose_help)                                \
 	{.letter = 'p', .name = "pid", .value = "PID[,PID...]", .type = OPTION_PIDS,             \
-	 .offset = TRACE_OPTION_(settings, pids),                                                \
+	 .group = GROUP_TRACED, .offset = TRACE_OPTION_(settings, pids),                         \
 	 .help = "only these processes; the trace ends when all of them have ended"},            \
 	{.name = "children", .type = OPTION_FLAG,                                                \
-	 .offset = TRACE_OPTION_(settings, children),                                            \
+	 .group = GROUP_TRACED, .offset = TRACE_OPTION_(settings, children),                     \
 	 .help = "with -p: also the processes that these start from now on, and theirs"},        \
 	{.name = "as-root", .type = OPTION_FLAG,                                                 \
-	 .offset = TRACE_OPTION_(settings, as_root),                                             \
+	 .group = GROUP_TRACED, .offset = TRACE_OPTION_(settings, as_root),                      \
 	 .help = "run COMMAND as root, not as the user who has called sudo"},                    \
 	{.name = "linger", .type = OPTION_FLAG,                                                  \
-	 .offset = TRACE_OPTION_(settings, linger),                                              \
+	 .group = GROUP_TIME, .offset = TRACE_OPTION_(settings, linger),                         \
 	 .help = "with COMMAND or --children: trace until the last of these has ended"},         \
 	{.name = "comm", .value = "NAME", .type = OPTION_TEXT,                                   \
-	 .offset = TRACE_OPTION_(settings, comm),                                                \
+	 .group = GROUP_TRACED, .offset = TRACE_OPTION_(settings, comm),                         \
 	 .help = "only threads of this name, which may have * and ? in it"},                     \
 	{.name = "cgroup", .value = "PATH", .type = OPTION_PATH,                                 \
-	 .offset = TRACE_OPTION_(settings, cgroup),                                              \
+	 .group = GROUP_TRACED, .offset = TRACE_OPTION_(settings, cgroup),                       \
 	 .help = "only processes in this cgroup (version 2) and those below it"},                \
 	{.name = "container", .value = "ID", .type = OPTION_TEXT,                                \
-	 .offset = TRACE_OPTION_(settings, container),                                           \
+	 .group = GROUP_TRACED, .offset = TRACE_OPTION_(settings, container),                    \
 	 .help = "only processes in the container whose ID begins with ID"},                     \
 	{.name = "cgroupmap", .value = "PATH", .type = OPTION_PATH,                              \
-	 .offset = TRACE_OPTION_(settings, cgroupmap),                                           \
+	 .group = GROUP_TRACED, .offset = TRACE_OPTION_(settings, cgroupmap),                    \
 	 .help = "only the cgroups whose IDs are keys of the BPF hash map pinned at PATH"},      \
 	{.name = "mntnsmap", .value = "PATH", .type = OPTION_PATH,                               \
-	 .offset = TRACE_OPTION_(settings, mntnsmap),                                            \
+	 .group = GROUP_TRACED, .offset = TRACE_OPTION_(settings, mntnsmap),                     \
 	 .help = "only the mount namespaces whose inodes are keys of the map pinned at PATH"},   \
 	{.name = "self", .type = OPTION_FLAG,                                                    \
-	 .offset = TRACE_OPTION_(settings, self),                                                \
+	 .group = GROUP_TRACED, .offset = TRACE_OPTION_(settings, self),                         \
 	 .help = "also what tracekit does itself for this trace"},                               \
 	{.letter = 'U', .name = "user-stacks-only", .type = OPTION_FLAG,                         \
-	 .offset = TRACE_OPTION_(settings, user_stacks_only),                                    \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, user_stacks_only),              \
 	 .help = "only user stacks, no kernel stacks"},                                          \
 	{.letter = 'K', .name = "kernel-stacks-only", .type = OPTION_FLAG,                       \
-	 .offset = TRACE_OPTION_(settings, kernel_stacks_only),                                  \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, kernel_stacks_only),            \
 	 .help = "only kernel stacks, no user stacks"},                                          \
 	{.letter = 'd', .name = "delimited", .type = OPTION_FLAG,                                \
-	 .offset = TRACE_OPTION_(settings, delimited),                                           \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, delimited),                     \
 	 .help = delimited_help},                                                                \
 	{.letter = 'f', .name = "folded", .type = OPTION_FLAG,                                   \
-	 .offset = TRACE_OPTION_(settings, folded),                                              \
+	 .group = GROUP_OUTPUT, .offset = TRACE_OPTION_(settings, folded),                       \
 	 .help = "one line per stack, for flame graphs"},                                        \
 	{.letter = 's', .name = "offset", .type = OPTION_FLAG,                                   \
-	 .offset = TRACE_OPTION_(settings, offsets),                                             \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, offsets),                       \
 	 .help = "show the offset of each address within its function"},                         \
 	{.letter = 'v', .name = "verbose", .type = OPTION_FLAG,                                  \
-	 .offset = TRACE_OPTION_(settings, verbose),                                             \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, verbose),                       \
 	 .help = verbose_help},                                                                  \
 	{.name = "show-containers", .type = OPTION_FLAG,                                         \
-	 .offset = TRACE_OPTION_(settings, containers),                                          \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, containers),                    \
 	 .help = "in text: show the container that each process is in"},                         \
 	{.name = "no-demangle", .type = OPTION_FLAG,                                             \
-	 .offset = TRACE_OPTION_(settings, names.mangled),                                             \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, names.mangled),                 \
 	 .help = "show the names of C++ and Rust functions as they stand in their files"},       \
 	{.name = "inline", .type = OPTION_FLAG,                                                  \
-	 .offset = TRACE_OPTION_(settings, names.inlined),                                       \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, names.inlined),                 \
 	 .help = "show calls that were inlined, of programs with debug data"},                   \
 	{.name = "lines", .type = OPTION_FLAG,                                                   \
-	 .offset = TRACE_OPTION_(settings, names.lines),                                         \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, names.lines),                   \
 	 .help = "show source files and lines, of programs with debug data"},                    \
 	{.name = "unnamed", .value = "FORM", .type = OPTION_CHOICE,                              \
-	 .offset = TRACE_OPTION_(settings, unnamed), .choices = unnamed_forms,                   \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, unnamed),                       \
+	 .choices = unnamed_forms,                                                               \
 	 .help = "tell functions without a name apart by where they begin: auto (default), start " \
 		 "or off"},                                                                      \
 	{.name = "symfs", .value = "DIR", .type = OPTION_PATH,                                   \
-	 .offset = TRACE_OPTION_(settings, names.symfs),                                         \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, names.symfs),                   \
 	 .help = "look for symbols and debug data below this folder first"},                     \
 	{.name = "debuginfod", .type = OPTION_FLAG,                                              \
-	 .offset = TRACE_OPTION_(settings, names.debuginfod),                                    \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, names.debuginfod),              \
 	 .help = "ask the servers of DEBUGINFOD_URLS for symbols and debug data"},               \
 	{.name = "stack-storage-size", .value = "N", .type = OPTION_NUMBER,                      \
-	 .offset = TRACE_OPTION_(settings, stack_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
+	 .group = GROUP_LIMITS, .offset = TRACE_OPTION_(settings, stack_storage_size),           \
+	 .min = 1, .max = STORAGE_SIZE_MAX,                                                      \
 	 .help = "how many distinct stacks can be stored (default 16384)"},                      \
 	{.name = "unwind", .value = "METHOD", .type = OPTION_CHOICE,                             \
-	 .offset = TRACE_OPTION_(settings, unwind), .choices = unwind_methods,                   \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, unwind),                       \
+	 .choices = unwind_methods,                                                              \
 	 .help = "how user stacks are walked: auto (default), dwarf, fp or off"},                \
 	{.name = "unwind-memory", .value = "SIZE", .type = OPTION_SIZE,                          \
-	 .offset = TRACE_OPTION_(settings, unwind_memory),                                       \
+	 .group = GROUP_LIMITS, .offset = TRACE_OPTION_(settings, unwind_memory),                \
 	 .min = UNWIND_MEMORY_MIN, .max = UNWIND_MEMORY_MAX,                                     \
 	 .help = "how much call-frame information may be loaded (default 64M)"},                 \
 	{.name = "max-depth", .value = "N", .type = OPTION_NUMBER,                               \
-	 .offset = TRACE_OPTION_(settings, max_depth), .min = 1, .max = MAX_FRAMES,              \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, max_depth),                     \
+	 .min = 1, .max = MAX_FRAMES,                                                            \
 	 .help = "show so many frames of a stack at most (default 575)"},                        \
 	{.name = "stats", .type = OPTION_FLAG,                                                   \
 	 .offset = TRACE_OPTION_(settings, stats),                                               \
@@ -182,13 +187,13 @@ struct trace_options {
 /* The duration of the trace, for applets whose positional argument is a pattern. */
 #define DURATION_OPTION_ROW(settings)                                                            \
 	{.letter = 'D', .name = "duration", .value = "DURATION", .type = OPTION_SECONDS,         \
-	 .offset = TRACE_OPTION_(settings, duration),                                            \
+	 .group = GROUP_TIME, .offset = TRACE_OPTION_(settings, duration),                       \
 	 .help = "how long to trace, in seconds (default: until Ctrl-C)"}
 
 /* Reports at intervals. */
 #define INTERVAL_OPTION_ROW(settings)                                                            \
 	{.letter = 'i', .name = "interval", .value = "INTERVAL", .type = OPTION_SECONDS,         \
-	 .offset = TRACE_OPTION_(settings, interval),                                            \
+	 .group = GROUP_TIME, .offset = TRACE_OPTION_(settings, interval),                       \
 	 .help = "report, and count anew, every so many seconds"}
 
 #define DELIMITED_HELP "put a delimiter between kernel and user stacks"
@@ -198,8 +203,12 @@ struct trace_options {
 /* The rows of applets that count in tables. */
 #define TABLE_OPTION_ROWS(settings)                                                              \
 	{.name = "hash-storage-size", .value = "N", .type = OPTION_NUMBER,                       \
-	 .offset = TRACE_OPTION_(settings, hash_storage_size), .min = 1, .max = STORAGE_SIZE_MAX, \
+	 .group = GROUP_LIMITS, .offset = TRACE_OPTION_(settings, hash_storage_size),            \
+	 .min = 1, .max = STORAGE_SIZE_MAX,                                                      \
 	 .help = "how many distinct keys (process and stacks) can be counted (default 40960)"},  \
+	{.name = "shares", .type = OPTION_FLAG,                                                  \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, shares),                        \
+	 .help = "in text: the share of each block in per cent, and at the end the total"},      \
 	{.letter = 'q', .name = "quiet", .type = OPTION_FLAG,                                    \
 	 .offset = TRACE_OPTION_(settings, quiet),                                               \
 	 .help = "say neither on a terminal how far the trace is, nor what FILE has got"}

@@ -33,10 +33,10 @@ struct probe_options {
 	 .help = "what to trace: FUNCTION of the kernel, FILE:FUNCTION of a program or library, " \
 		 "t:CATEGORY:EVENT, u:FILE:PROBE; with * ? and [] as wildcards"},                \
 	{.letter = 'r', .name = "regexp", .type = OPTION_FLAG,                                   \
-	 .offset = PROBE_OPTION_(settings, regexp),                                              \
+	 .group = GROUP_TRACED, .offset = PROBE_OPTION_(settings, regexp),                       \
 	 .help = "the last part of the pattern is a regular expression (POSIX, extended)"},      \
 	{.letter = 'l', .name = "list", .type = OPTION_FLAG,                                     \
-	 .offset = PROBE_OPTION_(settings, list),                                                \
+	 .group = GROUP_TRACED, .offset = PROBE_OPTION_(settings, list),                         \
 	 .help = "print what the pattern matches, and leave"},                                   \
 	{.name = "debug", .type = OPTION_FLAG,                                                   \
 	 .offset = PROBE_OPTION_(settings, debug),                                               \

@@ -261,7 +261,7 @@ static int print_report(struct counting *counting, const struct report *report, 
 	shown.merged = counting->sink->merge;
 	shown.labels = (enum text_labels)counting->sink->labels;
 	shown.max_samples = counting->sink->max_samples;
-	shown.shares = counting->sink->shares;
+	shown.shares = options->shares;
 	shown.delimited =
 		options->delimited && !options->kernel_stacks_only && !options->user_stacks_only;
 	shown.style.offsets = options->offsets;

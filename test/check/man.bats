@@ -17,15 +17,20 @@ section() {
 	awk -v name="$1" '/^\.Sh / { inside = ($0 == ".Sh " name) } inside' "docs/$2.8"
 }
 
-# "-F, --frequency FREQUENCY": each option and argument that the help of COMMAND describes.
+# "limits: --max-depth N": each option and argument that the help of COMMAND describes, in its group,
+# where there are some.
 described_by_help() {
-	"$@" --help | sed -n '/^arguments:$/,/^$/p; /^options:$/,/^$/p' |
-		sed -nE 's/^ {2,6}([^ ].*)/\1/p' | sed -E 's/ {2,}.*//' | LC_ALL=C sort
+	"$@" --help | awk '/^[a-z ]+:$/ { group = $0; if (!/^(arguments|options|applets|examples):/) grouped = 1 }
+		group && group != "examples:" && /^  (    )?-|^  [A-Za-z]/ {
+			sub(/^ +/, ""); sub(/  .*/, ""); line[++lines] = group " " $0 }
+		END { for (i = 1; i <= lines; i++) { if (!grouped) sub(/^[a-z]+: /, "", line[i]); print line[i] } }' |
+		LC_ALL=C sort
 }
 
 # The same of PAGE. Words that a value can be are in a list of their own, as Cm.
 described_by_page() {
-	section OPTIONS "$1" | sed -nE 's/^\.It ((Fl|Ar) .*)/\1/p' |
+	section OPTIONS "$1" |
+		awk '/^\.Ss / { group = tolower(substr($0, 5)) ": " } /^\.It (Fl|Ar) / { print group substr($0, 5) }' |
 		sed -E 's/Fl /-/g; s/Ar //; s/ ,/,/; s/Oo (.*) Oc/[\1]/' | LC_ALL=C sort
 }
 

@@ -490,6 +490,42 @@ static void help_names_all(void)
 	CHECK(strstr(text, "\nexamples:\n  applet 5    # five seconds\n"));
 }
 
+/* From the first of part on; "" if there is none. */
+static const char *find(const char *text, const char *part)
+{
+	const char *found = strstr(text, part);
+
+	tap_check(found, __FILE__, __LINE__, "no '%s' there", part);
+	return found ? found : "";
+}
+
+static void help_is_grouped(void)
+{
+	static const struct option_spec one[] = {
+		{.name = "one", .type = OPTION_FLAG, .help = "an option"}, {0}};
+	const struct command plain = {
+		.name = "plain", .summary = "Summary.", .options = one, .examples = ""};
+	CLEANUP_FREE char *text = print_help();
+	CLEANUP_FREE char *rows = NULL;
+	const char *at = find(text, "\n\nwhat is traced:\n  -p, --pid ");
+	size_t size;
+	FILE *out;
+
+	at = find(at, "\n\nhow long:\n      --linger ");
+	at = find(at, "\n\nwhat is shown:\n  -U, ");
+	at = find(at, "\n\nwhere it goes:\n  -f, --folded ");
+	at = find(at, "\n\nlimits:\n      --stack-storage-size N ");
+	at = find(at, "\n\nother options:\n  -h, --help ");
+	/* Rows without a group are there, in the order of the table. */
+	at = find(at, "\n  -F, --frequency ");
+	find(at, "\n  -q, --quiet ");
+	out = open_memstream(&rows, &size);
+	options__print_options(&plain, out);
+	fclose(out);
+	CHECK_STR(rows, "options:\n  -h, --help                  show this help and exit\n"
+			"      --one                   an option\n");
+}
+
 static void rows_are_iterated(void)
 {
 	static const struct option_spec no_options[] = {{0}};
@@ -536,6 +572,7 @@ static const struct tap_test tests[] = {
 	{"-K and -U exclude each other", opposites},
 	{"help fits into 80 columns", help_fits_a_terminal},
 	{"help names all options", help_names_all},
+	{"help is printed in groups, where there are some", help_is_grouped},
 	{"iteration begins with -h and ends with the last row", rows_are_iterated},
 };
 
