@@ -124,7 +124,8 @@ void nothing_seen__events(const struct tracing *tracing, const struct accounting
 	size_t places = tracing__attached(tracing);
 	const char *plural = places == 1 ? "" : "s";
 
-	if (!is_nothing(accounting))
+	/* 0: it was stopped before it had begun. */
+	if (!is_nothing(accounting) || !places)
 		return;
 	if (filtered)
 		message("no event: '%.200s' is attached at %zu place%s, and was reached %" PRIu64
