@@ -117,22 +117,26 @@ static enum flame_kind take_mark(char *name, enum flame_kind otherwise)
 
 /*
  * A word in brackets, as "[unknown]" or where a function begins, "[libfoo.so+0x1200]"; and what
- * options put behind it: an offset, the place in the file, a source line.
+ * options put behind it: an offset, the place in the file, a source line. The first frame, which
+ * others follow, can be the name of a thread: "[ET_NET 0]".
  */
-static bool is_unnamed(const char *name)
+static bool is_unnamed(const char *name, bool first)
 {
 	const char *end = name[0] == '[' ? strrchr(name, ']') : NULL;
 
+	if (first && end && !memmem(name, (size_t)(end - name), "+0x", 3))
+		return false;
 	return end && (!end[1] || text__begins(end, "]+0x") || text__begins(end, "] (") ||
 		       text__begins(end, "]:"));
 }
 
-static enum flame_kind kind_of(char *name, bool kernel)
+/* first: it has callees, and no callers. */
+static enum flame_kind kind_of(char *name, bool first, bool kernel)
 {
 	if (!strcmp(name, "-") || text__begins(name, "[cut at ") ||
 	    text__begins(name, "[unwind stopped: "))
 		return FLAME_MARK;
-	if (text__begins(name, "[unknown]") || is_unnamed(name))
+	if (text__begins(name, "[unknown]") || is_unnamed(name, first))
 		return FLAME_UNKNOWN;
 	return take_mark(name, kernel ? FLAME_KERNEL : FLAME_USER);
 }
@@ -155,7 +159,7 @@ static int split(struct line *line)
 		text__clean(from, length, false, to, length + 1);
 		if (length == 0)
 			frame.text = "[unknown]";
-		frame.kind = length ? kind_of(to, kernel) : FLAME_UNKNOWN;
+		frame.kind = length ? kind_of(to, !line->nr && semicolon, kernel) : FLAME_UNKNOWN;
 		kernel |= !strcmp(frame.text, "-");
 		line->frames[line->nr++] = frame;
 		to += length + 1;

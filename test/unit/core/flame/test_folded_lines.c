@@ -76,6 +76,11 @@ static void kinds(void)
 				      "1 j u 0, 2 [l.so+0x12] (l.so+0x15) x 1, 1 k u 0, "
 				      "2 [l.so+0x12]:a.c:4 x 1, 1 l u 0, 2 []x u 1, 1 m u 0, "
 				      "2 [x u 1") != NULL);
+	/* Names of threads; a stack of one frame has none. */
+	read_text(&tree, "[ET_NET 0];x 1\n[net];x 1\n[n.so+0x1];x 1\n[unknown];x 1\n[o.so] 1\n");
+	CHECK(strstr(in_order(&tree), "1 [ET_NET 0] u 0, 2 x u 1, 1 [n.so+0x1] x 0, "
+				      "2 x u 1, 1 [net] u 0, 2 x u 1, 1 [o.so] x 1, "
+				      "1 [unknown] x 0, 2 x u 1") != NULL);
 }
 
 static void bad_lines(void)
