@@ -57,7 +57,7 @@ static int end_as(int status)
 	setrlimit(RLIMIT_CORE, &no_core);
 	signal(WTERMSIG(status), SIG_DFL);
 	raise(WTERMSIG(status));
-	return 128 + WTERMSIG(status); /* it was blocked when we were started */
+	return 128 + WTERMSIG(status); /* it is blocked since before we were started */
 }
 
 /* Say what is wrong with a command line, and where the help is. The exit status. */
@@ -302,6 +302,19 @@ static void occupy_standard_descriptors(void)
 		close(fd);
 }
 
+/* Our parent can leave those blocked that are to end a trace, or any program: nobody would see
+ * them. */
+static void unblock_ends(void)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaddset(&set, ends[i]);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
@@ -311,6 +324,7 @@ int main(int argc, char **argv)
 
 	occupy_standard_descriptors();
 	workload__keep_signals();
+	unblock_ends();
 	signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of write */
 	/* Our parent can leave SIGCHLD ignored; then a child's PID would be free before we know. */
 	signal(SIGCHLD, SIG_DFL);

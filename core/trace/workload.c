@@ -25,6 +25,7 @@
 
 static const int kept_signals[] = {SIGPIPE, SIGCHLD};
 static bool is_ignored[ARRAY_SIZE(kept_signals)];
+static sigset_t blocked;
 
 void workload__keep_signals(void)
 {
@@ -34,6 +35,7 @@ void workload__keep_signals(void)
 		is_ignored[i] = sigaction(kept_signals[i], NULL, &action) == 0 &&
 				action.sa_handler == SIG_IGN;
 	}
+	sigprocmask(SIG_BLOCK, NULL, &blocked);
 }
 
 /* ---- is there such a program? ---- */
@@ -98,6 +100,7 @@ static void restore_signals(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kept_signals); i++)
 		signal(kept_signals[i], is_ignored[i] ? SIG_IGN : SIG_DFL);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
 _Noreturn static void be_child(int go, int failed, char *const command[],

@@ -26,8 +26,8 @@ struct workload {
 };
 
 /*
- * First of all: a command is to have SIGPIPE and SIGCHLD as they are now, whatever becomes of them
- * here.
+ * First of all: a command is to have SIGPIPE and SIGCHLD, and the signals that are blocked, as they
+ * are now, whatever becomes of them here.
  */
 void workload__keep_signals(void);
 

@@ -208,3 +208,16 @@ stacks() {
 	diff err <(echo "flamegraph: cannot write the output: No space left on device")
 	[ "$(ls)" = $'a\nerr\nout' ]
 }
+
+@test "a signal that was blocked when it was started ends it" {
+	mkfifo never
+	env --block-signal=TERM tracekit flamegraph never 3>&- &
+	pid=$!
+	# Until it has opened the pipe: then it reads.
+	exec {writer}>never
+	kill -TERM "$pid"
+	status=0
+	wait "$pid" || status=$?
+	exec {writer}>&-
+	[ "$status" -eq 143 ]
+}

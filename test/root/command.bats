@@ -119,6 +119,12 @@ all_whole() {
 		(eval "$change"; "$TRACEKIT" profile -q -o out.folded -- sh -c "$show") >after
 		diff before after
 	done
+	# Some shells unblock signals.
+	env --block-signal=TERM,INT,USR1 grep ^SigBlk /proc/self/status >before
+	grep -q '4202$' before
+	env --block-signal=TERM,INT,USR1 "$TRACEKIT" profile -q -o out.folded -- \
+		grep ^SigBlk /proc/self/status >after
+	diff before after
 }
 
 # bats test_tags=same

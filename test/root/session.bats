@@ -28,6 +28,19 @@ load ../refute
 	grep -q spin_leaf out
 }
 
+@test "a signal that was blocked when it was started ends it all the same" {
+	spin names
+	for number in TERM INT; do
+		start env --block-signal=TERM,INT "$TRACEKIT" profile -p "$pid" >out 2>err
+		tracer=$pid pid=${started[0]}
+		wait_for grep -q '^Sampling' out
+		spend "$pid" 10
+		kill -"$number" "$tracer"
+		ends_well
+		grep -q spin_leaf out
+	done
+}
+
 @test "a signal at any moment of the start ends it well, and nothing stays behind" {
 	spin names
 	target=$pid
