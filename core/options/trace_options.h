@@ -64,7 +64,7 @@ struct trace_options {
 	size_t unnamed; /* enum unnamed_form */
 	bool stats;
 	bool shares;		     /* text has the share of each block, and the sum of all */
-	bool quiet;		     /* no line about the state of the trace on a terminal */
+	bool quiet;		     /* no lines on stderr that nothing is wrong without */
 	uint64_t interval;	     /* nanoseconds from report to report; 0: one at the end */
 	uint64_t duration;	     /* nanoseconds; 0: until a signal */
 	uint64_t hash_storage_size;  /* keys */
@@ -182,7 +182,10 @@ struct trace_options {
 	 .help = "show so many frames of a stack at most (default 575)"},                        \
 	{.name = "stats", .type = OPTION_FLAG,                                                   \
 	 .offset = TRACE_OPTION_(settings, stats),                                               \
-	 .help = "say on stderr what became of every event, and what the trace cost"}
+	 .help = "say on stderr what became of every event, and what the trace cost"},            \
+	{.letter = 'q', .name = "quiet", .type = OPTION_FLAG,                                    \
+	 .offset = TRACE_OPTION_(settings, quiet),                                               \
+	 .help = "no progress, summary or hint on stderr"}
 
 /* The duration of the trace, for applets whose positional argument is a pattern. */
 #define DURATION_OPTION_ROW(settings)                                                            \
@@ -208,10 +211,7 @@ struct trace_options {
 	 .help = "how many distinct keys (process and stacks) can be counted (default 40960)"},  \
 	{.name = "shares", .type = OPTION_FLAG,                                                  \
 	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, shares),                        \
-	 .help = "in text: the share of each block in per cent, and at the end the total"},      \
-	{.letter = 'q', .name = "quiet", .type = OPTION_FLAG,                                    \
-	 .offset = TRACE_OPTION_(settings, quiet),                                               \
-	 .help = "say neither on a terminal how far the trace is, nor what FILE has got"}
+	 .help = "in text: the share of each block in per cent, and at the end the total"}
 /* clang-format on */
 
 /* The IDs of processes or threads that the trace is limited to; empty: no limit. */

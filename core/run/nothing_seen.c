@@ -66,9 +66,10 @@ static struct subject subject_of(const struct trace_options *options, char threa
 	return subject;
 }
 
-static bool is_nothing(const struct accounting *accounting)
+static bool is_nothing(const struct tracing *tracing, const struct accounting *accounting)
 {
-	return !accounting->events.n[EVENTS_COUNTED] && !accounting__lost(accounting);
+	return !tracing->options->quiet && !accounting->events.n[EVENTS_COUNTED] &&
+	       !accounting__lost(accounting);
 }
 
 /* Options choose by more than processes and threads. */
@@ -85,7 +86,7 @@ void nothing_seen__samples(const struct tracing *tracing, const struct accountin
 	bool none_taken = !accounting->events.n[EVENTS_SEEN];
 
 	/* Who stops it at once knows why. */
-	if (!is_nothing(accounting) || (none_taken && session__stopping(tracing->session)))
+	if (!is_nothing(tracing, accounting) || (none_taken && session__stopping(tracing->session)))
 		return;
 	if (none_taken)
 		message("no sample: the trace was too short for one, or no CPU was busy");
@@ -103,7 +104,7 @@ void nothing_seen__waits(const struct tracing *tracing, const struct waits *wait
 {
 	struct subject who = subject_of(tracing->options, 'L');
 
-	if (!is_nothing(accounting))
+	if (!is_nothing(tracing, accounting))
 		return;
 	if (!who.words[0] || has_other_filters(tracing->options) || waits__are_limited(waits))
 		message("no wait: none that has ended was as the options want it");
@@ -125,7 +126,7 @@ void nothing_seen__events(const struct tracing *tracing, const struct accounting
 	const char *plural = places == 1 ? "" : "s";
 
 	/* 0: it was stopped before it had begun. */
-	if (!is_nothing(accounting) || !places)
+	if (!is_nothing(tracing, accounting) || !places)
 		return;
 	if (filtered)
 		message("no event: '%.200s' is attached at %zu place%s, and was reached %" PRIu64

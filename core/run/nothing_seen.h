@@ -8,9 +8,9 @@ struct tracing;
 struct waits;
 
 /*
- * Say it in a line on stderr, if nothing was counted, or shown, and nothing lost in the whole
- * trace, of which accounting has the sum: of samples, of waits (which are borrowed), and of events
- * at what a pattern matches.
+ * Say it in a line on stderr, unless options are for quiet, if nothing was counted, or shown, and
+ * nothing lost in the whole trace, of which accounting has the sum: of samples, of waits (which are
+ * borrowed), and of events at what a pattern matches.
  */
 void nothing_seen__samples(const struct tracing *tracing, const struct accounting *accounting);
 void nothing_seen__waits(const struct tracing *tracing, const struct waits *waits,

@@ -478,6 +478,12 @@ means() {
 	start_tracer stacksnoop -p "$pid,$other" -r "$CALLS:^counted$"
 	stop_tracer
 	diff err <(echo "stacksnoop: no event: '$CALLS:^counted$' is attached at 1 place, but processes $pid,$other did not come there; who does: tracekit stackcount -r '$CALLS:^counted$'")
+	start_tracer stacksnoop -q -p "$pid" "$CALLS:counted"
+	stop_tracer
+	[ ! -s err ]
+	start_stackcount -q -p "$pid" "$CALLS:counted"
+	stop_stackcount
+	[ ! -s err ]
 	# Not where there was one, in any interval.
 	start_stackcount -i 0.1 "$CALLS:counted"
 	go "$pid"
