@@ -80,12 +80,41 @@ static bool translate(const char *text, int rules_left, const struct pid_list *p
 	return false;
 }
 
+/* Paths have few of them. */
+#define COLONS_MAX 4
+
+/* Write text with a backslash before the first nr ':' of its path. Returns whether it fits. */
+static bool escape(const char *text, int nr, char *escaped, size_t size)
+{
+	size_t length = 0;
+	bool in_path = false;
+
+	for (; *text && length + 2 < size; text++) {
+		in_path |= *text == '/';
+		if (in_path && *text == ':' && nr-- > 0)
+			escaped[length++] = '\\';
+		escaped[length++] = *text;
+	}
+	escaped[length] = '\0';
+	return !*text;
+}
+
+/* A path that has colons itself. */
+static bool find_path(const char *text, const struct pid_list *pids, char *ours, size_t size)
+{
+	for (int nr = 1; nr <= COLONS_MAX; nr++)
+		if (escape(text, nr, ours, size) && exists(ours, size, pids))
+			return true;
+	return false;
+}
+
 void other_syntax__hint(const char *text, const struct pid_list *pids, char *hint, size_t size)
 {
 	char ours[NEAR_NAME_SIZE];
 	struct near_names near = {.wanted = ours};
 
-	if (translate(text, RULES_IN_A_ROW, pids, ours, sizeof(ours)))
+	if (translate(text, RULES_IN_A_ROW, pids, ours, sizeof(ours)) ||
+	    find_path(text, pids, ours, sizeof(ours)))
 		near_names__offer(&near, ours);
 	near_names__text(&near, hint, size);
 }

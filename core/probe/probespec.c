@@ -10,6 +10,7 @@
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
+#include "sym/util/text.h"
 
 /* Longer than any path with any pattern. */
 #define TEXT_MAX ((size_t)2 * PATTERN_NAME_MAX)
@@ -39,11 +40,24 @@ static int bad_spec(const struct probespec *spec, const struct kind *kind, const
 static const char *find_separator(const char *text)
 {
 	while (*text && *text != ':') {
-		const char *behind = glob__skip_set(text, false);
+		const char *behind =
+			text__begins(text, "\\:") ? text + 2 : glob__skip_set(text, false);
 
 		text = behind ? behind : text + 1;
 	}
 	return *text ? text : NULL;
+}
+
+/* Of a part: a ':' behind a backslash is a ':'. */
+static void take_escapes(char *part)
+{
+	char *to = part;
+
+	for (; *part; part++) {
+		part += text__begins(part, "\\:");
+		*to++ = *part;
+	}
+	*to = '\0';
 }
 
 /* Move *rest behind its first part, and allocate that as *part; do neither if no part follows. */
@@ -56,6 +70,7 @@ static int take_part(const char **rest, char **part, struct error *error)
 	*part = strndup(*rest, (size_t)(end - *rest));
 	if (!*part)
 		return error__set(error, -ENOMEM, "cannot read '%.200s': out of memory", *rest);
+	take_escapes(*part);
 	*rest = end + 1;
 	return 0;
 }

@@ -8,8 +8,8 @@
  *   u:FILE:PROBE, u:FILE:PROVIDER:PROBE             a USDT probe
  *
  * p:, t: and u: name a kind only if another ':' follows. A FILE ends at the first ':',
- * so a FUNCTION may hold more of them (app:Foo::bar). A ':' in a set, [[:alpha:]],
- * separates nothing.
+ * so a FUNCTION may hold more of them (app:Foo::bar). A ':' in a set, [[:alpha:]], and one behind
+ * a backslash separate nothing; the latter is how a FILE has one: /opt/a\:b/app:main.
  *
  * All parts but FILE are globs. With regex the last part is a regular expression instead: for t:
  * all text behind CATEGORY. For u: a ':' behind FILE still ends a PROVIDER: if the expression holds

@@ -383,28 +383,28 @@ void target_list__release(struct target_list *list)
 	*list = (struct target_list){0};
 }
 
+/* As it is written in a pattern. */
+static void print_path(FILE *out, const char *path)
+{
+	char clean[PATH_MAX];
+
+	text__clean(path, strlen(path), false, clean, sizeof(clean));
+	for (const char *at = clean; *at; at++)
+		fprintf(out, *at == ':' ? "\\%c" : "%c", *at);
+}
+
 static void print_target(const struct target_list *list, const struct target *target, FILE *out)
 {
-	char name[PATTERN_NAME_MAX], path[PATH_MAX] = "";
+	char name[PATTERN_NAME_MAX];
 
 	text__clean(target->name, strlen(target->name), false, name, sizeof(name));
-	if (list->nr_files)
-		text__clean(list->files[target->file].path, strlen(list->files[target->file].path),
-			    false, path, sizeof(path));
-	switch (list->kind) {
-	case PROBE_KERNEL_FUNCTION:
-		fprintf(out, "%s\n", name);
-		break;
-	case PROBE_USER_FUNCTION:
-		fprintf(out, "%s:%s\n", path, name);
-		break;
-	case PROBE_TRACEPOINT:
-		fprintf(out, "t:%s\n", name);
-		break;
-	case PROBE_USDT:
-		fprintf(out, "u:%s:%s\n", path, name);
-		break;
+	if (list->kind == PROBE_USDT)
+		fputs("u:", out);
+	if (list->nr_files) {
+		print_path(out, list->files[target->file].path);
+		fputc(':', out);
 	}
+	fprintf(out, list->kind == PROBE_TRACEPOINT ? "t:%s\n" : "%s\n", name);
 }
 
 void target_list__print(const struct target_list *list, FILE *out)

@@ -2,6 +2,7 @@
 /* Input: a byte whose lowest bit says whether the last part is a regex, then the probe. */
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/probe/pattern.h"
@@ -26,10 +27,23 @@ static char *put_together(const struct probespec *spec)
 	return text;
 }
 
-/* The input was whole, or whole without "p:", or without "p::". */
-static void check_text(const struct probespec *spec, const char *text)
+/* The same without the backslashes before ':', which parts but the last have lost. */
+static char *without_escapes(const char *text)
 {
-	char *whole = put_together(spec);
+	char *copy = strdup(text), *to = copy;
+
+	for (; *text; text++)
+		if (text[0] != '\\' || text[1] != ':')
+			*to++ = *text;
+	*to = '\0';
+	return copy;
+}
+
+/* The input was whole, or whole without "p:", or without "p::". */
+static void check_text(const struct probespec *spec, const char *typed)
+{
+	char *made = put_together(spec), *whole = without_escapes(made);
+	char *text = without_escapes(typed);
 	bool same = !strcmp(whole, text);
 
 	if (spec->kind == PROBE_USER_FUNCTION || spec->kind == PROBE_KERNEL_FUNCTION)
@@ -37,7 +51,9 @@ static void check_text(const struct probespec *spec, const char *text)
 	if (spec->kind == PROBE_KERNEL_FUNCTION)
 		same |= !strcmp(whole + 3, text);
 	REQUIRE(same);
+	free(text);
 	free(whole);
+	free(made);
 }
 
 static void check_spec(const struct probespec *spec, const char *text)

@@ -421,6 +421,21 @@ fails() {
 	grep -Eq "^stackcount: 'vfs_raed' matches none of the functions of the kernel that can be traced .*\(did you mean 'vfs_read'" err
 }
 
+@test "a path with colons, behind backslashes; what -l prints is a pattern" {
+	mkdir a:b
+	cp "$CALLS" a:b/calls
+	cp "${CALLS%/*}/libcounted.so" a:b
+	copy=./a:b/calls calls names 10
+	stackcount -l './a\:b/calls:count*' >out
+	diff out <(echo './a\:b/calls:counted')
+	stackcount -l 'u:./a\:b/calls:*:plain' >out
+	[ "$(sed 's/:[^:]*:plain$//' out)" = 'u:./a\:b/calls' ]
+	start_stackcount "$(stackcount -l './a\:b/calls:count*')"
+	go "$pid"
+	stop_stackcount
+	[ "$(stackcount_text out)" -gt 0 ]
+}
+
 # means PATTERN OURS: nothing matches PATTERN, and OURS is what was meant.
 means() {
 	try stackcount "$1" 2>err
@@ -454,6 +469,11 @@ means() {
 		libnothing:malloc
 	fails "'usdt' is no library that the loader finds, and no program in PATH; give a path" \
 		usdt:./program:no_such_probe
+	mkdir -p a:b
+	cp "$CALLS" a:b/program:1
+	means ./a:b/program:1:counted './a\:b/program\:1:counted'
+	cp "$CALLS" a:b/program
+	means u:./a:b/program:plain 'u:./a\:b/program:plain'
 	# An expression is none of theirs.
 	fails "'kprobe' is no library that the loader finds, and no program in PATH; give a path" \
 		-r kprobe:vfs_read

@@ -53,6 +53,13 @@ static void user_functions(void)
 	/* A colon in a set separates nothing; in what is no set it does. */
 	CHECK_STR(parse("/a[1:2]/app:f", false), "user|/a[1:2]/app|-|f");
 	CHECK_STR(parse("/a[1:f", false), "user|/a[1|-|f");
+	/* Nor does one behind a backslash. */
+	CHECK_STR(parse("/opt/a\\:b/app:f", false), "user|/opt/a:b/app|-|f");
+	CHECK_STR(parse("p:a\\:\\:b:C::f", false), "user|a::b|-|C::f");
+	CHECK_STR(parse("/a\\x2d/app:f", false), "user|/a\\x2d/app|-|f");
+	CHECK_STR(parse("u:/a\\:b/app:one:probe", false), "usdt|/a:b/app|one|probe");
+	CHECK_STR(parse("/a\\:b/app:f\\:", true), "user|/a:b/app|-|f\\:");
+	CHECK_STR(parse("/a\\:f", false), "kernel|-|-|/a\\:f");
 }
 
 /* p:, t: and u: without another colon name a file. */
