@@ -42,7 +42,7 @@ unprivileged() {
 }
 
 @test "README" {
-	runs_all 40 < <(sed -n 's/^    \(tracekit [a-z].*\)$/\1/p' "$SOURCE/README.md")
+	runs_all 15 < <(sed -n 's/^    \(tracekit [a-z].*\)$/\1/p' "$SOURCE/README.md")
 }
 
 @test "the pages" {
