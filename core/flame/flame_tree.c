@@ -18,19 +18,22 @@ static const char *intern(struct flame_tree *tree, const char *text)
 }
 
 /* Texts of the tree are one where they are equal. */
-static bool is_same(const struct flame_node *a, const struct flame_node *b)
+static bool is_same(const struct flame_tree *tree, const struct flame_node *a,
+		    const struct flame_node *b)
 {
-	return a->parent == b->parent && a->text == b->text && a->kind == b->kind;
+	return a->parent == b->parent && a->text == b->text &&
+	       (tree->by_name || a->kind == b->kind);
 }
 
 /* The slot of a node like this, or the free one where it belongs. */
 static size_t slot_of(const struct flame_tree *tree, const struct flame_node *node)
 {
+	uint64_t kind = tree->by_name ? 0 : node->kind;
 	uint64_t hash =
-		(uintptr_t)node->text * 0x100000001b3 + ((uint64_t)node->parent << 3 | node->kind);
+		(uintptr_t)node->text * 0x100000001b3 + ((uint64_t)node->parent << 3 | kind);
 	size_t at = (hash ^ hash >> 29) * 0x9e3779b97f4a7c15 >> 20 & (tree->nr_slots - 1);
 
-	while (tree->slots[at] && !is_same(&tree->nodes[tree->slots[at] - 1], node))
+	while (tree->slots[at] && !is_same(tree, &tree->nodes[tree->slots[at] - 1], node))
 		at = (at + 1) & (tree->nr_slots - 1);
 	return at;
 }
@@ -62,6 +65,15 @@ static int add_node(struct flame_tree *tree, struct flame_node node)
 	return 0;
 }
 
+/* A name alone says FLAME_USER: whoever knows more is right. */
+static void learn(struct flame_node *node, const struct flame_node *other)
+{
+	if (node->kind == FLAME_USER)
+		node->kind = other->kind;
+	if (!node->module)
+		node->module = other->module;
+}
+
 /* The callee of parent for that frame, made if there is none; 0: out of memory. */
 static uint32_t callee_of(struct flame_tree *tree, uint32_t parent, const struct flame_frame *frame)
 {
@@ -74,8 +86,10 @@ static uint32_t callee_of(struct flame_tree *tree, uint32_t parent, const struct
 	if (!node.text || (frame->module && !node.module) || grow(tree))
 		return 0;
 	at = slot_of(tree, &node);
-	if (tree->slots[at])
+	if (tree->slots[at]) {
+		learn(&tree->nodes[tree->slots[at] - 1], &node);
 		return tree->slots[at] - 1;
+	}
 	node.next = tree->nodes[parent].callee;
 	if (add_node(tree, node))
 		return 0;

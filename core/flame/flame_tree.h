@@ -3,6 +3,7 @@
 #ifndef TRACEKIT_CORE_FLAME_FLAME_TREE_H
 #define TRACEKIT_CORE_FLAME_FLAME_TREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,9 +42,14 @@ struct flame_node {
 
 /* All zero is empty: flame_tree__add() makes the root, node 0, which is all stacks. */
 struct flame_tree {
+	/*
+	 * Set by the caller: frames of the same name are one, also if their kinds differ, as those
+	 * of two files that know more and less about them.
+	 */
+	bool by_name;
 	struct flame_node *nodes;
 	size_t nr, capacity;
-	/* Nodes by parent, text and kind: 1 more than a number; 0: a free slot. */
+	/* Nodes by parent, text and, if not by_name, kind: 1 more than a number; 0: a free slot. */
 	uint32_t *slots;
 	size_t nr_slots;
 	struct text_set texts;

@@ -128,12 +128,27 @@ static void compared(void)
 	CHECK_STR(in_order(&tree), "0 all 8 0, 1 main 8 3, 2 gone 5 5, 2 work 0 0");
 }
 
+static void by_name(void)
+{
+	CLEANUP(flame_tree__release) struct flame_tree tree = {.by_name = true};
+
+	add(&tree, "main;read", 5);
+	add(&tree, "main;!read", 3);
+	add(&tree, "!main;read", 1);
+	CHECK_INT(flame_tree__sort(&tree), 0);
+	CHECK_STR(in_order(&tree), "0 all 9 0, 1 main 9 0, 2 read 9 9");
+	CHECK_INT(tree.nodes[1].kind, FLAME_KERNEL);
+	CHECK_INT(tree.nodes[2].kind, FLAME_KERNEL);
+	CHECK_STR(tree.nodes[2].module, "kernel");
+}
+
 static const struct tap_test tests[] = {
 	{"stacks are merged from their roots, in the order of names", merged},
 	{"no stacks, and one without frames", empty},
 	{"a function that calls itself", recursive},
 	{"20,000 stacks", many},
 	{"an earlier run in the same tree", compared},
+	{"frames of the same name are one, whatever their kinds", by_name},
 };
 
 int main(void)
