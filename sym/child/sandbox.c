@@ -76,7 +76,7 @@ static int set_limits(const struct sandbox *sandbox, uint64_t mapped)
 	int err = mapped ? limit(RLIMIT_CORE, 0) : -EPERM;
 
 	if (!err)
-		err = limit(RLIMIT_FSIZE, 0);
+		err = limit(RLIMIT_FSIZE, sandbox->file_bytes);
 	if (!err)
 		err = limit(RLIMIT_CPU, sandbox->cpu_seconds);
 	if (!err)

@@ -17,6 +17,7 @@ struct sandbox {
 	size_t nr_fds;
 	size_t received_fds; /* how many more it can receive, and have open at once */
 	uint64_t memory;     /* bytes that it may map in addition to what it has */
+	uint64_t file_bytes; /* how large the files that stay may become by writing */
 	unsigned int cpu_seconds;
 };
 
