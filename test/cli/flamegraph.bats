@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# flamegraph: folded stacks in, a picture or a table out. It needs no privileges.
+# flamegraph: files of stacks in, a picture or a table out. It needs no privileges.
 
 load helpers
 load ../refute
@@ -26,6 +26,10 @@ stacks() {
 		tracekit flamegraph -t 1 -o stdout.svg a
 	usage_error "flamegraph: --unit: has more than 1000 bytes" \
 		tracekit flamegraph --unit "$(printf '&%.0s' {1..1001})" a
+	usage_error "flamegraph: --focus: '(' is not a regular expression: Unmatched ( or \\(" \
+		tracekit flamegraph --focus '(' a
+	usage_error "flamegraph: --ignore: '(a)\\1' is not a regular expression: back references (\\1) are not supported" \
+		tracekit flamegraph --ignore '(a)\1' a
 	[ ! -e a.pdf ]
 }
 
@@ -160,29 +164,137 @@ stacks() {
 	grep -q ' main$' out
 }
 
+# profile VALUE: a profile of pprof: main calls work, VALUE nanoseconds (a byte, in hexadecimal) and
+# 2 samples.
+profile() {
+	printf '\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x08\x0a\x02\x02\x01\x12\x02\x02\x'"$1"
+	printf '\x22\x06\x08\x01\x22\x02\x08\x01\x22\x06\x08\x02\x22\x02\x08\x02\x2a\x04\x08\x01\x10\x05'
+	printf '\x2a\x04\x08\x02\x10\x06\x32\x00\x32\x07samples\x32\x05count\x32\x03cpu'
+	printf '\x32\x0bnanoseconds\x32\x04main\x32\x04work'
+}
+
+@test "JSON, pprof, what perf script prints, and all of it compressed, whatever the names are" {
+	table='        self       %        total       %  function (samples)
+           2  100.00            2  100.00  work
+           0    0.00            2  100.00  main'
+	echo 'main;work 2' >folded
+	echo '{"count":2,"kernel":[],"user":[{"name":"work"},{"name":"main"}],"new":{"a":[1]}}' >json
+	profile 09 >pprof
+	printf '%s: \n\t             7f0 work (a)\n\t             7f0 main (a)\n\n' \
+		'12 [000] 1.5:  101 cycles:u' '12 [000] 1.6:  101 cycles:u' >script
+	for kind in folded json pprof script; do
+		says 0 out "$table" tracekit flamegraph --sample-type samples -t 3 $kind
+		gzip -c $kind >other.$kind.svg
+		says 0 out "$table" tracekit flamegraph --sample-type samples -t 3 - <other.$kind.svg
+	done
+	says 0 out \
+'        self       %        total       %  function (nanoseconds)
+           9  100.00            9  100.00  work' tracekit flamegraph -t 1 pprof
+	says 0 out \
+'        self       %        total       %  function (ns)
+           9  100.00            9  100.00  work' tracekit flamegraph -t 1 --unit ns pprof
+	tracekit flamegraph -o pprof.svg pprof
+	grep -q '>pprof: 9 nanoseconds<' pprof.svg
+	says 1 err "flamegraph: 'pprof' has no sample type 'space', but: samples, cpu" \
+		tracekit flamegraph --sample-type space pprof
+}
+
+@test "two runs that different tools have written" {
+	profile 09 >before
+	printf 'main;work 3\nmain 2\n' >after
+	says 0 out \
+' self before         self       change total change  function (samples)
+           9            3           -6           -6  work
+           0            2           +2           -4  main' tracekit flamegraph --diff before -t 3 after
+	echo '{"count":2,"nanoseconds":6,"kernel":[],"user":[{"name":"work"},{"name":"main"}]}' >json
+	says 0 out \
+' self before         self       change total change  function (nanoseconds)
+           9            6           -3           -3  work
+           0            0           +0           -3  main' tracekit flamegraph --diff before -t 3 json
+	says 1 err "flamegraph: 'before' counts samples, 'json' counts nanoseconds: compare shares, by -n" \
+		tracekit flamegraph --sample-type samples --diff before -t 3 json
+	says 0 out \
+' self before         self       change total change  function (nanoseconds)
+           6            6           +0           +0  work' \
+		tracekit flamegraph --sample-type samples --diff before -nt 1 json
+}
+
+@test "stacks with a frame that matches, and stacks without" {
+	printf 'main;work;read 1\nmain;work 2\nmain;idle 5\n' >a
+	tracekit flamegraph --focus 'wo.k' -t 9 a >out 2>err
+	diff out - <<-'END'
+		        self       %        total       %  function (samples)
+		           2   66.67            3  100.00  work
+		           1   33.33            1   33.33  read
+		           0    0.00            3  100.00  main
+	END
+	diff err - <<<"flamegraph: a: --focus 'wo.k' leaves out 5 of 8 samples (62.50 %)"
+	tracekit flamegraph --focus '^work$' --ignore '^re' -t 1 a >out 2>err
+	grep -q '^           2  100.00            2  100.00  work$' out
+	diff err - <<-'END'
+		flamegraph: a: --focus '^work$' leaves out 5 of 8 samples (62.50 %)
+		flamegraph: a: --ignore '^re' leaves out 1 of 8 samples (12.50 %)
+	END
+	status=0
+	tracekit flamegraph --focus nothing a 2>err || status=$?
+	[ "$status" -eq 1 ]
+	diff err - <<-'END'
+		flamegraph: a: --focus 'nothing' leaves out 8 of 8 samples (100.00 %)
+		flamegraph: no stacks are left
+	END
+}
+
 @test "files of other kinds: what they are, and what to do" {
 	printf 'a;b 1 2\na;c 3 4\n' >two
 	says 1 err "flamegraph: 'two' has two counts in each line, as difffolded.pl writes; compare two files by --diff BEFORE AFTER" \
 		tracekit flamegraph two
 	printf '{"stacks": []}\n' >json
-	says 1 err "flamegraph: 'json' is JSON; folded stacks are made by --format folded, or -f" \
+	says 1 err "flamegraph: 'json' is JSON of another kind than -o FILE.json and stacksnoop --json write" \
 		tracekit flamegraph json
 	stacks a 'main;work 3'
-	gzip <a >a.gz
-	says 1 err "flamegraph: 'a.gz' is compressed by gzip: zcat folded.gz | flamegraph; a profile of pprof (.pb.gz) is for 'pprof'" \
+	gzip -c a | gzip >a.gz
+	says 1 err "flamegraph: 'a.gz' is compressed by gzip more than once" tracekit flamegraph a.gz
+	gzip -c a | head -c -1 >a.gz
+	says 1 err "flamegraph: 'a.gz' is compressed by gzip, and cut off before its end" \
 		tracekit flamegraph a.gz
 	tracekit flamegraph -o a.svg a
 	says 1 err "flamegraph: 'a.svg' is a picture already" tracekit flamegraph a.svg
 	tracekit flamegraph -o a.html a
 	says 1 err "flamegraph: 'a.html' is a page already" tracekit flamegraph a.html
-	printf 'perf  123 [000]  1.234567:  10101 cycles:u: \n\t  7f0 f (x)\n\n' >script
-	says 1 err "flamegraph: 'script' is output of perf script; stackcollapse-perf.pl makes folded stacks of it" \
-		tracekit flamegraph script
 	printf 'Tracing 1 functions for "c:malloc"... Hit Ctrl-C to end.\n\n  malloc\n    8\n\n' >text
 	says 1 err "flamegraph: 'text' is text for readers; folded stacks are made by -f" \
 		tracekit flamegraph text
+	printf 'PERFILE2\x68\0\0\0' >perf.data
+	says 1 err "flamegraph: 'perf.data' is data of perf: perf script -i FILE | flamegraph" \
+		tracekit flamegraph perf.data
+	says 1 err "flamegraph: '$TRACEKIT' is a program or a library (ELF)" tracekit flamegraph "$TRACEKIT"
 	printf 'main;idle 0\nmain 0\n' >zeros
 	says 1 err "flamegraph: 'zeros' has no counts but 0" tracekit flamegraph zeros
+}
+
+@test "what is damaged in them is told" {
+	profile 09 | head -c -1 >bad
+	says 1 err "flamegraph: 'bad' is a profile of pprof that is damaged" tracekit flamegraph bad
+	(profile 09; printf '\x12\x0d\x12\x0b\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01') >negative
+	status=0
+	tracekit flamegraph -t 1 negative >out 2>err || status=$?
+	[ "$status" -eq 1 ]
+	diff err - <<<"flamegraph: negative: sample 2: its value is negative"
+	grep -q '^           9  100.00            9  100.00  work$' out
+	printf '%s\n' '{"user":[{"name":"a"}]}' '{"count":1,"user":[{"name":"a"}' >cut
+	status=0
+	tracekit flamegraph -t 1 cut >out 2>err || status=$?
+	[ "$status" -eq 1 ]
+	diff err - <<<"flamegraph: cut:2: it ends too early"
+	grep -q '^           1  100.00            1  100.00  a$' out
+}
+
+@test "a small file that inflates to more than a gigabyte" {
+	head -c 16M /dev/zero | gzip >part
+	for ((i = 0; i < 65; i++)); do cat part; done >bomb
+	[ "$(stat -c %s bomb)" -lt 2000000 ]
+	says 1 err "flamegraph: 'bomb' inflates to more than 1 GB, and no more than that is read" \
+		tracekit flamegraph bomb
 }
 
 @test "a byte order mark is skipped; a frame can end in a number" {

@@ -6,18 +6,15 @@
 
 #include "core/flame/flame_picture.h"
 #include "core/flame/flame_tree.h"
-#include "core/flame/folded_lines.h"
 #include "sym/util/cleanup.h"
+#include "test/unit/read_stacks.h"
 #include "test/unit/tap.h"
 
-static void read_text(struct flame_tree *tree, const char *text, bool before)
+static void read_run(struct flame_tree *tree, const char *text, bool before)
 {
-	struct folded_lines lines = {0};
-	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	struct reading reading = {.tree = tree, .before = before};
 
-	CHECK_INT(folded_lines__read(&lines, in, tree, before), 0);
-	fclose(in);
-	CHECK_INT(flame_tree__sort(tree), 0);
+	read_bytes(&reading, text, strlen(text));
 }
 
 /* The table, without its head. */
@@ -42,7 +39,7 @@ static void one_run(void)
 	CLEANUP_FREE char *selves = NULL, *totals = NULL;
 
 	/* f calls itself: each stack counts once for it. "-" is no function. */
-	read_text(&tree, "f;g;f 3\nf;g 2\nf;f;f;- 4\nh 1\n", false);
+	read_run(&tree, "f;g;f 3\nf;g 2\nf;f;f;- 4\nh 1\n", false);
 	selves = table(&picture, FLAME_BY_SELF, 10);
 	CHECK_STR(selves, "           3   30.00            9   90.00  f\n"
 			  "           2   20.00            5   50.00  g\n"
@@ -57,8 +54,8 @@ static void two_runs(void)
 	struct flame_picture picture = {.tree = &tree, .unit = "samples", .scale = 1};
 	CLEANUP_FREE char *changes = NULL, *shares = NULL;
 
-	read_text(&tree, "f;g 10\nf;h 5\nf;new 1\n", false);
-	read_text(&tree, "f;g 2\nf;h 5\nf;gone 1\n", true);
+	read_run(&tree, "f;g 10\nf;h 5\nf;new 1\n", false);
+	read_run(&tree, "f;g 2\nf;h 5\nf;gone 1\n", true);
 	changes = table(&picture, FLAME_BY_SELF, 10);
 	CHECK_STR(changes, "           2           10           +8           +8  g\n"
 			   "           0            1           +1           +1  new\n"

@@ -1,54 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/flame/folded_lines.h"
+#include "core/input/folded_lines.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/flame/flame_tree.h"
+#include "core/input/bytes.h"
 #include "sym/util/cleanup.h"
+#include "test/unit/read_stacks.h"
 #include "test/unit/tap.h"
-
-static struct folded_lines read_bytes(struct flame_tree *tree, const char *text, size_t size)
-{
-	struct folded_lines lines = {0};
-	FILE *in = fmemopen((void *)(uintptr_t)text, size, "r");
-
-	CHECK_INT(folded_lines__read(&lines, in, tree, false), 0);
-	fclose(in);
-	CHECK_INT(flame_tree__sort(tree), 0);
-	return lines;
-}
-
-static struct folded_lines read_text(struct flame_tree *tree, const char *text)
-{
-	return read_bytes(tree, text, strlen(text));
-}
-
-/* The nodes in order, without the root: "DEPTH TEXT KIND SELF", one behind the other. */
-static const char *in_order(const struct flame_tree *tree)
-{
-	static char text[1024];
-	static const char letters[] = "pukigxm";
-
-	static_assert(sizeof(letters) == NR_FLAME_KINDS + 1, "a letter for each kind");
-	text[0] = '\0';
-	for (uint32_t at = flame_tree__next(tree, 0); at; at = flame_tree__next(tree, at)) {
-		const struct flame_node *node = &tree->nodes[at];
-
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%u %s %c %" PRIu64,
-			 text[0] ? ", " : "", node->depth, node->text, letters[node->kind],
-			 node->self);
-	}
-	return text;
-}
 
 static void stacks(void)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
-	const struct folded_lines lines =
+	const struct reading lines =
 		read_text(&tree, "main;work 3\nmain;work;operator new(unsigned long) 2\r\n\n"
 				 "main;work\t4\n  \nmain 0\nlast  1");
 
@@ -102,7 +69,7 @@ static void bad_lines(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		CLEANUP(flame_tree__release) struct flame_tree tree = {0};
-		struct folded_lines lines;
+		struct reading lines;
 		char text[256];
 
 		snprintf(text, sizeof(text), "a;b 1\n\n%s\na;b 2\n", cases[i].line);
@@ -119,28 +86,30 @@ static void many_bad_lines(void)
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
 	char text[512] = "";
 
-	for (int i = 0; i < 2 * FOLDED_BAD_MAX; i++)
+	for (int i = 0; i < 2 * READING_BAD_MAX; i++)
 		strcat(text, "bad\n");
-	CHECK_INT(read_text(&tree, strcat(text, "a 1")).bad, 2 * FOLDED_BAD_MAX);
+	CHECK_INT(read_text(&tree, strcat(text, "a 1")).bad, 2 * READING_BAD_MAX);
 	CHECK_STR(in_order(&tree), "1 a u 1");
 }
 
 static void fractions(void)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
-	const struct folded_lines lines = read_text(&tree, "a 1.5\nb 1.4999\nc 2.0\nd 3.\ne 4\n");
+	const struct reading lines = read_text(&tree, "a 1.5\nb 1.4999\nc 2.0\nd 3.\ne 4\n");
 
 	CHECK_INT(lines.bad, 0);
-	CHECK_INT(lines.rounded, 4);
+	CHECK_INT(lines.nr_notes, 1);
+	CHECK_STR(lines.notes[0], "4 counts have a fraction, and were rounded");
 	CHECK_STR(in_order(&tree), "1 a u 2, 1 b u 1, 1 c u 2, 1 d u 3, 1 e u 4");
 }
 
 static void hostile(void)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+	struct reading lines = {.tree = &tree};
 	static const char text[] = "\x1b[2J;a\0b;\xff\xfe;\xe2\x80\xae;\xc3\xa9 1\n";
 
-	read_bytes(&tree, text, sizeof(text) - 1);
+	read_bytes(&lines, text, sizeof(text) - 1);
 	CHECK_STR(in_order(&tree), "1 ?[2J u 0, 2 a?b u 0, 3 ?? u 0, 4 ? u 0, 5 \xc3\xa9 u 1");
 }
 
@@ -148,8 +117,9 @@ static void zero_in_count(void)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
 	static const char text[] = "a 5\0junk\na 6\0\nb 1\n";
-	struct folded_lines lines = read_bytes(&tree, text, sizeof(text) - 1);
+	struct reading lines = {.tree = &tree};
 
+	read_bytes(&lines, text, sizeof(text) - 1);
 	CHECK_INT(lines.bad, 2);
 	CHECK_STR(lines.first_bad[0].reason, "no count at its end");
 	CHECK_STR(lines.first_bad[1].reason, "no count at its end");
@@ -159,16 +129,16 @@ static void zero_in_count(void)
 static void long_lines(void)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
-	size_t size = 3 * FOLDED_LINE_MAX;
+	size_t size = 3 * BYTES_LINE_MAX;
 	CLEANUP_FREE char *text = malloc(size);
-	struct folded_lines lines;
+	struct reading lines = {.tree = &tree};
 
 	/* One as long as can be, one that is longer, and one behind it. */
 	memset(text, 'x', size);
-	memcpy(text + FOLDED_LINE_MAX - 2, " 1\n", 3);
-	memcpy(text + 2 * FOLDED_LINE_MAX + 2, " 1\n", 3);
+	memcpy(text + BYTES_LINE_MAX - 2, " 1\n", 3);
+	memcpy(text + 2 * BYTES_LINE_MAX + 2, " 1\n", 3);
 	memcpy(text + size - 5, "\nz 2\n", 5);
-	lines = read_bytes(&tree, text, size);
+	read_bytes(&lines, text, size);
 	CHECK_INT(lines.bad, 2);
 	CHECK_INT(lines.first_bad[0].number, 2);
 	CHECK_STR(lines.first_bad[0].reason, "longer than 1 MB");
@@ -193,10 +163,9 @@ static void deep(void)
 static void unreadable(void)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
-	CLEANUP_FCLOSE FILE *folder = fopen("/", "r");
-	struct folded_lines lines = {0};
+	struct reading lines = {.tree = &tree};
 
-	CHECK_INT(folded_lines__read(&lines, folder, &tree, false), -EISDIR);
+	CHECK_INT(input__read(&lines, open("/", O_RDONLY)), -EISDIR);
 }
 
 static const struct tap_test tests[] = {
