@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,44 @@ int link__tracepoint(int program_fd, const char *path)
 		return -EIO;
 	attr.config = id;
 	return link__perf_event(program_fd, &attr, 0);
+}
+
+/* Each thread waits for one close() at a time; so many fit in any container's limit of tasks. */
+#define CLOSING_THREADS 64
+
+struct closing {
+	const int *fds;
+	size_t nr, next; /* next: of all threads */
+};
+
+static void *close_in_turn(void *argument)
+{
+	struct closing *closing = argument;
+	size_t i;
+
+	while ((i = __atomic_fetch_add(&closing->next, 1, __ATOMIC_RELAXED)) < closing->nr)
+		close(closing->fds[i]);
+	return NULL;
+}
+
+/* The caller is one of the threads, and the only one if no other can be had. */
+void links__close(const int *fds, size_t nr)
+{
+	struct closing closing = {.fds = fds, .nr = nr};
+	pthread_t threads[CLOSING_THREADS];
+	size_t started = 0;
+	sigset_t all, old;
+
+	/* Handlers of signals run in the caller, as ever. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	while (started + 1 < nr && started < ARRAY_SIZE(threads) &&
+	       !pthread_create(&threads[started], NULL, close_in_turn, &closing))
+		started++;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	close_in_turn(&closing);
+	while (started > 0)
+		pthread_join(threads[--started], NULL);
 }
 
 bool link__missed(int fd, uint64_t *missed)

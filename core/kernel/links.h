@@ -50,6 +50,13 @@ int link__perf_type(const char *kind);
 int link__tracepoint(int program_fd, const char *path);
 
 /*
+ * Close descriptors, several at a time: what close() of a link waits for in the kernel, an RCU
+ * grace period, threads wait for together (100 uprobe.multi links: 0.13 s instead of 3.6 s).
+ * Perf events that probe gain little: the kernel closes them under one lock.
+ */
+void links__close(const int *fds, size_t nr);
+
+/*
  * Events that the kernel withheld from the program and that only the link counts; false if this
  * kernel counts none (before 6.7).
  */

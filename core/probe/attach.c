@@ -43,8 +43,8 @@ void attachment__free(struct attachment *attachment)
 {
 	if (!attachment)
 		return;
-	for (size_t i = 0; i < attachment->nr_hooks; i++)
-		close(attachment->hooks[i].fd);
+	links__close(attachment->fds, attachment->nr_hooks);
+	free(attachment->fds);
 	free(attachment->hooks);
 	free(attachment->failed);
 	free(attachment->failures);
@@ -85,11 +85,12 @@ int attachment__program_fd(const struct attachment *attachment, enum probe_progr
 
 int attachment__keep(struct attachment *attachment, int fd, struct hook hook, size_t targets)
 {
-	if (ARRAY_GROW(attachment->hooks, attachment->nr_hooks, attachment->hooks_capacity)) {
+	if (ARRAY_GROW(attachment->hooks, attachment->nr_hooks, attachment->hooks_capacity) ||
+	    ARRAY_GROW(attachment->fds, attachment->nr_hooks, attachment->fds_capacity)) {
 		close(fd);
 		return -ENOMEM;
 	}
-	hook.fd = fd;
+	attachment->fds[attachment->nr_hooks] = fd;
 	attachment->hooks[attachment->nr_hooks++] = hook;
 	attachment->attached += targets;
 	return 0;
@@ -204,10 +205,10 @@ bool attachment__take_missed(struct attachment *attachment, uint64_t *missed)
 	for (size_t i = 0; i < NR_PROBE_PROGRAMS; i++)
 		sum += recursion_misses(attachment->programs[i]);
 	for (size_t i = 0; i < attachment->nr_hooks; i++) {
-		const struct hook *hook = &attachment->hooks[i];
 		uint64_t of_link = 0;
 
-		if (hook->misses_in_link && !link__missed(hook->fd, &of_link))
+		if (attachment->hooks[i].misses_in_link &&
+		    !link__missed(attachment->fds[i], &of_link))
 			return false;
 		sum += of_link;
 	}
@@ -219,18 +220,20 @@ bool attachment__take_missed(struct attachment *attachment, uint64_t *missed)
 uint64_t attachment__begin_detach(struct attachment *attachment, size_t *left)
 {
 	uint64_t start = monotonic_now();
-	struct hook *first = NULL;
+	size_t nr = attachment->nr_hooks, first = nr, last = nr - 1;
 
 	*left = 0;
-	for (size_t i = 0; i < attachment->nr_hooks; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		if (!attachment->hooks[i].slow)
 			continue;
-		*left += first != NULL;
-		first = first ? first : &attachment->hooks[i];
+		*left += first < nr;
+		first = first < nr ? first : i;
 	}
-	if (!first)
+	if (first == nr)
 		return 0;
-	close(first->fd);
-	*first = attachment->hooks[--attachment->nr_hooks];
+	close(attachment->fds[first]);
+	attachment->fds[first] = attachment->fds[last];
+	attachment->hooks[first] = attachment->hooks[last];
+	attachment->nr_hooks--;
 	return (monotonic_now() - start) * *left;
 }

@@ -5,7 +5,8 @@
  * events take as long for each function, one after the other. Every way hangs on file descriptors.
  *
  *   kernel functions  one link (kprobe.multi), else a perf event for each
- *   user code         one link for each file and process (uprobe.multi), else likewise
+ *   user code         one link for each file and process, or for each file if the processes are
+ *                     many (uprobe.multi), else likewise
  *   system calls      one link to sys_enter or sys_exit, with a set of numbers
  *   tracepoints       a raw tracepoint each, else a perf event
  */

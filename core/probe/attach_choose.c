@@ -27,7 +27,15 @@
 #define ONE_BY_ONE_MAX 2000
 
 /* As many perf events as a user will wait for at the end: each takes a tenth of a second. */
-#define PERF_TRACEPOINTS_MAX 8
+#define PERF_EVENTS_MAX 8
+
+/*
+ * With a link for each process, the kernel asks every link at each event of any of these processes:
+ * an event costs twice as much with 32 links, six times with 100, and to close 1,000 takes 7 s even
+ * together (test/bench/many-pids). One link for all costs the same whatever their number, but then
+ * other processes that execute such code pay for it, too.
+ */
+#define PROCESS_LINKS_MAX 32
 
 /* Of so few tracepoints BTF is asked. */
 #define ASKED_MAX 2
@@ -80,9 +88,30 @@ static int choose_for_kernel_functions(struct attachment *attachment, struct err
 	return 0;
 }
 
+size_t attachment__one_by_one(const struct attachment *attachment, const struct target_file *file)
+{
+	size_t nr = attachment->pids->nr ? file->nr_pids : 0;
+
+	if (attachment->multi)
+		return attachment->multi_pid && nr <= PROCESS_LINKS_MAX ? nr : 0;
+	return nr == 1 || attachment->targets->nr * nr <= PERF_EVENTS_MAX ? nr : 0;
+}
+
+static size_t count_perf_events(const struct attachment *attachment)
+{
+	const struct target_list *list = attachment->targets;
+	size_t events = 0, pids;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		pids = attachment__one_by_one(attachment, &list->files[list->targets[i].file]);
+		events += pids ? pids : 1;
+	}
+	return events;
+}
+
 static int choose_for_user_code(struct attachment *attachment, struct error *error)
 {
-	size_t events = attachment->targets->nr * (attachment->pids->nr ? attachment->pids->nr : 1);
+	size_t events;
 	int multi;
 
 	if (attachment->targets->nr > FUNCTIONS_MAX)
@@ -100,6 +129,7 @@ static int choose_for_user_code(struct attachment *attachment, struct error *err
 		return error__set(error, -EOPNOTSUPP,
 				  "cannot probe programs: this kernel is built without uprobes "
 				  "(CONFIG_UPROBE_EVENTS), or /sys is not mounted");
+	events = count_perf_events(attachment);
 	if (events > ONE_BY_ONE_MAX)
 		return error__set(error, -E2BIG,
 				  "the pattern and -p make %zu probes, and this kernel attaches "
@@ -141,7 +171,7 @@ static void choose_for_tracepoints(struct attachment *attachment)
 	for (size_t i = 0; i < attachment->targets->nr; i++)
 		others += syscall_of_tracepoint(attachment->targets->targets[i].name, &entry) < 0;
 	attachment->perf_calls = perf && attachment->task_pt_regs;
-	attachment->perf_tracepoints = perf && others <= PERF_TRACEPOINTS_MAX;
+	attachment->perf_tracepoints = perf && others <= PERF_EVENTS_MAX;
 }
 
 int attachment__choose(struct attachment *attachment, struct error *error)

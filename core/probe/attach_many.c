@@ -134,7 +134,7 @@ static int attach_file_multi(struct attachment *attachment, const struct session
 			     struct multi_request *request, const struct target_file *file,
 			     size_t first, size_t nr)
 {
-	size_t pids = attachment->multi_pid ? file->nr_pids : 0;
+	size_t pids = attachment__one_by_one(attachment, file);
 	int err = 0;
 
 	request->file_fd = file->fd;

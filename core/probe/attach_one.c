@@ -50,7 +50,7 @@ static int attach_user_code(struct attachment *attachment, const struct target *
 {
 	struct perf_event_attr attr = {.type = (uint32_t)attachment->perf_type};
 	const struct target_file *file = &attachment->targets->files[target->file];
-	size_t pids = attachment->pids->nr ? file->nr_pids : 0;
+	size_t pids = attachment__one_by_one(attachment, file);
 	bool counts = true;
 	char path[64];
 	int err = 0;

@@ -11,6 +11,7 @@
 
 struct bpf_program;
 struct target;
+struct target_file;
 struct tracepoint;
 
 /* An errno of the kernel that libc does not know. */
@@ -31,9 +32,8 @@ enum probe_program {
 	NR_PROBE_PROGRAMS,
 };
 
-/* A descriptor that keeps something attached. */
+/* What a descriptor that keeps something attached is. */
 struct hook {
-	int fd;
 	bool slow;	     /* a perf event: the kernel takes its time to close it */
 	bool misses_in_link; /* the link counts some of the events that the program does not see */
 };
@@ -52,7 +52,8 @@ struct attachment {
 	unsigned int tries;
 	uint64_t missed; /* the sum when it was last taken */
 	struct hook *hooks;
-	size_t nr_hooks, hooks_capacity;
+	int *fds; /* of the hooks */
+	size_t nr_hooks, hooks_capacity, fds_capacity;
 	bool *failed; /* by target */
 	struct attach_failure *failures;
 	size_t nr_failures, failures_capacity;
@@ -76,6 +77,12 @@ int attachment__attach_user_many(struct attachment *attachment, const struct ses
 int attachment__attach_each(struct attachment *attachment, const struct session *session);
 
 bool target_list__is_user_code(const struct target_list *list);
+
+/*
+ * For how many processes, of file->pids, the targets of a file are attached one by one; 0: for all
+ * processes at once, and BPF programs drop the events of others.
+ */
+size_t attachment__one_by_one(const struct attachment *attachment, const struct target_file *file);
 
 /* The program's descriptor; negative if it is not loaded. */
 int attachment__program_fd(const struct attachment *attachment, enum probe_program program);

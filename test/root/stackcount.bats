@@ -80,6 +80,29 @@ load ../refute
 }
 
 # bats test_tags=between
+@test "-p with many processes: all of them, by one link, and nobody else" {
+	calls names 10
+	other=$pid
+	pids=()
+	for _ in {1..32}; do
+		start sleep infinity
+		pids+=("$pid")
+	done
+	calls names 30
+	one=$pid
+	calls names 20
+	pids+=("$one" "$pid")
+	start_stackcount --stats -f -p "$(IFS=, && echo "${pids[*]}")" "$CALLS:counted"
+	[ "$(find "/proc/$tracer/fd" -lname '*bpf*link*' -o -lname '*perf_event*' | wc -l)" -eq 1 ]
+	go "$other"
+	go "$one"
+	go "$pid"
+	stop_stackcount
+	balanced 180
+	[ "$(sum out)" -eq 150 ]
+}
+
+# bats test_tags=between
 @test "--children: all that descend from a process, exactly, and nobody else" {
 	calls family 10
 	other=$pid
