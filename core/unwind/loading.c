@@ -770,14 +770,31 @@ static uint32_t count_wanted(const struct loading *loading)
 	return nr;
 }
 
+/*
+ * To read the mappings of a process takes 2 ms. When so many in a row have nothing new, all are
+ * likely to run one program; what others have is loaded when walks come to it.
+ */
+static void read_first(struct loading *loading, const struct unwind_first *first)
+{
+	size_t alike = 0;
+
+	for (size_t i = 0; i < first->pids.nr && monotonic_now() < first->until; i++) {
+		size_t before = loading->files.nr;
+
+		read_process(loading, first->pids.pids[i]);
+		alike = loading->files.nr == before ? alike + 1 : 0;
+		if (first->alike && alike == first->alike)
+			return;
+	}
+}
+
 /* What is left when their time is over is loaded later. */
 static void load_first(struct loading *loading, const struct unwind_first *first)
 {
 	loading->holds_command = first->program != NULL;
 	if (first->program)
 		need_program(loading, first->program);
-	for (size_t i = 0; i < first->pids.nr && monotonic_now() < first->until; i++)
-		read_process(loading, first->pids.pids[i]);
+	read_first(loading, first);
 	for (bool busy = true; (busy || loading->ahead) && monotonic_now() < first->until;
 	     busy = load_wanted(loading)) {
 		struct pollfd polled[] = {poll_ahead(loading)};

@@ -20,6 +20,7 @@ struct unwind_first {
 	const char
 		*program; /* the path of the command's file; or NULL: then also what that needs */
 	uint64_t until;	  /* but no longer than until then, in monotonic_now() */
+	size_t alike;	  /* not 0: after so many processes in a row without a new file, no other */
 };
 
 /* The state of the loader, as it reports it. */

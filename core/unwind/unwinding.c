@@ -39,6 +39,9 @@
 #define SEARCH_MAX (NANOSECONDS / 10)
 #define LOOK_MS	   10
 
+/* Of named processes so many in a row are read that have no new file. */
+#define NAMED_ALIKE 16
+
 /*
  * A report waits for files that walks have come to of late: the loader looks for them for a second;
  * so much longer, if it waits itself for a file that does not answer.
@@ -223,9 +226,11 @@ static void choose_first(struct unwind_first *first)
 	uint64_t now = monotonic_now();
 
 	first->until = now + (first->program ? HELD_MAX : NAMED_MAX);
+	first->alike = NAMED_ALIKE;
 	if (first->pids.nr || first->pids.children)
 		return;
 	first->until = now + FIRST_MAX;
+	first->alike = 0;
 	/* Without memory some are not found. */
 	(void)running_processes__add(&first->pids, now + SEARCH_MAX);
 }
