@@ -155,6 +155,8 @@ static int demangle_names(struct symbolizer *symbolizer, struct sym_query *queri
 	for (size_t i = 0; i < nr; i++) {
 		if (!queries[i].name || !demangle(queries[i].name, text, &patience))
 			continue;
+		if (symbolizer->settings.symbols)
+			queries[i].symbol = queries[i].name;
 		queries[i].name = arena__copy_string(&symbolizer->names, text, strlen(text));
 		if (!queries[i].name)
 			return -ENOMEM;

@@ -28,8 +28,10 @@ struct sym_settings {
 	 * files that are held for names (sym/process/passed_file.h). 0: none.
 	 */
 	int passed_files;
-	bool files;  /* answers have paths and build IDs, for whoever looks into the files later */
-	bool starts; /* answers without a name say where the function begins */
+	bool files;   /* answers have paths and build IDs, for whoever looks into the files later */
+	bool symbols; /* answers have names as they stand in their files beside those that are shown
+		       */
+	bool starts;  /* answers without a name say where the function begins */
 };
 
 /* A place in the source code of a program. */
@@ -40,7 +42,7 @@ struct sym_source {
 
 /* A function that was inlined. */
 struct sym_inlined {
-	const char *name; /* as that of a query */
+	const char *name, *symbol; /* as those of a query */
 	struct sym_source source;
 };
 
@@ -101,7 +103,10 @@ struct sym_query {
 	bool in_file;
 	const struct sym_mapped_file *file;
 
-	const char *name;	/* of the function, demangled; unchecked bytes; NULL: not found */
+	const char *name; /* of the function, demangled; unchecked bytes; NULL: not found */
+	/* If settings.symbols: the name as it stands in the file; NULL: it is the same. Unchecked.
+	 */
+	const char *symbol;
 	uint64_t offset;	/* of the address within that function, or behind function_start */
 	enum sym_origin origin; /* user space: of the name */
 	/*

@@ -79,6 +79,7 @@ struct format {
 	bool whole;	    /* one report is a document: two cannot follow each other */
 	bool binary;	    /* it is nothing for a terminal */
 	bool files;	    /* it has paths and build IDs of files */
+	bool symbols;	    /* it has names as they stand in their files, too */
 	bool starts;	    /* it tells functions without a name apart by where they begin */
 	/* Returns 0 or -ENOMEM. Errors of writing stay in the FILE: see output__flush(). */
 	int (*write)(FILE *out, const struct shown_stacks *shown);

@@ -88,17 +88,24 @@ static int64_t clean_string(struct pprof *pprof, const char *text)
 	return string_number(pprof, clean);
 }
 
-static uint64_t function_id(struct pprof *pprof, const char *name, const char *file)
+/*
+ * symbol: as it stands in the file; NULL: the same. Readers take a name that differs from it as it
+ * is; of others they try to drop parameters, and take "(anonymous namespace)" for some. It also
+ * tells functions of one name apart.
+ */
+static uint64_t function_id(struct pprof *pprof, const char *name, const char *symbol,
+			    const char *file)
 {
 	Function function = PERFTOOLS__PROFILES__FUNCTION__INIT, *functions[] = {&function};
 	Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
-	char key[64];
+	char key[96];
 	uint32_t number;
 
 	function.name = string_number(pprof, name);
-	function.system_name = function.name;
+	function.system_name = symbol ? clean_string(pprof, symbol) : function.name;
 	function.filename = file ? clean_string(pprof, file) : 0;
-	snprintf(key, sizeof(key), "%" PRId64 " %" PRId64, function.name, function.filename);
+	snprintf(key, sizeof(key), "%" PRId64 " %" PRId64 " %" PRId64, function.name,
+		 function.system_name, function.filename);
 	part.n_function = 1;
 	part.function = functions;
 	if (is_new(pprof, &pprof->functions, key, &number)) {
@@ -116,13 +123,13 @@ struct lines {
 	size_t nr;
 };
 
-static void add_line(struct pprof *pprof, struct lines *lines, const char *name,
+static void add_line(struct pprof *pprof, struct lines *lines, const char *name, const char *symbol,
 		     const struct sym_source *source)
 {
 	Line *line = &lines->lines[lines->nr];
 
 	perftools__profiles__line__init(line);
-	line->function_id = function_id(pprof, name, source ? source->file : NULL);
+	line->function_id = function_id(pprof, name, symbol, source ? source->file : NULL);
 	line->line = source ? source->line : 0;
 	lines->pointers[lines->nr++] = line;
 }
@@ -156,15 +163,15 @@ static void add_lines(struct pprof *pprof, struct lines *lines, uint64_t frame,
 
 	for (uint32_t i = 0; i < inlined; i++) {
 		frame_text__call(&query->inlined[i], name);
-		add_line(pprof, lines, name, &query->inlined[i].source);
+		add_line(pprof, lines, name, query->inlined[i].symbol, &query->inlined[i].source);
 	}
 	if (inlined < query->nr_inlined) {
 		frame_text__write(&pprof->shown->style, frame, query, inlined, text);
-		add_line(pprof, lines, text, NULL);
+		add_line(pprof, lines, text, NULL, NULL);
 	}
 	if (query->name || frame_text__has_start(query)) {
 		frame_text__function(query, in_kernel, name);
-		add_line(pprof, lines, name, &query->source);
+		add_line(pprof, lines, name, query->symbol, &query->source);
 	}
 }
 
@@ -192,7 +199,7 @@ static uint64_t text_id(struct pprof *pprof, const char *text)
 	new = is_new(pprof, &pprof->marks, text, &number);
 	id = pprof->shown->names->nr + number + 1;
 	if (new) {
-		add_line(pprof, &lines, text, NULL);
+		add_line(pprof, &lines, text, NULL, NULL);
 		emit_location(pprof, id, NULL, &lines);
 	}
 	return id;
@@ -437,6 +444,7 @@ const struct format format_pprof = {
 	.whole = true,
 	.binary = true,
 	.files = true,
+	.symbols = true,
 	.starts = true,
 	.write = write_pprof,
 };

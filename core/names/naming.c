@@ -29,6 +29,7 @@ int naming__new(struct naming **out, const struct session *session,
 	if (err)
 		return err;
 	settings.files = wishes->files;
+	settings.symbols = wishes->symbols;
 	settings.starts = wishes->starts;
 	settings.passed_files = unwinding__passed_files(session__unwinding(session));
 	naming = calloc(1, sizeof(*naming));

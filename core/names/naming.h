@@ -18,6 +18,7 @@ struct naming_wishes {
 	bool files;	/* paths and build IDs */
 	bool addresses; /* of frames in files: where these were in their processes */
 	bool starts;	/* of functions without a name */
+	bool symbols;	/* names as they stand in their files */
 };
 
 /*

@@ -59,6 +59,7 @@ static void wish(struct counting *counting)
 		enum format_number format = format_of(counting, i);
 
 		wishes->files |= formats[format]->files;
+		wishes->symbols |= formats[format]->symbols;
 		wishes->starts |= tells_starts(counting, format);
 		wishes->addresses |= shows_addresses(counting, format);
 		containers |= tells_containers(counting, format);

@@ -156,6 +156,7 @@ static int find_names(const struct file_batch *batch, struct file_names *names,
 
 		query->name = lookups[i].name;
 		query->origin = lookups[i].origin;
+		query->symbol = lookups[i].symbol;
 		if (!query->name && names->settings->starts)
 			query->function_start = lookups[i].start;
 		if (query->name || query->function_start)
@@ -175,8 +176,9 @@ static void take_place(const struct file_batch *batch, const struct file_place *
 	query->inlined = place->inlined;
 	query->nr_inlined = place->nr_inlined;
 	/* The file has debug data but no symbols. */
-	if (!query->name && place->function && place->start) {
-		query->name = place->function;
+	if (!query->name && place->function.name && place->start) {
+		query->name = place->function.name;
+		query->symbol = place->function.symbol;
 		query->origin = SYM_DWARF;
 		query->offset = query->module_offset - place->start;
 	}

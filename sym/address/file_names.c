@@ -47,37 +47,42 @@ void sym_file__close(struct sym_file *file)
 	close(file->fd);
 }
 
-const char *file_names__demangle(struct file_names *names, const char *symbol)
+int file_names__demangle(struct file_names *names, const char *symbol, struct file_name *name)
 {
 	const struct work work = work__share(&names->supervisor->progress->work, UINT64_MAX);
 	char text[DEMANGLED_SIZE];
 	size_t length;
 
+	*name = (struct file_name){.name = symbol};
 	if (names->settings->mangled || !work__is_left(&work) ||
 	    !demangle(symbol, text, &names->demangle_patience))
-		return symbol;
+		return 0;
 	length = strlen(text);
 	work__charge(&work, length);
-	return arena__copy_string(names->names, text, length);
+	name->name = arena__copy_string(names->names, text, length);
+	if (names->settings->symbols)
+		name->symbol = symbol;
+	return name->name ? 0 : -ENOMEM;
 }
 
 /* The names of neighbours are often one string. */
 static int demangle_names(struct file_names *names, struct elf_lookup *lookups, size_t nr)
 {
-	const char *symbol = NULL, *name = NULL;
+	struct file_name name = {0};
+	const char *symbol = NULL;
+	int err = 0;
 
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < nr && !err; i++) {
 		if (!lookups[i].name)
 			continue;
 		if (lookups[i].name != symbol) {
 			symbol = lookups[i].name;
-			name = file_names__demangle(names, symbol);
-			if (!name)
-				return -ENOMEM;
+			err = file_names__demangle(names, symbol, &name);
 		}
-		lookups[i].name = name;
+		lookups[i].name = name.name;
+		lookups[i].symbol = name.symbol;
 	}
-	return 0;
+	return err;
 }
 
 /* All names that have been found and are from nowhere yet are from there. */

@@ -52,14 +52,24 @@ struct debug_search file_names__search(const struct file_names *names, const str
 				       enum debug_content wanted);
 
 /*
- * Find the functions that lookups, sorted by address, lie in. With settings->starts the start of a
+ * Find the functions that lookups, sorted by address, lie in, and demangle their names; with
+ * settings->symbols the symbols are told as well. With settings->starts the start of a
  * lookup without a name is that of sym/cfi/function_starts.h. Returns 0 or -ENOMEM; the progress of
  * supervisor says if something could not be read, or not to its end.
  */
 int file_names__find(struct file_names *names, const struct sym_file *file,
 		     struct elf_lookup *lookups, size_t nr);
 
-/* The symbol, demangled into names->names if wanted and possible; NULL without memory. */
-const char *file_names__demangle(struct file_names *names, const char *symbol);
+/* A name as it is shown, and as it stands in the file if that is wanted and another one; or NULL.
+ */
+struct file_name {
+	const char *name, *symbol;
+};
+
+/*
+ * Take a symbol of the arena, or one that lives as long, and demangle it if wanted and possible.
+ * Returns 0 or -ENOMEM.
+ */
+int file_names__demangle(struct file_names *names, const char *symbol, struct file_name *name);
 
 #endif

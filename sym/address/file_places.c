@@ -70,8 +70,9 @@ struct file_places {
 	struct stuck_reader stuck[STUCK_MAX];
 	size_t nr_stuck;
 	uint64_t uses, questions;
-	uint64_t began;		    /* when the question came to debug data; 0: not yet */
-	struct pointer_map strings; /* of the reader at hand, to our copies of them */
+	uint64_t began;		      /* when the question came to debug data; 0: not yet */
+	struct pointer_map strings;   /* of the reader at hand, to our copies of them */
+	struct pointer_map functions; /* its names of functions, to a struct file_name */
 };
 
 int file_places__new(struct file_places **places, struct file_names *names)
@@ -356,8 +357,7 @@ static int use_known(struct file_places *places, const struct sym_file *file,
 
 /* ---- what they say ---- */
 
-static int take_string(struct file_places *places, const char *string, bool is_name,
-		       const char **taken)
+static int take_string(struct file_places *places, const char *string, const char **taken)
 {
 	uintptr_t *copy = string ? pointer_map__at(&places->strings, string) : NULL;
 
@@ -367,15 +367,34 @@ static int take_string(struct file_places *places, const char *string, bool is_n
 	if (!copy)
 		return -ENOMEM;
 	if (!*copy) {
-		const char *kept = arena__copy_string(places->names->names, string, strlen(string));
-
-		if (kept && is_name)
-			kept = file_names__demangle(places->names, kept);
-		if (!kept)
+		*copy = (uintptr_t)arena__copy_string(places->names->names, string, strlen(string));
+		if (!*copy)
 			return -ENOMEM;
-		*copy = (uintptr_t)kept;
 	}
 	*taken = (const char *)*copy;
+	return 0;
+}
+
+static int take_name(struct file_places *places, const char *string, struct sym_inlined *taken)
+{
+	uintptr_t *known = string ? pointer_map__at(&places->functions, string) : NULL;
+	struct file_name *name;
+	const char *symbol;
+
+	if (!string)
+		return 0;
+	if (!known)
+		return -ENOMEM;
+	name = (struct file_name *)*known;
+	if (!name) {
+		name = arena__alloc(places->names->names, sizeof(*name));
+		if (!name || take_string(places, string, &symbol) ||
+		    file_names__demangle(places->names, symbol, name))
+			return -ENOMEM;
+		*known = (uintptr_t)name;
+	}
+	taken->name = name->name;
+	taken->symbol = name->symbol;
 	return 0;
 }
 
@@ -385,12 +404,12 @@ static int take_frame(struct file_places *places, const struct debug_frame *fram
 	const struct sym_settings *settings = places->names->settings;
 
 	*taken = (struct sym_inlined){0};
-	if (take_string(places, frame->name, true, &taken->name))
+	if (take_name(places, frame->name, taken))
 		return -ENOMEM;
 	if (!settings->lines)
 		return 0;
 	taken->source.line = frame->line;
-	return take_string(places, frame->file, false, &taken->source.file);
+	return take_string(places, frame->file, &taken->source.file);
 }
 
 static int take_chain(struct file_places *places, const struct debug_chain *chain,
@@ -410,7 +429,7 @@ static int take_chain(struct file_places *places, const struct debug_chain *chai
 	for (size_t i = 0; i < nr_inlined && !err; i++)
 		err = take_frame(places, &frames[i], &inlined[i]);
 	*place = (struct file_place){.is_found = true,
-				     .function = function.name,
+				     .function = {function.name, function.symbol},
 				     .start = frames[chain->nr - 1].start,
 				     .inlined = inlined,
 				     .nr_inlined = (uint32_t)nr_inlined,
@@ -428,6 +447,7 @@ static int take_chains(struct file_places *places, const struct debug_chain *cha
 			err = take_chain(places, &chains[i], &found[i]);
 	/* A string of another reader can come to lie in the same place. */
 	pointer_map__release(&places->strings);
+	pointer_map__release(&places->functions);
 	return err;
 }
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sym/address/file_names.h"
 #include "sym/types.h"
 
 struct elf_lookup;
@@ -18,9 +19,9 @@ struct sym_file;
 
 /* As in struct sym_query; in the arena of the names. */
 struct file_place {
-	bool is_found;	      /* else all is zero */
-	const char *function; /* NULL: not known, or nothing is */
-	uint64_t start;	      /* of the function, in the file's own address space */
+	bool is_found;		   /* else all is zero */
+	struct file_name function; /* its name is NULL: not known, or nothing is */
+	uint64_t start;		   /* of the function, in the file's own address space */
 	const struct sym_inlined *inlined;
 	uint32_t nr_inlined;
 	struct sym_source source;

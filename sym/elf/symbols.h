@@ -54,6 +54,7 @@ bool elf_symbols__is_better_name(const char *a, const char *b);
 struct elf_lookup {
 	uint64_t address;	/* first: the key. Wanted; in the file's own address space */
 	const char *name;	/* found, or NULL; in the arena */
+	const char *symbol;	/* for who demangles: the name before, if it is another one */
 	uint64_t start;		/* of the function with that name */
 	enum sym_origin origin; /* of the name; filled by sym/address/file_names.h */
 };

@@ -133,6 +133,7 @@ static void send_inlined(struct child *child, const struct sym_inlined *inlined)
 	const struct answer answer = {
 		.kind = ANSWER_INLINED,
 		.name = send_string(child, inlined->name),
+		.symbol = send_string(child, inlined->symbol),
 		.file = send_string(child, inlined->source.file),
 		.line = inlined->source.line,
 	};
@@ -165,6 +166,7 @@ static void send_query(void *context, const struct sym_query *query)
 		.function_start = query->function_start,
 		.file_offset = query->file_offset,
 		.name = send_string(child, query->name),
+		.symbol = send_string(child, query->symbol),
 		.module = send_string(child, query->module),
 		.path = send_string(child, query->path),
 		.build_id = send_string(child, query->build_id),

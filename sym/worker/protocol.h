@@ -87,7 +87,7 @@ struct answer {
 	uint32_t module, path, build_id;
 	uint32_t generated, origin; /* as in struct sym_query */
 	/* ANSWER_QUERY and ANSWER_INLINED */
-	uint32_t name, file, line;
+	uint32_t name, symbol, file, line;
 	/* ANSWER_LAST */
 	int32_t result;	    /* 0 or a negative errno */
 	uint32_t exhausted; /* the files asked for more work than they may */

@@ -231,8 +231,10 @@ static int take_inlined(struct worker_question *question, const struct answer *a
 		return -EPROTO;
 	if (ARRAY_GROW(question->inlined, question->nr_inlined, question->inlined_capacity))
 		return -ENOMEM;
-	question->inlined[question->nr_inlined++] = (struct sym_inlined){
-		.name = string_of(question, answer->name), .source = source_of(question, answer)};
+	question->inlined[question->nr_inlined++] =
+		(struct sym_inlined){.name = string_of(question, answer->name),
+				     .symbol = string_of(question, answer->symbol),
+				     .source = source_of(question, answer)};
 	return 0;
 }
 
@@ -267,6 +269,7 @@ static int take_query(struct worker_question *question, const struct answer *ans
 	query->module_offset = answer->module_offset;
 	query->function_start = answer->function_start;
 	query->name = string_of(question, answer->name);
+	query->symbol = string_of(question, answer->symbol);
 	query->module = string_of(question, answer->module);
 	query->path = string_of(question, answer->path);
 	query->build_id = string_of(question, answer->build_id);

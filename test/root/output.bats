@@ -339,6 +339,107 @@ places_in() {
 	done
 }
 
+# Functions with the names that languages make, in $names, as each calls the next one of these; their symbols are in
+# $symbols.
+make_names() {
+	cat >names.cc <<-'END'
+		extern "C" __attribute__((noinline)) void tick(void) { asm volatile("nop"); }
+		/* Of Rust: a generic function, a closure, and a method by the scheme before. */
+		extern "C" void generic(void) asm("_RINvNtCs1_4shop4till4sellhE");
+		extern "C" void closure(void) asm("_RNCNvCs1_4shop4main0");
+		extern "C" void method(void) asm("_ZN44_$LT$shop..Till$LT$T$GT$$u20$as$u20$Sell$GT$4sell17h05af221e174051e9E");
+		extern "C" void method(void) { tick(); }
+		extern "C" void closure(void) { method(); }
+		extern "C" void generic(void) { closure(); }
+		namespace { void hidden(double) { generic(); } void hidden(int) { hidden(1.0); } }
+		namespace shop {
+		template <typename T, int... n> struct Till {
+			void operator()(const char *) const { hidden(1); }
+			operator const T *() const { (*this)(""); return nullptr; }
+			Till *operator->() { (void)(const T *)*this; return this; }
+			bool operator<(const Till &other) { (void)*&*this->operator->(); return &other == this; }
+		};
+		}
+		int main() {
+			shop::Till<int, 1, 2> till;
+			auto all = [&](int) { return till < till; };
+			all(1);
+		}
+	END
+	g++ -O0 -fno-omit-frame-pointer -o named names.cc
+	names='main::{lambda(int)#1}::operator()(int) const
+shop::Till<int, 1, 2>::operator<(shop::Till<int, 1, 2> const&)
+shop::Till<int, 1, 2>::operator->()
+shop::Till<int, 1, 2>::operator int const*() const
+shop::Till<int, 1, 2>::operator()(char const*) const
+(anonymous namespace)::hidden(int)
+(anonymous namespace)::hidden(double)
+shop::till::sell::<u8>
+shop::main::{closure#0}
+<shop::Till<T> as Sell>::sell'
+	symbols='_ZZ4mainENKUliE_clEi
+_ZN4shop4TillIiJLi1ELi2EEEltERKS1_
+_ZN4shop4TillIiJLi1ELi2EEEptEv
+_ZNK4shop4TillIiJLi1ELi2EEEcvPKiEv
+_ZNK4shop4TillIiJLi1ELi2EEEclEPKc
+_ZN12_GLOBAL__N_16hiddenEi
+_ZN12_GLOBAL__N_16hiddenEd
+_RINvNtCs1_4shop4till4sellhE
+_RNCNvCs1_4shop4main0
+_ZN44_$LT$shop..Till$LT$T$GT$$u20$as$u20$Sell$GT$4sell17h05af221e174051e9E'
+}
+
+# has_names NAMES: standard input has each of these lines once.
+has_names() {
+	grep -Fx "$1" | diff <(sort <<<"$1") <(sort)
+}
+
+# The lines that begin with the names of frames in a picture or page.
+titles() {
+	sed -n 's/.*<title>//p' "$1" | sed 's/<.*//; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&amp;/\&/g'
+}
+
+# The name of each function in a profile as text, and its symbol behind a tab.
+pprof_names() {
+	awk '
+	/^string_table: / { sub(/^[^"]*"/, ""); sub(/"$/, ""); strings[nr++] = $0 }
+	/^}/ { inside = 0 }
+	/^function \{/ { inside = 1 }
+	inside && $1 == "name:" { names[++functions] = $2 }
+	inside && $1 == "system_name:" { symbols[functions] = $2 }
+	END { for (i = 1; i <= functions; i++) print strings[names[i]] "\t" strings[symbols[i]] }'
+}
+
+@test "names of C++ and Rust are whole in every format" {
+	for tool in g++ jq protoc; do
+		type -P "$tool" >/dev/null || skip "$tool is not installed"
+	done
+	make_names
+	for suffix in txt folded json speedscope.json svg html pb.gz; do
+		stackcount -qU -o "n.$suffix" "$PWD/named:tick" -- ./named
+	done
+	for format in text folded json perf; do
+		"$TRACEKIT" stacksnoop -U --format "$format" "$PWD/named:tick" -- ./named 2>"e.$format"
+	done
+	sed -n 's/^  //p' n.txt | has_names "$names"
+	tr ';' '\n' <n.folded | has_names "$names"
+	jq -r '.user[].name' n.json | has_names "$names"
+	jq -r '.shared.frames[].name' n.speedscope.json | has_names "$names"
+	titles n.svg | has_names "$names"
+	titles n.html | has_names "$names"
+	pprof_text n.pb.gz >text
+	pprof_names <text | has_names "$(paste <(echo "$names") <(echo "$symbols"))"
+	sed -n 's/^[^ ]* *[ir][0-9p]*: [0-9a-f]* //p' e.text | has_names "$names"
+	tr ';' '\n' <e.folded | has_names "$names"
+	jq -r '.user[].name' e.json | has_names "$names"
+	sed -n 's/^\t *[0-9a-f]* \(.*\)+0x[0-9a-f]* (.*)$/\1/p' e.perf | has_names "$names"
+	type -P go >/dev/null || skip "go is not installed, whose pprof shall have them"
+	HOME=$PWD command go tool pprof -top n.pb.gz 2>said.go | sed -n 's/^ *\([^ ]* *\)\{5\}//p' >top
+	while read -r name; do
+		grep -Fx "$name" top
+	done <<<"$names"
+}
+
 @test "JSON: a line for each stack, with all that is known of its frames" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	calls names 50

@@ -770,7 +770,24 @@ static void demangled_names(void)
 
 	CHECK_INT(mangled_function(2), 10);
 	CHECK_STR(query.name, "test::function(int)");
+	CHECK(!query.symbol);
 	CHECK_INT(query.offset, 2);
+}
+
+static void symbols(void)
+{
+	const struct sym_settings settings = {.symbols = true};
+	CLEANUP_SYMBOLIZER
+	struct symbolizer *symbolizer = NULL;
+	struct sym_query query;
+
+	CHECK_INT(symbolizer__new(&symbolizer, &settings, NULL, NULL), 0);
+	query = ask(symbolizer, getpid(), address_of(mangled_function));
+	CHECK_STR(query.name, "test::function(int)");
+	CHECK_STR(query.symbol, "_ZN4test8functionEi");
+	query = ask(symbolizer, getpid(), address_of(plain_function));
+	CHECK_STR(query.name, "plain_function");
+	CHECK(!query.symbol);
 }
 
 static void mangled_names(void)
@@ -891,25 +908,31 @@ static int print_rust(void *context, const uint64_t *addresses, size_t nr, const
 	return 0;
 }
 
-static void check_rust_in_the_kernel(bool mangled, const char *name)
+static void check_rust_in_the_kernel(bool mangled, bool symbols, const char *name)
 {
 	CLEANUP_SYMBOLIZER
 	struct symbolizer *symbolizer = NULL;
-	const struct sym_settings settings = {.mangled = mangled};
+	const struct sym_settings settings = {.mangled = mangled, .symbols = symbols};
 	struct sym_query queries[] = {{.address = 0x1004}, {.address = 0x2004}};
 
 	CHECK_INT(symbolizer__new(&symbolizer, &settings, print_rust, NULL), 0);
 	CHECK_INT(symbolizer__name_kernel(symbolizer, queries, ARRAY_SIZE(queries)), 0);
 	CHECK_STR(queries[0].name, "vfs_read");
 	CHECK_STR(queries[1].name, name);
+	CHECK(!queries[0].symbol);
+	if (symbols && !mangled)
+		CHECK_STR(queries[1].symbol, "_RNvCs1234_6kernel4work");
+	else
+		CHECK(!queries[1].symbol);
 	CHECK_INT(queries[1].offset, 4);
 	CHECK_STR(queries[1].module, "rust_mod");
 }
 
 static void rust_in_the_kernel(void)
 {
-	check_rust_in_the_kernel(false, "kernel::work");
-	check_rust_in_the_kernel(true, "_RNvCs1234_6kernel4work");
+	check_rust_in_the_kernel(false, false, "kernel::work");
+	check_rust_in_the_kernel(false, true, "kernel::work");
+	check_rust_in_the_kernel(true, true, "_RNvCs1234_6kernel4work");
 }
 
 /* The address of a kernel function; 0 if there are none to see. */
@@ -1001,6 +1024,7 @@ static const struct tap_test tests[] = {
 	{"a map of the traced user, or of root, is used", maps_of_a_user},
 	{"names of C++ are demangled", demangled_names},
 	{"unless they are to be kept", mangled_names},
+	{"and are told as they stand in the file, too, if that is wanted", symbols},
 	{"a name that would take years stays as it is, and costs no other", hostile_names},
 	{"kernel names are what the kernel prints", printed_kernel_names},
 	{"those of Rust are demangled, unless they are to be kept", rust_in_the_kernel},

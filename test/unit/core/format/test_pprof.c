@@ -297,6 +297,52 @@ static void stacks(void)
 	perftools__profiles__profile__free_unpacked(profile, NULL);
 }
 
+static const char *symbol_of(const Profile *profile, size_t function)
+{
+	return string_of(profile, profile->function[function]->system_name);
+}
+
+/* The same function twice, another one of its name, one without any other form; and inlined. */
+static void symbols(void)
+{
+	static const struct sym_inlined call = {.name = "f", .symbol = "_Z1fi"};
+	static struct frame_place of[] = {{0x10, 42, false, 0},
+					  {0x20, 42, false, 0},
+					  {0x30, 42, false, 0},
+					  {0x40, 42, false, 0}};
+	static struct sym_query answers[] = {
+		{.address = 0x10, .name = "f", .symbol = "_Z1fi"},
+		{.address = 0x20, .name = "f", .symbol = "_Z1f\x1b"},
+		{.address = 0x30, .name = "f"},
+		{.address = 0x40,
+		 .name = "f",
+		 .symbol = "_Z1fi",
+		 .inlined = &call,
+		 .nr_inlined = 1},
+	};
+	const struct frame_names all = {.places = of, .queries = answers, .nr = ARRAY_SIZE(of)};
+	struct stack_counts counts = {0};
+	const struct accounting accounting = {0};
+	struct shown_stacks shown = shown_of(&counts, &accounting);
+	Profile *profile;
+
+	shown.names = &all;
+	profile = read_back(&shown);
+	if (!CHECK(profile != NULL))
+		return;
+	check_valid(profile);
+	if (CHECK_INT(profile->n_function, 3)) {
+		CHECK_STR(symbol_of(profile, 0), "_Z1fi");
+		CHECK_STR(symbol_of(profile, 1), "_Z1f?");
+		CHECK_STR(symbol_of(profile, 2), "f");
+	}
+	for (size_t i = 0; i < profile->n_function; i++)
+		CHECK_STR(string_of(profile, profile->function[i]->name), "f");
+	CHECK_INT(profile->location[3]->line[0]->function_id, 1);
+	CHECK_INT(profile->location[3]->line[1]->function_id, 1);
+	perftools__profiles__profile__free_unpacked(profile, NULL);
+}
+
 static void waits(void)
 {
 	struct counted_stack items[] = {
@@ -508,6 +554,7 @@ static void many_stacks(void)
 static const struct tap_test tests[] = {
 	{"stacks, their files, and names that a terminal would obey", stacks},
 	{"16,384 stacks of 100 frames, in 16 MB", many_stacks},
+	{"functions of one name are told apart by their symbols", symbols},
 	{"waits: both numbers, and the thread", waits},
 	{"labels of text, or none", labels},
 	{"the rarest stacks become one", rare_stacks},

@@ -153,7 +153,7 @@ static void names_that_are_there_stay(void)
 	struct opened opened = open_go_image(spec_of(GO_20));
 	struct elf_lookup lookups[] = {
 		{.address = GO_TEXT + 1, .name = "named", .start = GO_TEXT + 1},
-		{.address = GO_TEXT + 2, .name = NULL, .start = 0},
+		{.address = GO_TEXT + 2},
 		{.address = GO_TEXT + 3, .name = "too", .start = GO_TEXT + 3},
 	};
 

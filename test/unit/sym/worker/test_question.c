@@ -65,11 +65,13 @@ static void answers(void)
 					      .offset = 5,
 					      .module_offset = 6,
 					      .name = 1,
+					      .symbol = 3,
 					      .module = 2,
 					      .file = 3,
 					      .line = 7}),
 		  0);
 	CHECK_STR(test.queries[2].name, "main");
+	CHECK_STR(test.queries[2].symbol, "");
 	CHECK_STR(test.queries[2].module, "cat");
 	CHECK_STR(test.queries[2].source.file, "");
 	CHECK_INT(test.queries[2].source.line, 7);
@@ -129,12 +131,15 @@ static void inlined_calls(void)
 	open_question(&test);
 	CHECK_INT(tell_string(&test, "min"), 0);
 	CHECK_INT(tell_string(&test, "min.h"), 0);
-	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_INLINED, .name = 1, .line = 3}), 0);
+	CHECK_INT(tell(&test,
+		       (struct answer){.kind = ANSWER_INLINED, .name = 1, .symbol = 2, .line = 3}),
+		  0);
 	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_INLINED, .file = 2, .line = 4}), 0);
 	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .index = 0}), 0);
 	CHECK_INT(tell(&test, (struct answer){.kind = ANSWER_QUERY, .index = 1}), 0);
 	CHECK_INT(test.queries[0].nr_inlined, 2);
 	CHECK_STR(test.queries[0].inlined[0].name, "min");
+	CHECK_STR(test.queries[0].inlined[0].symbol, "min.h");
 	CHECK_INT(test.queries[0].inlined[0].source.line, 3);
 	CHECK(!test.queries[0].inlined[1].name);
 	CHECK_STR(test.queries[0].inlined[1].source.file, "min.h");
