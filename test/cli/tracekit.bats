@@ -9,7 +9,7 @@ applets='stackcount   Count events by the stacks that lead to them.
 stacksnoop   Print every event with the stack that led to it, as it happens.
 profile      Sample the stacks of all CPUs at a timed interval and count them.
 offcputime   Count where threads wait, and for how long, by stack.
-flamegraph   Draw folded stacks of any tool, or the difference of two runs.
+flamegraph   Draw stacks that any tool has written, or the difference of two runs.
 doctor       Try what the other applets need here, and say what would help.'
 
 @test "--list: the applets and what they do" {
