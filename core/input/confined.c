@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,10 +50,10 @@ FILE *confined__open_result(void)
 	return fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_result});
 }
 
-_Noreturn static void fail(const char *what, int code)
+static int fail(const char *what, int code)
 {
 	message("%s: %s", what, strerror(-code));
-	_exit(1);
+	return 1;
 }
 
 /* As many bytes as the machine has: then the tree has a message of its own. */
@@ -63,7 +64,8 @@ static uint64_t memory_of_machine(void)
 	return pages > 0 ? (uint64_t)pages * page_size() : UINT32_MAX;
 }
 
-_Noreturn static void be_child(pid_t parent, int *fds, size_t nr, const struct confined_work *work)
+/* Returns its exit status. */
+static int be_child(pid_t parent, int *fds, size_t nr, const struct confined_work *work)
 {
 	struct sandbox sandbox = {.parent = parent,
 				  .fds = fds,
@@ -78,13 +80,14 @@ _Noreturn static void be_child(pid_t parent, int *fds, size_t nr, const struct c
 	signal(SIGXFSZ, SIG_IGN); /* it is an error of write() */
 	err = sandbox__enter(&sandbox);
 	if (err)
-		fail("cannot read files: the sandbox for that cannot be entered", err);
+		return fail("cannot enter the sandbox, which needs /proc, and root or seccomp",
+			    err);
 	err = work->run(work->argument, &error);
 	if (err < 0 && error.text[0])
 		message("%s", error.text);
 	if (err >= 0 && fflush(stdout))
-		fail("cannot write the output", -errno);
-	_exit(err < 0 ? 1 : err ? NOT_ALL : 0);
+		return fail("cannot write the output", -errno);
+	return err < 0 ? 1 : err ? NOT_ALL : 0;
 }
 
 /* ---- the parent ---- */
@@ -143,8 +146,9 @@ static int start(const struct confined *confined, int messages, const struct con
 	if (work->nr_inputs > 1)
 		fds[RESULT + 1] = work->inputs[1];
 	*child = fork();
+	/* Not _exit(), before which a sanitizer asks for what the sandbox refuses. */
 	if (*child == 0)
-		be_child(parent, fds, RESULT + work->nr_inputs, work);
+		syscall(SYS_exit_group, be_child(parent, fds, RESULT + work->nr_inputs, work));
 	child__note_start(&role, *child);
 	return *child < 0 ? -errno : 0;
 }

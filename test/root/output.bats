@@ -150,6 +150,34 @@ os.setxattr("own.svg", "system.posix_acl_access", text)' || skip "this file syst
 	[ "$(<under.svg)" = before ]
 }
 
+# What flamegraph makes of a file: a table, without the process, which folded lines do not tell from
+# functions.
+table_of() {
+	"$TRACEKIT" flamegraph --unit calls -t 100 "$1" | sed '/ calls$/d'
+}
+
+@test "flamegraph makes the same of each format, and of what stacksnoop prints" {
+	calls usdt 7
+	for suffix in folded json pb.gz; do
+		start_stackcount -p "$pid" --unnamed start -o "result.$suffix" "u:$CALLS:plain"
+		go "$pid"
+		stop_stackcount
+		table_of "result.$suffix" >"$suffix.table"
+	done
+	grep -q '^           7  100.00            7  100.00  ' folded.table
+	diff folded.table json.table
+	diff folded.table pb.gz.table
+	gzip <result.json >result.gz
+	table_of result.gz | diff folded.table -
+	for form in --json '--format perf'; do
+		# shellcheck disable=SC2086
+		start_tracer stacksnoop $form -U -p "$pid" --unnamed start "u:$CALLS:plain"
+		go "$pid"
+		stop_tracer
+		table_of out | diff folded.table -
+	done
+}
+
 @test "-i: each interval has a file of its own, and all events are in them" {
 	calls fast 1
 	start_stackcount --stats -f -p "$pid" -i 0.1 -o '%n-%t-%%.txt' "$CALLS:counted"
