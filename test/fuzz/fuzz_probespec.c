@@ -27,13 +27,13 @@ static char *put_together(const struct probespec *spec)
 	return text;
 }
 
-/* The same without the backslashes before ':', which parts but the last have lost. */
+/* The same without all backslashes before ':', one of which parts but the last have lost. */
 static char *without_escapes(const char *text)
 {
 	char *copy = strdup(text), *to = copy;
 
 	for (; *text; text++)
-		if (text[0] != '\\' || text[1] != ':')
+		if (text[strspn(text, "\\")] != ':' || text[0] == ':')
 			*to++ = *text;
 	*to = '\0';
 	return copy;
