@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# add_bpf_skeleton(NAME): NAME.bpf.c of the folder -> NAME.bpf.o -> NAME.linked.o -> NAME.skel.h.
+# add_bpf_skeleton(NAME): NAME.bpf.c of the folder -> NAME.bpf.o -> NAME.linked.o -> NAME.skel.h, which
+# has the object compressed by zstd.
 # SKELETON_HEADERS of the folder has what it makes.
 #
 # Neither step needs root or the BTF of the machine that builds: the programs
@@ -8,6 +9,7 @@
 find_program(CLANG clang REQUIRED)
 # Debian keeps it where users have no PATH to.
 find_program(BPFTOOL bpftool PATHS /usr/sbin /sbin REQUIRED)
+find_program(ZSTD zstd REQUIRED)
 
 # Without it the binary is some 30 KB larger.
 find_program(LLVM_OBJCOPY llvm-objcopy)
@@ -26,6 +28,7 @@ endif()
 function(add_bpf_skeleton name)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/${name}.bpf.c)
   set(object ${SKELETON_DIR}/${name}.bpf.o)
+  set(linked ${SKELETON_DIR}/${name}.linked.o)
   set(header ${SKELETON_DIR}/${name}.skel.h)
   # -g: libbpf needs the BTF that clang then writes. Names are relative in it.
   # v2: what kernels of 5.10 verify well.
@@ -47,9 +50,12 @@ function(add_bpf_skeleton name)
   add_custom_command(
     OUTPUT ${header}
     # Linked, if only with itself: that leaves out DWARF, half of the object.
-    COMMAND ${BPFTOOL} gen object ${SKELETON_DIR}/${name}.linked.o ${object}
-    COMMAND ${BPFTOOL} gen skeleton ${SKELETON_DIR}/${name}.linked.o name ${name}_bpf > ${header}
-    DEPENDS ${object}
+    COMMAND ${BPFTOOL} gen object ${linked} ${object}
+    COMMAND ${BPFTOOL} gen skeleton ${linked} name ${name}_bpf > ${header}
+    COMMAND ${ZSTD} -q -f --ultra -22 -o ${linked}.zst ${linked}
+    COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DHEADER=${header} -DOBJECT=${linked}
+      -DPACKED=${linked}.zst -P ${CMAKE_SOURCE_DIR}/cmake/pack_skeleton.cmake
+    DEPENDS ${object} ${CMAKE_SOURCE_DIR}/cmake/pack_skeleton.cmake
     COMMENT "Generating skeleton ${name}.skel.h"
     VERBATIM)
   set_property(DIRECTORY APPEND PROPERTY SKELETON_HEADERS ${header})

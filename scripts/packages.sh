@@ -5,7 +5,7 @@
 # shellcheck disable=SC2034
 BUILD_PACKAGES=(
 	bpftool clang cmake gcc git libbpf-dev libc6-dev libdw-dev libelf-dev libiberty-dev
-	liblzma-dev libprotobuf-c-dev libzstd-dev make pkg-config protobuf-c-compiler zlib1g-dev
+	liblzma-dev libprotobuf-c-dev libzstd-dev make pkg-config protobuf-c-compiler zlib1g-dev zstd
 )
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
@@ -15,7 +15,7 @@ TEST_PACKAGES=(
 )
 # shellcheck disable=SC2034
 VM_PACKAGES=(
-	cpio debian-archive-keyring kmod qemu-system-x86 util-linux xz-utils zstd
+	cpio debian-archive-keyring kmod qemu-system-x86 util-linux xz-utils
 )
 
 say() {

@@ -15,6 +15,7 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/pointer_map.h"
 #include "sym/util/text.h"
+#include "sym/util/unpack.h"
 
 /* In pixels. */
 #define ROW	  16
@@ -389,6 +390,7 @@ static int write_frames(FILE *out, const struct flame_picture *picture,
 static void write_start(FILE *out, const struct flame_picture *picture,
 			const struct drawing *drawing)
 {
+	unpack(flame_css_packed, sizeof(flame_css_packed), flame_css, sizeof(flame_css) - 1);
 	if (!picture->in_page)
 		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
 	fprintf(out,
@@ -444,6 +446,7 @@ int flame_picture__write(FILE *out, const struct flame_picture *picture)
 	write_start(out, picture, &drawing);
 	err = write_frames(out, picture, &drawing);
 	write_head(out, picture, &drawing);
+	unpack(flame_js_packed, sizeof(flame_js_packed), flame_js, sizeof(flame_js) - 1);
 	if (picture->in_page)
 		fprintf(out, "</svg>\n<script>%s</script>\n", flame_js);
 	else
