@@ -155,6 +155,21 @@ function_at() {
 	[ $((${row%%:*})) -gt $((0x$in_file)) ]
 }
 
+# The program has no code for them (applets/left_out.c).
+@test "debug table: a section in a format of zstd before 1.0 is refused as one of no format" {
+	echo 'int f(int a) { return a; } int _start(void) { return f(3); }' >zstd.c
+	"${CC:-cc}" -g -nostdlib -fno-asynchronous-unwind-tables -Wl,--compress-debug-sections=zstd -o zstd zstd.c ||
+		skip "the linker does not know zstd"
+	"$TRACEKIT" debug table zstd | grep -q 'CFA=rsp+16, ra=\[CFA-8\]'
+	for magic in 25 26 27 aa; do
+		LC_ALL=C sed "s/\x28\xb5\x2f\xfd/\x$magic\xb5\x2f\xfd/g" zstd >"zstd.$magic"
+		refute cmp -s zstd "zstd.$magic"
+		"$TRACEKIT" debug table "zstd.$magic" >"rows.$magic"
+		diff rows.25 "rows.$magic"
+	done
+	refute grep -q CFA= rows.25
+}
+
 @test "debug table: what has none" {
 	try "$TRACEKIT" debug table "$SPIN" 7fffffff 2>err
 	[ "$status" -eq 1 ]
