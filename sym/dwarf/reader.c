@@ -22,6 +22,7 @@
 #include "sym/util/child.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
+#include "sym/util/memory.h"
 #include "sym/util/page.h"
 
 /* Time for a question, in milliseconds: there are slow machines, and busy ones. */
@@ -47,7 +48,6 @@
 #define MEMORY_SHARE 2
 #define MEMORY_SLACK ((uint64_t)1024 * 1024 * 1024)
 /* If the kernel does not say. */
-#define MEMORY_ASSUMED ((uint64_t)512 * 1024 * 1024)
 /* Most bytes that one file may have us keep. */
 #define STRINGS_MAX ((size_t)256 * 1024 * 1024)
 /* For one question: so many bytes of frames, or, if that is more, frames of each address. */
@@ -83,19 +83,6 @@ struct question {
 	bool is_done, is_cut;
 	int result;
 };
-
-/* In bytes. */
-static uint64_t available_memory(void)
-{
-	CLEANUP_FCLOSE FILE *file = fopen("/proc/meminfo", "re");
-	unsigned long long kilobytes;
-	char line[128];
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
-			return kilobytes * 1024;
-	return MEMORY_ASSUMED;
-}
 
 /* Memory without files, in bytes; 0 if the kernel does not say. */
 static uint64_t resident_memory(pid_t pid)
@@ -159,7 +146,7 @@ static int start(struct debug_reader *reader, const struct debug_plan *plan,
 int debug_reader__start(struct debug_reader **reader, const struct elf_file *elf,
 			const struct elf_file *alternate, const struct debug_reader_caller *caller)
 {
-	uint64_t available = available_memory(), most = available / IMAGES_SHARE;
+	uint64_t available = memory__available(), most = available / IMAGES_SHARE;
 	struct debug_plan plan, alternate_plan;
 	struct debug_reader *made;
 	int err = debug_plan__make(&plan, elf, false);
