@@ -17,12 +17,11 @@ struct stacksnoop_settings {
 	uint64_t count; /* events; 0: no end */
 	bool json;
 	size_t format;	      /* enum stream_form */
-	uint64_t buffer_size; /* bytes */
+	uint64_t buffer_size; /* bytes; 0: what memory has room for */
 };
 
 static const struct stacksnoop_settings defaults = {
 	.trace = TRACE_OPTIONS_DEFAULTS,
-	.buffer_size = 4 * 1024 * 1024,
 };
 
 static const char *const form_names[] = {[STREAM_TEXT] = "text",
@@ -115,7 +114,7 @@ static int run(const void *argument, struct error *error)
 		.tracing.options = &trace,
 		.tracing.probe = &settings->probe,
 		.count = settings->count,
-		.buffer_size = whole_pages(settings->buffer_size),
+		.buffer_size = settings->buffer_size ? whole_pages(settings->buffer_size) : 0,
 		.form = form_of(settings),
 	};
 	struct tracing *tracing = &streaming.tracing;

@@ -67,11 +67,11 @@ struct trace_options {
 	bool quiet;		     /* no lines on stderr that nothing is wrong without */
 	uint64_t interval;	     /* nanoseconds from report to report; 0: one at the end */
 	uint64_t duration;	     /* nanoseconds; 0: until a signal */
-	uint64_t hash_storage_size;  /* keys */
-	uint64_t stack_storage_size; /* stacks */
+	uint64_t hash_storage_size;  /* keys; 0: what memory has room for */
+	uint64_t stack_storage_size; /* stacks; so, too */
 	uint64_t max_depth;	     /* frames of a stack */
 	size_t unwind;		     /* enum unwind_method */
-	uint64_t unwind_memory;	     /* bytes */
+	uint64_t unwind_memory;	     /* bytes; so, too */
 };
 
 #define TRACE_OPTIONS_DEFAULTS TRACE_OPTIONS_DEFAULTS_TIDS('L')
@@ -79,8 +79,7 @@ struct trace_options {
 /* For applets with another letter for the option of TIDs. */
 #define TRACE_OPTIONS_DEFAULTS_TIDS(letter)                                                        \
 	{                                                                                          \
-		.hash_storage_size = 40960, .stack_storage_size = 16384, .max_depth = MAX_FRAMES,  \
-		.unwind_memory = UNWIND_MEMORY_DEFAULT, .tids_letter = letter,                     \
+		.max_depth = MAX_FRAMES, .tids_letter = letter,                                    \
 	}
 
 /* Far above what anyone needs, far below what the kernel's own arithmetic takes. */

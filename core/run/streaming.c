@@ -11,6 +11,7 @@
 #include "core/run/nothing_seen.h"
 #include "core/stream/names.h"
 #include "core/stream/stream.h"
+#include "core/trace/room.h"
 #include "streaming.skel.h"
 #include "sym/util/error.h"
 #include "sym/util/message.h"
@@ -65,6 +66,8 @@ int streaming__load(struct streaming *streaming, struct error *error)
 
 	if (!events)
 		return error__set(error, -ENOENT, "cannot find the map of events");
+	if (!streaming->buffer_size)
+		streaming->buffer_size = session__room(tracing->session)->events;
 	bpf_map__set_max_entries(events, (uint32_t)streaming->buffer_size);
 	tracing->wishes.files = streaming->form == STREAM_PERF;
 	tracing->wishes.starts =
@@ -76,7 +79,7 @@ int streaming__load(struct streaming *streaming, struct error *error)
 	if (!err)
 		err = stream__open(&streaming->stream, session__maps(tracing->session),
 				   session__unwinding(tracing->session),
-				   tracing->options->stack_storage_size, error);
+				   session__room(tracing->session)->stacks, error);
 	if (err)
 		return err;
 	streaming->writer = make_writer(streaming, containers);

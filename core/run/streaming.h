@@ -19,7 +19,7 @@ struct streaming {
 	struct tracing tracing;
 	/* The applet's. */
 	uint64_t count;	      /* end after so many events; 0: no limit */
-	uint64_t buffer_size; /* bytes, a power of two */
+	uint64_t buffer_size; /* bytes, a power of two; 0: what memory has room for */
 	enum stream_form form;
 
 	struct stream_writer writer;

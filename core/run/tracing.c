@@ -8,6 +8,8 @@
 #include "core/kernel/bpf_error.h"
 #include "core/options/trace_options.h"
 #include "core/report/output.h"
+#include "core/trace/maps.h"
+#include "core/trace/room.h"
 #include "core/unwind/unwinding.h"
 
 int tracing__list(const struct tracing *tracing, struct error *error)
@@ -51,7 +53,11 @@ int tracing__open(struct tracing *tracing, struct error *error)
 	tracing->skeleton = tracing->program->open(&tracing->object, &tracing->config);
 	if (!tracing->skeleton)
 		return bpf_error__load(error, -errno);
-	return session__configure(tracing->session, tracing->object, tracing->config, error);
+	err = session__configure(tracing->session, tracing->object, tracing->config, error);
+	if (!err)
+		room__say(session__room(tracing->session), tracing->options,
+			  session__maps(tracing->session)->counts != NULL);
+	return err;
 }
 
 struct containers *tracing__find_containers(struct tracing *tracing)

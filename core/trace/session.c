@@ -27,6 +27,7 @@
 #include "core/trace/follow.h"
 #include "core/trace/maps.h"
 #include "core/trace/own.h"
+#include "core/trace/room.h"
 #include "core/unwind/unwinding.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
@@ -48,6 +49,7 @@ struct session {
 	size_t nr_polled;
 	void **pages; /* pages that watch_thread() mapped, for each target; or NULL */
 	struct trace_maps maps;
+	struct room room;
 	struct follow follow;
 	struct own own;
 	const struct bpf_object *object; /* once it is loaded */
@@ -371,13 +373,12 @@ int session__configure(struct session *session, struct bpf_object *object,
 	config->key_by_process = true;
 	config->kernel_stacks = !options->user_stacks_only;
 	config->user_stacks = !options->kernel_stacks_only;
+	session->room = room__find(options, room__available());
 	/* Cannot fail before the load. */
 	bpf_map__set_max_entries(session->maps.scratch_slots, config->cpus * SCRATCH_SLOTS_OWN);
-	bpf_map__set_max_entries(session->maps.stacks,
-				 (uint32_t)options->stack_storage_size * epochs);
+	bpf_map__set_max_entries(session->maps.stacks, session->room.stacks * epochs);
 	if (session->maps.counts)
-		bpf_map__set_max_entries(session->maps.counts,
-					 (uint32_t)options->hash_storage_size * epochs);
+		bpf_map__set_max_entries(session->maps.counts, session->room.keys * epochs);
 	err = filter__configure(options, &session->maps, config, error);
 	/* waits__configure() has it created. */
 	if (!err && session->maps.off_threads)
@@ -388,7 +389,8 @@ int session__configure(struct session *session, struct bpf_object *object,
 	if (!err)
 		err = own__configure(&session->own, options, &session->maps, object, config, error);
 	return err ? err :
-		     unwinding__configure(&session->unwinding, options, object, config, error);
+		     unwinding__configure(&session->unwinding, options, &session->room.unwind,
+					  object, config, error);
 }
 
 int session__load(struct session *session, struct bpf_object *object, FILE *verifier_log,
@@ -422,6 +424,11 @@ int session__load(struct session *session, struct bpf_object *object, FILE *veri
 struct unwinding *session__unwinding(const struct session *session)
 {
 	return session->unwinding;
+}
+
+const struct room *session__room(const struct session *session)
+{
+	return &session->room;
 }
 
 const struct trace_options *session__options(const struct session *session)

@@ -19,6 +19,7 @@
 struct bpf_object;
 struct cost;
 struct error;
+struct room;
 
 struct session;
 struct trace_config;
@@ -83,6 +84,9 @@ const struct trace_maps *session__maps(const struct session *session);
 struct unwinding *session__unwinding(const struct session *session);
 
 const struct trace_options *session__options(const struct session *session);
+
+/* How large its tables are, once it has been configured. */
+const struct room *session__room(const struct session *session);
 
 /* What the trace has cost by now, if options ask for statistics. */
 void session__cost(const struct session *session, struct cost *cost);

@@ -123,11 +123,9 @@ static void switch_off_unused(const struct unwinding *unwinding)
 		switch_off(of_files, ARRAY_SIZE(of_files));
 }
 
-/* 2,000 stacks, while the loader finds files: of a compiler with 1 MB up to 12 % have no room. */
-#define RAW_RING_SIZE (4 * 1024 * 1024)
-
 /* How stacks are walked whose tables are missing. Cannot fail before the load. */
-static void set_up_later(struct unwinding *unwinding, struct trace_config *config)
+static void set_up_later(struct unwinding *unwinding, uint32_t raw_ring,
+			 struct trace_config *config)
 {
 	struct later_setup *later = &unwinding->later;
 
@@ -137,7 +135,7 @@ static void set_up_later(struct unwinding *unwinding, struct trace_config *confi
 	bpf_program__set_autoload(unwinding->take_walked, config->walks_later);
 	if (!config->walks_later)
 		return;
-	bpf_map__set_max_entries(later->raw_stacks, RAW_RING_SIZE);
+	bpf_map__set_max_entries(later->raw_stacks, raw_ring);
 	bpf_map__set_max_entries(later->buffers, RAW_BUFFERS);
 }
 
@@ -178,8 +176,8 @@ static void do_without_mappings(struct unwinding *unwinding, int err)
 }
 
 int unwinding__configure(struct unwinding **out, const struct trace_options *options,
-			 struct bpf_object *object, struct trace_config *config,
-			 struct error *error)
+			 const struct unwind_room *room, struct bpf_object *object,
+			 struct trace_config *config, struct error *error)
 {
 	struct unwinding *unwinding = calloc(1, sizeof(*unwinding));
 	int err = unwinding ? find_maps(unwinding, object) : -ENOMEM;
@@ -191,7 +189,7 @@ int unwinding__configure(struct unwinding **out, const struct trace_options *opt
 		return error__set(error, err, "cannot prepare the walks of user stacks: %s",
 				  strerror(-err));
 	}
-	unwinding->memory = options->unwind_memory;
+	unwinding->memory = room->tables;
 	unwinding->user_stacks = config->user_stacks;
 	unwinding->method = config->user_stacks ? options->unwind : UNWIND_OFF;
 	if (unwinding->method != UNWIND_OFF)
@@ -202,7 +200,7 @@ int unwinding__configure(struct unwinding **out, const struct trace_options *opt
 	config->frame_pointers = unwinding->method != UNWIND_DWARF;
 	config->has_task_pt_regs = config->unwind_tables && task_registers__can_be_had();
 	bpf_program__set_autoload(unwinding->identify, unwinding->finds_files);
-	set_up_later(unwinding, config);
+	set_up_later(unwinding, room->raw_ring, config);
 	switch_off_unused(unwinding);
 	*out = unwinding;
 	return 0;

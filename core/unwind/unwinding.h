@@ -15,13 +15,20 @@ struct trace_options;
 struct unwind_module_list;
 struct unwinding;
 
+/* In bytes. */
+struct unwind_room {
+	uint64_t tables;   /* call-frame information that may be loaded */
+	uint32_t raw_ring; /* for stacks that are walked later: a power of two */
+};
+
 /*
  * Between open and load of object: write to config how user stacks are walked, and switch off what
- * that does not need. Returns 0 or a negative errno with error filled.
+ * that does not need. Returns 0 or a negative
+ * errno with error filled.
  */
 int unwinding__configure(struct unwinding **unwinding, const struct trace_options *options,
-			 struct bpf_object *object, struct trace_config *config,
-			 struct error *error);
+			 const struct unwind_room *room, struct bpf_object *object,
+			 struct trace_config *config, struct error *error);
 /* NULL is allowed. */
 void unwinding__free(struct unwinding *unwinding);
 

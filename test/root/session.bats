@@ -166,3 +166,22 @@ load ../refute
 	[ "$status" -eq 1 ]
 	grep -Eq "^profile: (-L $$: cannot watch the thread|cannot load BPF programs): .*; run as root" err
 }
+
+# bats test_tags=same
+@test "where little memory can be had, tables are smaller, which is said, and options are obeyed" {
+	unshare --mount true || skip "cannot make a mount namespace"
+	sed 's/^MemAvailable:.*/MemAvailable: 16384 kB/' /proc/meminfo >meminfo
+	spin names
+	little_memory() {
+		within 60 unshare --mount bash -c 'mount --bind meminfo /proc/meminfo && exec "$@"' - "$TRACEKIT" "$@" \
+			-p "$pid" 1 >out 2>err
+	}
+	has='profile: 16.8 MB of memory can be had: there is room for'
+	little_memory profile
+	grep -Fxq "$has 4096 stacks (--stack-storage-size), 10240 keys (--hash-storage-size) and 4.2 MB of tables (--unwind-memory); what has no room is counted as lost" err
+	grep -q spin_leaf out
+	little_memory profile --hash-storage-size 40960 --stack-storage-size 100 --unwind-memory 8M
+	grep -Fxq "$has 100 stacks (--stack-storage-size) and 8.4 MB of tables (--unwind-memory); what has no room is counted as lost" err
+	little_memory profile -q
+	refute grep -q 'can be had' err
+}

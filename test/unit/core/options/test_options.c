@@ -117,8 +117,8 @@ static void defaults_stay(void)
 	CHECK_INT(parse(""), 0);
 	CHECK_INT(settings.frequency, 49);
 	CHECK_INT(settings.duration, 0);
-	CHECK_INT(settings.trace.hash_storage_size, 40960);
-	CHECK_INT(settings.trace.stack_storage_size, 16384);
+	CHECK_INT(settings.trace.hash_storage_size, 0);
+	CHECK_INT(settings.trace.stack_storage_size, 0);
 	CHECK_INT(settings.trace.pids.nr, 0);
 	CHECK(!settings.trace.folded && !settings.trace.stats);
 	CHECK_STR(error.text, "");
