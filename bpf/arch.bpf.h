@@ -63,6 +63,19 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 #define INSTRUCTION_BYTES 15 /* at most */
 #define TRAMPOLINE_PUSHES 24
 
+/*
+ * Since Linux 6.11 that code calls the kernel, which puts the return address in the place of the
+ * first word that was pushed: from this byte on it is pop %r11; pop %rcx; ret.
+ */
+#define TRAMPOLINE_POPS 13
+
+/* The bytes that are on the stack below the return address, where the trampoline has come so far.
+ */
+static __always_inline __u64 trampoline__below(__u64 byte)
+{
+	return (TRAMPOLINE_POPS + 4 - byte) / 2 * sizeof(__u64);
+}
+
 /* Where a function that has just been called will return to. */
 static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 *address)
 {
@@ -250,6 +263,12 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 #define TRAMPOLINE_BYTES  4
 #define INSTRUCTION_BYTES 4
 #define TRAMPOLINE_PUSHES 0
+#define TRAMPOLINE_POPS	  TRAMPOLINE_BYTES /* it pops nothing */
+
+static __always_inline __u64 trampoline__below(__u64 byte)
+{
+	return byte;
+}
 
 static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 *address)
 {

@@ -78,25 +78,42 @@ __noinline int leave_trampoline(__u32 number, __u64 below)
 	return 0;
 }
 
+/* The trampoline has been in the kernel: the return address is on the stack again. */
+static __always_inline void read_return_address(struct walk *walk, __u64 byte)
+{
+	__u64 place = walk->registers[DWARF_STACK_POINTER] + trampoline__below(byte);
+
+	if (bpf_probe_read_user(&walk->cfa, sizeof(walk->cfa), (const void *)place))
+		return;
+	walk->registers[DWARF_STACK_POINTER] = place + CALL_PUSHES;
+	walk->pc = user_regs__code(walk->cfa);
+}
+
 /*
  * A walk begins in the area of probes: go on to the place that is meant, as far as that is known. A
- * thread at the trampoline may have been in the kernel already, which has forgotten the instance.
- * Likewise.
+ * thread at the trampoline may have been in the kernel already, which has forgotten the instance:
+ * then another one would be that of a caller. Likewise.
  */
 __noinline int leave_probe_area(__u32 number)
 {
 	struct scratch *scratch = scratch__find(number);
 	struct walk *walk;
-	__u64 slot;
+	__u64 byte, slot;
+	bool pops;
 
 	if (!scratch || config.mapping.mm_xol_area == NO_OFFSET)
 		return 0;
 	walk = &scratch->walk;
 	if (!walk->trampoline)
 		return 0;
-	if (walk->pc - walk->trampoline < TRAMPOLINE_BYTES) {
-		if (leave_trampoline(number, TRAMPOLINE_PUSHES))
+	byte = walk->pc - walk->trampoline;
+	if (byte < TRAMPOLINE_BYTES) {
+		/* Within the system call the stack pointer is the function's for a moment. */
+		pops = walk->exact && byte >= TRAMPOLINE_POPS;
+		if (leave_trampoline(number, pops ? 0 : TRAMPOLINE_PUSHES))
 			walk->exact = true;
+		else if (pops)
+			read_return_address(walk, byte);
 		return 0;
 	}
 	slot = walk->pc - read_pointer(user_probes__task() + config.mapping.utask_slot);

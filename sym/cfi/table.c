@@ -10,6 +10,7 @@
 
 #include "bpf/unwind_tables.h"
 #include "sym/cfi/go_unwind.h"
+#include "sym/cfi/known_code.h"
 #include "sym/cfi/rules.h"
 #include "sym/cfi/section.h"
 #include "sym/elf/file.h"
@@ -49,12 +50,14 @@ struct making {
 	bool needs_base; /* a rule does: a table that keeps no base is made once more */
 	bool keeps_base;
 	struct codes codes;
+	struct known_code known[KNOWN_CODES_MAX];
+	size_t nr_known;
 	/* Addresses. */
 	const struct code *code;
-	bool begun;	  /* rows have come up to the code */
-	uint32_t current; /* the rule that holds, */
-	uint64_t since;	  /* from that address on */
-	uint64_t entry;	  /* where the program begins; 0: not known, or done */
+	bool begun;	   /* rows have come up to the code */
+	uint32_t current;  /* the rule that holds, */
+	uint64_t since;	   /* from that address on */
+	size_t next_known; /* the first of known that has not been put */
 	/* Offsets. */
 	size_t page;	  /* that rows are added to */
 	uint32_t written; /* the rule that holds there */
@@ -142,22 +145,6 @@ static int put_row(struct making *making, uint64_t address, uint32_t rule)
 	return write_row(making, offset_of(code, address), rule);
 }
 
-/* Mark where the program begins, if nothing is known there, from since up to next. */
-static int mark_entry(struct making *making, uint64_t next)
-{
-	uint64_t entry = making->entry, behind;
-	int err;
-
-	if (!entry || entry >= next)
-		return 0;
-	making->entry = 0;
-	if (making->current != UNWIND_NONE || entry < making->since ||
-	    __builtin_add_overflow(entry, UNWIND_ENTRY_SIZE, &behind))
-		return 0;
-	err = put_row(making, entry, UNWIND_END);
-	return err || behind >= next ? err : put_row(making, behind, UNWIND_NONE);
-}
-
 /* The number of a rule, which says where the base register is only if the file needs that. */
 static int number_rule(struct making *making, const struct unwind_rule *rule)
 {
@@ -169,11 +156,32 @@ static int number_rule(struct making *making, const struct unwind_rule *rule)
 	return unwind_rules__number(making->rules, &kept);
 }
 
+/* Put what is known where nothing else is, from since up to next. */
+static int put_known(struct making *making, uint64_t next)
+{
+	int err = 0;
+
+	for (; making->next_known < making->nr_known && !err; making->next_known++) {
+		const struct known_code *known = &making->known[making->next_known];
+		int number;
+
+		if (known->start >= next)
+			break;
+		if (making->current != UNWIND_NONE || known->start < making->since)
+			continue;
+		number = number_rule(making, &known->rule);
+		err = number < 0 ? number : put_row(making, known->start, (uint32_t)number);
+		if (!err && known->end < next)
+			err = put_row(making, known->end, UNWIND_NONE);
+	}
+	return err;
+}
+
 static int take_row(void *context, uint64_t address, const struct unwind_rule *rule)
 {
 	struct making *making = context;
 	int number = number_rule(making, rule);
-	int err = number < 0 ? number : mark_entry(making, address);
+	int err = number < 0 ? number : put_known(making, address);
 
 	return err ? err : put_row(making, address, (uint32_t)number);
 }
@@ -185,12 +193,12 @@ static void begin_code(struct making *making, const struct code *code)
 	making->begun = false;
 	making->current = UNWIND_NONE;
 	making->since = 0;
-	making->entry = making->elf->entry;
+	making->next_known = 0;
 }
 
 static int end_code(struct making *making)
 {
-	int err = mark_entry(making, UINT64_MAX);
+	int err = put_known(making, UINT64_MAX);
 
 	if (!err)
 		err = put_row(making, UINT64_MAX, UNWIND_NONE);
@@ -551,6 +559,7 @@ static int make_table(struct unwind_table *out, struct unwind_rules *rules,
 
 	if (!elf->is_64bit || !making.machine)
 		return -ENOTSUP;
+	making.nr_known = known_code__find(making.known, elf);
 	err = find_codes(&making.codes, elf);
 	if (!err)
 		err = make_pages(&table, &making.codes);

@@ -44,16 +44,10 @@ struct unwind_table_head {
 };
 
 /*
- * The code where a program begins has no caller. Some programs write it by hand without information
- * about it, as the dynamic linker of glibc 2.36, which would need it for 80 bytes: there the rule
- * is UNWIND_END.
- */
-#define UNWIND_ENTRY_SIZE 128
-
-/*
  * Read it from the first two that the file has of: a Go program's table for tracebacks, .eh_frame,
  * and, unless it is a Go program, .debug_frame, which can be compressed. The second holds where the
- * first says nothing. Adds to rules. .eh_frame is found without section headers, too.
+ * first says nothing, and what is known of some code (sym/cfi/known_code.h) where both do not. Adds
+ * to rules. .eh_frame is found without section headers, too.
  * work: as of sym/elf/work.h. Returns 0, -ENOENT if the file has none, -EFBIG if it has too much,
  * or asks for too much work, -EBADMSG if a section is not sound as a whole, -ENOTSUP if it is of
  * another processor, or 32-bit, or another negative errno.

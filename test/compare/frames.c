@@ -22,6 +22,7 @@
 
 #include "bpf/unwind_tables.h"
 #include "sym/cfi/go_unwind.h"
+#include "sym/cfi/known_code.h"
 #include "sym/cfi/program.h"
 #include "sym/cfi/rules.h"
 #include "sym/cfi/table.h"
@@ -41,7 +42,8 @@ struct comparison {
 	bool needs_base; /* a rule does: then all say where the base register is */
 	const struct cfi_machine *machine;
 	const struct elf_file *elf;
-	uint64_t entry;		    /* 0: there is none */
+	struct known_code known[KNOWN_CODES_MAX];
+	size_t nr_known;
 	struct unwind_rules *rules; /* of all files */
 	struct unwind_table table;
 	struct sums *sums;
@@ -256,10 +258,13 @@ static bool is_beyond(const struct unwind_rule *rule)
 	       rule->flags & UNWIND_SIGNAL;
 }
 
-/* True if the program begins there: nobody has information about that. */
-static bool is_entry(const struct comparison *comparison, uint64_t address)
+/* True if nobody has information about that code, but it is known. */
+static bool is_known(const struct comparison *comparison, uint64_t address)
 {
-	return comparison->entry && address - comparison->entry < UNWIND_ENTRY_SIZE;
+	for (size_t i = 0; i < comparison->nr_known; i++)
+		if (address >= comparison->known[i].start && address < comparison->known[i].end)
+			return true;
+	return false;
 }
 
 /* Where code at that offset of the file is; false: there is none. */
@@ -288,7 +293,7 @@ static void compare_at(struct comparison *comparison, uint64_t offset)
 	found = find_rule(comparison, comparison->cfi, address, &theirs);
 	if (!found && !comparison->is_go)
 		found = find_rule(comparison, comparison->debug, address, &theirs);
-	if (!found && ours->cfa == UNWIND_END && is_entry(comparison, address))
+	if (!found && ours->cfa >= UNWIND_END && is_known(comparison, address))
 		return;
 	if (!found && comparison->is_go) {
 		if (!comparison->debug || is_beyond(ours))
@@ -375,7 +380,7 @@ static void compare_elf(struct comparison *comparison, const struct elf_file *el
 	uint64_t work = UINT64_MAX;
 
 	comparison->machine = cfi_machine__of(elf->machine);
-	comparison->entry = elf->entry;
+	comparison->nr_known = known_code__find(comparison->known, elf);
 	comparison->elf = elf;
 	if (libelf && unwind_table__read(&comparison->table, comparison->rules, elf, &work) == 0)
 		open_cfi(comparison, libelf, dwarf, elf);

@@ -15,6 +15,7 @@ static __always_inline void take_sample(void *ctx, __u32 tgid, __u32 tid)
 	if (!scratch)
 		return;
 	scratch->by_kernel = 0;
+	scratch->walk.program = current_program();
 	if (unwind_user(ctx, USER_WALK_FROM_SAMPLE, scratch)) {
 		sample.tid = tid;
 		sample.walked = !scratch->by_kernel && scratch->stack.nr;

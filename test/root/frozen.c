@@ -46,8 +46,6 @@
 #include "core/options/trace_options.h"
 #include "core/trace/sampler.h"
 #include "core/trace/session.h"
-#include "core/unwind/end.h"
-#include "core/unwind/modules.h"
 #include "core/unwind/unwinding.h"
 #include "frozen.skel.h"
 #include "sym/process/process.h"
@@ -57,6 +55,7 @@
 #include "sym/util/error.h"
 #include "sym/util/number.h"
 #include "sym/util/page.h"
+#include "test/root/walked_stack.h"
 
 /* A thread that stays asleep so long is not sampled. */
 #define PATIENCE (20 * NANOSECONDS)
@@ -210,70 +209,15 @@ static bool hold(pid_t tid)
 
 /* ---- comparing ---- */
 
-static bool is_of_file(const struct mapping *mapping, const struct sym_file_id *file)
-{
-	return mapping->device == file->device && mapping->inode == file->inode &&
-	       (mapping->inode || !strcmp(mapping->path, "[vdso]"));
-}
-
-/* Where the process has the file of a frame, or 0; no file has been seen there twice. */
-static uint64_t address_of(const struct frozen *frozen, uint64_t frame)
-{
-	const struct unwind_module_list *modules =
-		unwinding__modules(session__unwinding(frozen->session));
-	const struct mapping_list *list = &frozen->process.mappings;
-	uint64_t offset = frame_offset(frame);
-
-	if (frame_tag(frame) != FRAME_MODULE)
-		return frame_plain(frame);
-	for (size_t i = 0; i < list->nr; i++) {
-		const struct mapping *mapping = &list->mappings[i];
-
-		if (is_of_file(mapping, &modules->items[frame_module(frame)].id) &&
-		    offset >= mapping->offset &&
-		    offset - mapping->offset < mapping->end - mapping->start)
-			return mapping->start + (offset - mapping->offset);
-	}
-	return 0;
-}
-
 /* Frames in files become addresses of the process, which is stopped; false if one cannot. */
-static bool place_frames(struct frozen *frozen, struct frozen_sample *sample)
+static bool place_frames(struct frozen *frozen, struct frozen_sample *sample, uint32_t nr)
 {
-	bool placed = true;
-
 	process__release(&frozen->process);
 	frozen->process = (struct process){0};
-	if (process__read(&frozen->process, frozen->pid))
-		return false;
-	for (uint32_t i = 0; i < sample->nr && i < STACK_SLOTS; i++) {
-		bool in_file = frame_tag(sample->frames[i]) == FRAME_MODULE;
-
-		sample->frames[i] = address_of(frozen, sample->frames[i]);
-		placed = placed && !(in_file && !sample->frames[i]);
-	}
-	return placed;
-}
-
-/*
- * The reason why the stack is not complete, or UNWIND_COMPLETE; *nr: its frames without the marker.
- */
-static enum unwind_end walk_end(const struct frozen_sample *sample, uint32_t *nr)
-{
-	uint64_t last = sample->nr ? sample->frames[sample->nr - 1] : 0;
-
-	*nr = sample->nr;
-	if (frame_tag(last) != FRAME_MARK)
-		return UNWIND_COMPLETE;
-	--*nr;
-	return frame_mark_kind(last) == MARK_CUT ? UNWIND_CUT : (uint32_t)last % NR_UNWIND_ENDS;
-}
-
-static const char *end_text(enum unwind_end end)
-{
-	return end == UNWIND_COMPLETE ? "complete" :
-	       end == UNWIND_CUT      ? "cut" :
-					unwind_end__text(end);
+	return !process__read(&frozen->process, frozen->pid) &&
+	       walked_stack__place(sample->frames, nr,
+				   unwinding__modules(session__unwinding(frozen->session)),
+				   &frozen->process.mappings);
 }
 
 /* The frames of a walk that stopped early must be right all the same. */
@@ -293,7 +237,7 @@ static void print_both(const char *what, enum unwind_end end, const struct froze
 {
 	uint32_t nr = sample->nr > reference->nr ? sample->nr : reference->nr;
 
-	printf("%s: walked (%s), and by libdwfl (%s)\n", what, end_text(end),
+	printf("%s: walked (%s), and by libdwfl (%s)\n", what, walked_stack__end_text(end),
 	       reference->error ? reference->error : "complete");
 	for (uint32_t i = 0; i < nr; i++) {
 		uint64_t walked = i < sample->nr ? sample->frames[i] : 0;
@@ -307,9 +251,9 @@ static void print_both(const char *what, enum unwind_end end, const struct froze
 static void compare(struct frozen *frozen, struct frozen_sample *sample,
 		    const struct reference *reference)
 {
-	bool placed = place_frames(frozen, sample);
-	uint32_t nr;
-	enum unwind_end end = walk_end(sample, &nr);
+	uint32_t nr = sample->nr;
+	enum unwind_end end = walked_stack__end(sample->frames, &nr);
+	bool placed = place_frames(frozen, sample, nr);
 
 	if (!placed) {
 		/* A wrong place is no sign that the thread was elsewhere. */
@@ -353,9 +297,9 @@ static bool wait_for_sample(const struct frozen *frozen)
 
 static bool is_warming_up(const struct frozen_sample *sample)
 {
-	uint32_t nr;
+	uint32_t nr = sample->nr;
 
-	return !sample->walked || walk_end(sample, &nr) == UNWIND_TABLES_MISSING;
+	return !sample->walked || walked_stack__end(sample->frames, &nr) == UNWIND_TABLES_MISSING;
 }
 
 /* Take a sample of a running process, which then goes on. */
@@ -393,18 +337,10 @@ static uint64_t skipped(const struct frozen *frozen)
 	return frozen->by_kernel + frozen->ended_early;
 }
 
-static uint64_t incomplete(const struct frozen *frozen)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t end = 0; end < NR_UNWIND_ENDS; end++)
-		sum += frozen->incomplete[end];
-	return sum;
-}
-
 static uint64_t stacks(const struct frozen *frozen)
 {
-	return frozen->identical + frozen->different + incomplete(frozen) + skipped(frozen);
+	return frozen->identical + frozen->different +
+	       walked_stack__incomplete(frozen->incomplete) + skipped(frozen);
 }
 
 /* Most stacks that were walked by tables have to be compared, and nearly all to be complete. */
@@ -414,23 +350,15 @@ static bool is_good(const struct frozen *frozen)
 
 	return !frozen->different && frozen->identical && 2 * frozen->identical >= walked &&
 	       frozen->went_on < WENT_ON_MAX &&
-	       (incomplete(frozen) == 1 ||
+	       (walked_stack__incomplete(frozen->incomplete) == 1 ||
 		1000 * frozen->identical >= 995 * (stacks(frozen) - skipped(frozen)));
 }
 
 static void print_sum(const struct frozen *frozen)
 {
-	const char *separator = " (";
-
-	printf("%" PRIu64 " stacks: %" PRIu64 " identical, %" PRIu64 " not complete",
-	       stacks(frozen), frozen->identical, incomplete(frozen));
-	for (uint32_t end = 0; end < NR_UNWIND_ENDS; end++) {
-		if (!frozen->incomplete[end])
-			continue;
-		printf("%s%" PRIu64 " %s", separator, frozen->incomplete[end], end_text(end));
-		separator = ", ";
-	}
-	printf("%s, %" PRIu64 " skipped", incomplete(frozen) ? ")" : "", skipped(frozen));
+	printf("%" PRIu64 " stacks: %" PRIu64 " identical, ", stacks(frozen), frozen->identical);
+	walked_stack__print_incomplete(frozen->incomplete);
+	printf(", %" PRIu64 " skipped", skipped(frozen));
 	if (skipped(frozen))
 		printf(" (%" PRIu64 " walked by the kernel, %" PRIu64 " libdwfl ended earlier)",
 		       frozen->by_kernel, frozen->ended_early);

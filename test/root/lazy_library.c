@@ -16,12 +16,21 @@
 
 EACH_OF(DECLARE, first_)
 int call_all(void);
+int call_some(void);
 
 int call_all(void)
 {
 	int sum = 0;
 
 	EACH_OF(CALL, first_)
+	return sum;
+}
+
+int call_some(void)
+{
+	int sum = 0;
+
+	SIXTEEN(CALL, first_00)
 	return sum;
 }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs whose stacks are hard to walk: walked MODE. Compiled without frame pointers, and
- * optimised, so that all of it hangs on call-frame information. Each mode runs until a signal.
+ * Programs whose stacks are hard to walk: walked MODE [once]. Compiled without frame pointers, and
+ * optimised, so that all of it hangs on call-frame information. Each mode runs until a signal; or
+ * once, which stepped.c is told.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +26,7 @@
 #endif
 
 static volatile uint64_t work;
+static bool once;
 
 static NOINLINE void spend(unsigned int turns)
 {
@@ -307,12 +312,12 @@ static void leaves(void)
 /* The dynamic linker looks up what a library calls; and once more when it is loaded again. */
 static NOINLINE void call_library(void *library)
 {
-	int (*call_all)(void);
+	int (*call)(void);
 
-	*(void **)&call_all = dlsym(library, "call_all");
-	if (!call_all)
+	*(void **)&call = dlsym(library, once ? "call_some" : "call_all");
+	if (!call)
 		exit(1);
-	work += (uint64_t)call_all();
+	work += (uint64_t)call();
 }
 
 static void lazy(void)
@@ -335,7 +340,7 @@ uint64_t returns_often(uint64_t n);
 
 NOINLINE uint64_t returns_last(uint64_t n)
 {
-	spend(20000);
+	spend(once ? 20 : 20000);
 	return work + n;
 }
 
@@ -375,6 +380,16 @@ static NOINLINE void make_thread(void)
 static void threads(void)
 {
 	make_thread();
+	work++;
+}
+
+static NOINLINE void spawn(void)
+{
+	char *nothing[] = {NULL};
+	pid_t child;
+
+	if (posix_spawn(&child, "/nonexistent", NULL, NULL, nothing, nothing) != ENOENT)
+		exit(1);
 	work++;
 }
 
@@ -449,12 +464,18 @@ int main(int argc, char **argv)
 		{"stubs", stubs},	{"absent", absent},   {"bare", bare},
 		{"ended", ended},	{"stale", stale},     {"pointerless", pointerless},
 		{"leaves", leaves},	{"threads", threads}, {"lazy", lazy},
-		{"returns", returns},
+		{"returns", returns},	{"spawn", spawn},
 	};
 
+	once = argc > 2 && !strcmp(argv[2], "once");
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes) && argc > 1; i++)
-		while (!strcmp(argv[1], modes[i].name))
+		while (!strcmp(argv[1], modes[i].name)) {
+			if (once)
+				raise(SIGURG);
 			modes[i].run();
+			if (once)
+				return 0;
+		}
 	fprintf(stderr, "walked: no such mode\n");
 	return 2;
 }

@@ -85,28 +85,6 @@ mostly() {
 	mostly 100 walked
 }
 
-# probe_returns FUNCTION...: another tool has probes at their returns.
-probe_returns() {
-	local function address base
-	[ -w "$tracefs/uprobe_events" ] || skip "cannot define events here"
-	base=$(readelf -lW "$WALKED" | awk '$1 == "LOAD" { print $3; exit }')
-	for function; do
-		address=0x$(readelf -sW "$WALKED" | awk -v name="$function" '$8 == name { print $2 }')
-		echo "r:ours_$$/$function $WALKED:$((address - base))" >>"$tracefs/uprobe_events"
-		echo 1 >"$tracefs/events/ours_$$/$function/enable"
-	done
-}
-
-forget_return_probes() {
-	local event
-	for event in "$tracefs/events/ours_$$"/*/; do
-		[ -e "$event/enable" ] || continue
-		echo 0 >"$event/enable"
-		event=${event%/}
-		echo "-:ours_$$/${event##*/}" >>"$tracefs/uprobe_events"
-	done
-}
-
 # bats test_tags=between
 @test "return probes of others: callers by the addresses that these have put away" {
 	probe_returns returns_often returns_at_once returns_last spend
