@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "sym/elf/processor.h"
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
 #include "test/unit/cfi_bytes.h"
@@ -75,7 +76,7 @@ static int append_row(void *context, uint64_t address, const struct unwind_rule 
 static int show_with(const struct cfi_buffer *buffer, uint64_t left)
 {
 	const struct cfi_section section = {
-		.machine = cfi_machine__of(EM_X86_64),
+		.processor = processor__of(EM_X86_64),
 		.bytes = {.bytes = buffer->bytes, .size = buffer->size},
 		.address = CFI_BYTES_ADDRESS,
 		.is_eh_frame = true,
@@ -303,7 +304,7 @@ static void visitor_ends_it(void)
 
 	cfi_buffer__fde(&buffer, cie, FUNCTION, 16,
 			INSTRUCTIONS(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16));
-	CHECK_INT(cfi_section__each_row(&(struct cfi_section){.machine = cfi_machine__of(EM_X86_64),
+	CHECK_INT(cfi_section__each_row(&(struct cfi_section){.processor = processor__of(EM_X86_64),
 							      .bytes = {.bytes = buffer.bytes,
 									.size = buffer.size},
 							      .address = CFI_BYTES_ADDRESS,
@@ -311,7 +312,7 @@ static void visitor_ends_it(void)
 					&work, refuse, &visits),
 		  -EIO);
 	CHECK_INT(visits, 2);
-	CHECK(cfi_machine__of(EM_386) == NULL);
+	CHECK(processor__of(EM_386) == NULL);
 }
 
 static const struct tap_test tests[] = {

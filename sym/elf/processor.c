@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/elf/processor.h"
+
+#include <elf.h>
+
+#include "sym/util/array.h"
+
+static const struct processor processors[] = {
+	{
+		.elf = EM_X86_64,
+		.stack_pointer = 7,
+		.frame_pointer = 6,
+		.return_address = 16,
+		.program_counter = 16,
+		.base = 3,
+	},
+	{
+		.elf = EM_AARCH64,
+		.stack_pointer = 31,
+		.frame_pointer = 29,
+		.return_address = 30,
+		.program_counter = NO_REGISTER,
+		.base = NO_REGISTER,
+		.has_return_register = true,
+	},
+};
+
+const struct processor *processor__of(uint16_t machine)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(processors); i++)
+		if (processors[i].elf == machine)
+			return &processors[i];
+	return NULL;
+}
