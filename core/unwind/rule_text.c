@@ -74,6 +74,4 @@ void rule_text__print(FILE *out, const struct unwind_rule *rule)
 		fputs(", base is left alone", out);
 	else if (rule->base >= UNWIND_BASE_AT_CFA)
 		fprintf(out, ", base=[CFA-%d]", 8 * rule->base);
-	if (rule->flags & UNWIND_SIGNED)
-		fputs(", ra is signed", out);
 }

@@ -12,6 +12,9 @@
 /* Remembered states: compilers have one at a time. */
 #define REMEMBERED_MAX 16
 
+/* DWARF for the Arm 64-bit Architecture, 5.2; the libraries' headers do not have it yet. */
+#define CFA_AARCH64_NEGATE_RA_STATE_WITH_PC 0x2c
+
 /* Instructions that a unit of work pays for. */
 #define INSTRUCTIONS_PER_WORK 16
 
@@ -38,7 +41,6 @@ struct state {
 	struct cfi_place stack_pointer; /* UNWIND_SAME: it is the CFA, as it is by default */
 	struct cfi_place frame_pointer, return_address;
 	struct cfi_place base;
-	bool is_signed;
 };
 
 struct run {
@@ -101,8 +103,7 @@ static struct unwind_rule rule_of(const struct run *run)
 	struct unwind_rule rule = {
 		.cfa = (uint8_t)state->cfa.kind,
 		.cfa_register = (uint8_t)state->cfa.reg,
-		.flags = (uint8_t)((run->program->is_signal_frame ? UNWIND_SIGNAL : 0) |
-				   (state->is_signed ? UNWIND_SIGNED : 0)),
+		.flags = run->program->is_signal_frame ? UNWIND_SIGNAL : 0,
 		.base = base_of(run->program->processor, &state->base),
 		.cfa_offset = (int32_t)state->cfa.offset,
 		.cfa_addend = (int32_t)state->cfa.addend,
@@ -118,6 +119,11 @@ static struct unwind_rule rule_of(const struct run *run)
 	    !put_place(&state->return_address, &rule.return_address, &rule.return_address_register,
 		       &rule.return_address_offset))
 		return unsupported;
+	/* Where nothing has been said of it yet, it is where the call has put it. */
+	if (rule.return_address == UNWIND_SAME) {
+		rule.return_address = UNWIND_IN_REGISTER;
+		rule.return_address_register = (uint8_t)run->program->return_address;
+	}
 	/* Callers that need the frame pointer are told that it is lost. */
 	if (!put_place(&state->frame_pointer, &rule.frame_pointer, &rule.frame_pointer_register,
 		       &rule.frame_pointer_offset))
@@ -350,11 +356,13 @@ static void run_one(struct run *run, unsigned char instruction, struct byte_read
 	case DW_CFA_GNU_args_size:
 		byte_reader__uleb(reader);
 		break;
+	/*
+	 * From here on the return address is signed, or not signed any more: walks take the
+	 * signature, if there is one, away from all.
+	 */
 	case DW_CFA_AARCH64_negate_ra_state: /* DW_CFA_GNU_window_save of SPARC */
-		if (run->program->processor->has_return_register)
-			run->state.is_signed = !run->state.is_signed;
-		else
-			run->failed = true;
+	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
+		run->failed |= !run->program->processor->signs_return_addresses;
 		break;
 	default:
 		run_register(run, instruction, reader);

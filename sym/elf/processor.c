@@ -22,6 +22,7 @@ static const struct processor processors[] = {
 		.program_counter = NO_REGISTER,
 		.base = NO_REGISTER,
 		.has_return_register = true,
+		.signs_return_addresses = true,
 	},
 };
 

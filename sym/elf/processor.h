@@ -23,6 +23,7 @@ struct processor {
 	uint8_t program_counter;  /* in expressions, or NO_REGISTER */
 	uint8_t base;		  /* kept for callees, and what frames are reached by; likewise */
 	bool has_return_register; /* whose content is the return address until it is saved */
+	bool signs_return_addresses; /* can do so: pointer authentication */
 };
 
 /* NULL if it is not known here. */
