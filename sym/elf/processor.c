@@ -13,6 +13,9 @@ static const struct processor processors[] = {
 		.return_address = 16,
 		.program_counter = 16,
 		.base = 3,
+		.jump_slot = R_X86_64_JUMP_SLOT,
+		.glob_dat = R_X86_64_GLOB_DAT,
+		.irelative = R_X86_64_IRELATIVE,
 	},
 	{
 		.elf = EM_AARCH64,
@@ -23,6 +26,9 @@ static const struct processor processors[] = {
 		.base = NO_REGISTER,
 		.has_return_register = true,
 		.signs_return_addresses = true,
+		.jump_slot = R_AARCH64_JUMP_SLOT,
+		.glob_dat = R_AARCH64_GLOB_DAT,
+		.irelative = R_AARCH64_IRELATIVE,
 	},
 };
 

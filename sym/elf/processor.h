@@ -13,6 +13,9 @@
 
 #define NO_REGISTER 255
 
+/* bti c */
+#define ARM64_LANDING_PAD 0xd503245f
+
 /* Registers have their DWARF numbers. */
 struct processor {
 	uint16_t elf; /* EM_X86_64 and the like */
@@ -24,6 +27,9 @@ struct processor {
 	uint8_t base;		  /* kept for callees, and what frames are reached by; likewise */
 	bool has_return_register; /* whose content is the return address until it is saved */
 	bool signs_return_addresses; /* can do so: pointer authentication */
+
+	/* Relocations of the slots that entries of linkage tables jump through. */
+	uint32_t jump_slot, glob_dat, irelative;
 };
 
 /* NULL if it is not known here. */
