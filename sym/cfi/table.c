@@ -39,6 +39,22 @@ struct codes {
 };
 
 /*
+ * A place in the file of which something is known without information about it: where the program
+ * begins, and stubs for calls, where linkers write none about them. By their addresses.
+ */
+struct known_place {
+	uint64_t start, end;
+	uint32_t rule;
+};
+
+#define KNOWN_PLACES_MAX 16
+
+struct known_places {
+	struct known_place items[KNOWN_PLACES_MAX];
+	size_t nr;
+};
+
+/*
  * Rows come in the order of their addresses, all of them for each code: those that lie in it are
  * put into pages, by their offsets.
  */
@@ -55,7 +71,8 @@ struct making {
 	bool begun;	  /* rows have come up to the code */
 	uint32_t current; /* the rule that holds, */
 	uint64_t since;	  /* from that address on */
-	uint64_t entry;	  /* where the program begins; 0: not known, or done */
+	struct known_places known;
+	size_t nr_marked; /* of these */
 	/* Offsets. */
 	size_t page;	  /* that rows are added to */
 	uint32_t written; /* the rule that holds there */
@@ -143,20 +160,24 @@ static int put_row(struct making *making, uint64_t address, uint32_t rule)
 	return write_row(making, offset_of(code, address), rule);
 }
 
-/* Mark where the program begins, if nothing is known there, from since up to next. */
-static int mark_entry(struct making *making, uint64_t next)
+/* Mark the known places where no information is, from since up to next. */
+static int mark_known(struct making *making, uint64_t next)
 {
-	uint64_t entry = making->entry, behind;
-	int err;
+	int err = 0;
 
-	if (!entry || entry >= next)
-		return 0;
-	making->entry = 0;
-	if (making->current != UNWIND_NONE || entry < making->since ||
-	    __builtin_add_overflow(entry, UNWIND_ENTRY_SIZE, &behind))
-		return 0;
-	err = put_row(making, entry, UNWIND_END);
-	return err || behind >= next ? err : put_row(making, behind, UNWIND_NONE);
+	while (making->nr_marked < making->known.nr && !err) {
+		const struct known_place *place = &making->known.items[making->nr_marked];
+
+		if (place->start >= next)
+			break;
+		making->nr_marked++;
+		if (making->current != UNWIND_NONE || place->start < making->since)
+			continue;
+		err = put_row(making, place->start, place->rule);
+		if (!err && place->end < next)
+			err = put_row(making, place->end, UNWIND_NONE);
+	}
+	return err;
 }
 
 /* The number of a rule, which says where the base register is only if the file needs that. */
@@ -174,7 +195,7 @@ static int take_row(void *context, uint64_t address, const struct unwind_rule *r
 {
 	struct making *making = context;
 	int number = number_rule(making, rule);
-	int err = number < 0 ? number : mark_entry(making, address);
+	int err = number < 0 ? number : mark_known(making, address);
 
 	return err ? err : put_row(making, address, (uint32_t)number);
 }
@@ -186,17 +207,108 @@ static void begin_code(struct making *making, const struct code *code)
 	making->begun = false;
 	making->current = UNWIND_NONE;
 	making->since = 0;
-	making->entry = making->elf->entry;
+	making->nr_marked = 0;
 }
 
 static int end_code(struct making *making)
 {
-	int err = mark_entry(making, UINT64_MAX);
+	int err = mark_known(making, UINT64_MAX);
 
 	if (!err)
 		err = put_row(making, UINT64_MAX, UNWIND_NONE);
 	return err ? err :
 		     write_row(making, offset_of(making->code, making->code->end), UNWIND_NONE);
+}
+
+static void know(struct making *making, uint64_t start, uint64_t size, uint32_t rule)
+{
+	struct known_places *known = &making->known;
+	uint64_t end;
+
+	if (known->nr < KNOWN_PLACES_MAX && start && size &&
+	    !__builtin_add_overflow(start, size, &end))
+		known->items[known->nr++] =
+			(struct known_place){.start = start, .end = end, .rule = rule};
+}
+
+/* The number of the rule of a stub that has pushed so many bytes; its caller is in a register. */
+static int number_stub(struct making *making, uint8_t pushed)
+{
+	const struct processor *processor = making->processor;
+	const struct unwind_rule rule = {.cfa = UNWIND_REGISTER,
+					 .cfa_register = processor->stack_pointer,
+					 .cfa_offset = pushed,
+					 .return_address = UNWIND_IN_REGISTER,
+					 .return_address_register = processor->return_address};
+
+	return unwind_rules__number(making->rules, &rule);
+}
+
+/* Where the header of a linkage table has pushed, from its beginning on; 0: it has no header. */
+static uint64_t find_push(const struct making *making, const struct elf_section *section)
+{
+	uint32_t code[2] = {0};
+	size_t i;
+
+	elf_file__read(making->elf, code, sizeof(code), section->offset);
+	i = code[0] == ARM64_LANDING_PAD;
+	return code[i] == making->processor->stub_push ? (i + 1) * sizeof(code[0]) : 0;
+}
+
+static void know_stubs(struct making *making, const struct elf_section *section, uint32_t plain,
+		       uint32_t pushed)
+{
+	uint64_t push = find_push(making, section), header = making->processor->stub_header;
+
+	if (!push || section->size < header) {
+		know(making, section->address, section->size, plain);
+		return;
+	}
+	know(making, section->address, push, plain);
+	know(making, section->address + push, header - push, pushed);
+	know(making, section->address + header, section->size - header, plain);
+}
+
+/* Stubs leave the stack alone, and the return address where the call has put it. */
+static int know_all_stubs(struct making *making)
+{
+	int plain = number_stub(making, 0),
+	    pushed = number_stub(making, making->processor->stub_pushes);
+	const struct elf_file *elf = making->elf;
+
+	if (plain < 0 || pushed < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < elf->nr_sections; i++) {
+		const struct elf_section *section = &elf->sections[i];
+		const char *name = elf_file__section_name(elf, section);
+
+		if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR))
+			continue;
+		if (!strcmp(name, ".plt"))
+			know_stubs(making, section, (uint32_t)plain, (uint32_t)pushed);
+		else if (!strcmp(name, ".iplt"))
+			know(making, section->address, section->size, (uint32_t)plain);
+	}
+	return 0;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct known_place *a = left, *b = right;
+
+	return COMPARE(a->start, b->start);
+}
+
+static int find_known(struct making *making)
+{
+	int err = 0;
+
+	know(making, making->elf->entry, UNWIND_ENTRY_SIZE, UNWIND_END);
+	if (making->processor->stub_header)
+		err = know_all_stubs(making);
+	array__sort(making->known.items, making->known.nr, sizeof(*making->known.items),
+		    compare_places);
+	return err;
 }
 
 static int compare_codes(const void *left, const void *right)
@@ -555,6 +667,8 @@ static int make_table(struct unwind_table *out, struct unwind_rules *rules,
 	err = find_codes(&making.codes, elf);
 	if (!err)
 		err = make_pages(&table, &making.codes);
+	if (!err)
+		err = find_known(&making);
 	if (!err)
 		err = make(&making, work);
 	if (err)

@@ -29,6 +29,9 @@ static const struct processor processors[] = {
 		.jump_slot = R_AARCH64_JUMP_SLOT,
 		.glob_dat = R_AARCH64_GLOB_DAT,
 		.irelative = R_AARCH64_IRELATIVE,
+		.stub_header = 32,
+		.stub_pushes = 16,
+		.stub_push = 0xa9bf7bf0, /* stp x16, x30, [sp, #-16]! */
 	},
 };
 

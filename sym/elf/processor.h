@@ -30,6 +30,13 @@ struct processor {
 
 	/* Relocations of the slots that entries of linkage tables jump through. */
 	uint32_t jump_slot, glob_dat, irelative;
+	/*
+	 * Where linkers write no call-frame information about linkage tables: the bytes of what
+	 * stands before the entries and enters the dynamic linker, its instruction that pushes, and
+	 * how much that does. Or 0.
+	 */
+	uint8_t stub_header, stub_pushes;
+	uint32_t stub_push;
 };
 
 /* NULL if it is not known here. */
