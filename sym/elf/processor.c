@@ -16,6 +16,7 @@ static const struct processor processors[] = {
 		.jump_slot = R_X86_64_JUMP_SLOT,
 		.glob_dat = R_X86_64_GLOB_DAT,
 		.irelative = R_X86_64_IRELATIVE,
+		.ftrace_lists_functions = true,
 	},
 	{
 		.elf = EM_AARCH64,

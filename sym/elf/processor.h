@@ -37,6 +37,10 @@ struct processor {
 	 */
 	uint8_t stub_header, stub_pushes;
 	uint32_t stub_push;
+
+	/* The addresses that ftrace lists are those of functions; else of what it patches in them.
+	 */
+	bool ftrace_lists_functions;
 };
 
 /* NULL if it is not known here. */
