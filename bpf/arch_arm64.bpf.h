@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* arm64: arch.bpf.h says what is here. */
+#ifndef TRACEKIT_BPF_ARCH_ARM64_H
+#define TRACEKIT_BPF_ARCH_ARM64_H
+
+#include <asm/ptrace.h>
+
+#include "common.bpf.h"
+
+typedef struct user_pt_regs user_regs;
+
+#define PSTATE_32BIT 0x10
+
+static __always_inline bool user_regs__is_64bit(const user_regs *regs)
+{
+	return !(regs->pstate & (PSTATE_32BIT | 0xc));
+}
+
+/* True if the registers are those of user space: of exception level 0. */
+static __always_inline bool user_regs__is_user(const user_regs *regs)
+{
+	return !(regs->pstate & 0xc);
+}
+
+static __always_inline __u64 user_regs__pc(const user_regs *regs)
+{
+	return regs->pc;
+}
+
+/* By the numbers of DWARF: DWARF for the Arm 64-bit Architecture, 4.1. */
+#define DWARF_REGISTERS	    32
+#define DWARF_FRAME_POINTER 29
+#define DWARF_STACK_POINTER 31
+
+static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *registers)
+{
+	for (int i = 0; i < 31; i++)
+		registers[i] = regs->regs[i];
+	registers[31] = regs->sp;
+}
+
+#define CALL_PUSHES	  0
+#define TRAMPOLINE_BYTES  4
+#define INSTRUCTION_BYTES 4
+#define TRAMPOLINE_PUSHES 0
+
+static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 *address)
+{
+	*address = registers[30];
+	return true;
+}
+
+/*
+ * Calls: likewise. A function that has called others has its own address in x30, behind such a
+ * call.
+ */
+#define LEAF_BYTES 4096
+
+/* True if the code in front of the return address address calls what pc is in, or can do so. */
+static __always_inline bool user_call__is_of(__u64 address, __u64 pc)
+{
+	__u32 code = 0;
+
+	address -= sizeof(code);
+	if (bpf_probe_read_user(&code, sizeof(code), (const void *)address))
+		return false;
+	if (code >> 26 == 0x25) /* bl */
+		return pc - (address + ((__s64)(__s32)(code << 6) >> 4)) < LEAF_BYTES;
+	/* blr, and its forms with pointer authentication: by a register that nobody has kept. */
+	return ((code & 0xfffffc1f) == 0xd63f0000 || (code & 0xfefff800) == 0xd63f0800) &&
+	       address - pc + LEAF_BYTES >= 2 * LEAF_BYTES;
+}
+
+/* The kernel does not say; the walk then looks at the next instruction, mostly of the same rule. */
+static __always_inline bool user_regs__in_system_call(const user_regs *regs)
+{
+	(void)regs;
+	return false;
+}
+
+/* The code address in a return address from the stack: no signature (pointer authentication). */
+static __always_inline __u64 user_regs__code(__u64 address)
+{
+	return address & ((1ULL << 48) - 1);
+}
+
+/*
+ * Read the registers that a signal interrupted. stack_pointer: its value when the handler has
+ * returned: a siginfo_t of 128 bytes is there, and a struct ucontext, whose registers are behind
+ * the address of a fault (asm/sigcontext.h). words: room for 2. False if they cannot be read.
+ */
+static __always_inline bool user_signal__registers(__u64 stack_pointer, __u64 *registers, __u64 *pc,
+						   __u64 *words)
+{
+	const __u64 at = stack_pointer + 128 + 176 + 8;
+
+	if (bpf_probe_read_user(registers, 32 * sizeof(__u64), (const void *)at) ||
+	    bpf_probe_read_user(words, 2 * sizeof(__u64), (const void *)(at + 32 * sizeof(__u64))))
+		return false;
+	*pc = words[0];
+	return true;
+}
+
+/* True if a signal called the handler that returns to address: the code there says so. */
+static __always_inline bool user_signal__returns_at(__u64 address)
+{
+	/* mov x8, #139 (rt_sigreturn); svc #0 */
+	const __u64 code = 0xd4000001d2801168;
+	__u64 there = 0;
+
+	return !bpf_probe_read_user(&there, sizeof(there), (const void *)address) && there == code;
+}
+
+/* The kernel's struct pt_regs: user space's own, the first argument, the number. */
+static __always_inline __u64 system_call_number(const void *kernel_regs)
+{
+	struct {
+		struct user_pt_regs user;
+		__u64 orig_x0;
+		__s32 number;
+	} regs;
+
+	if (bpf_probe_read_kernel(&regs, sizeof(regs), kernel_regs) ||
+	    !user_regs__is_64bit(&regs.user))
+		return -1;
+	return regs.number;
+}
+
+#endif
