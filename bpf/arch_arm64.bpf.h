@@ -10,16 +10,17 @@
 typedef struct user_pt_regs user_regs;
 
 #define PSTATE_32BIT 0x10
+#define PSTATE_LEVEL 0xc /* 0: of user space */
 
 static __always_inline bool user_regs__is_64bit(const user_regs *regs)
 {
-	return !(regs->pstate & (PSTATE_32BIT | 0xc));
+	return !(regs->pstate & (PSTATE_32BIT | PSTATE_LEVEL));
 }
 
 /* True if the registers are those of user space: of exception level 0. */
 static __always_inline bool user_regs__is_user(const user_regs *regs)
 {
-	return !(regs->pstate & 0xc);
+	return !(regs->pstate & PSTATE_LEVEL);
 }
 
 static __always_inline __u64 user_regs__pc(const user_regs *regs)
@@ -34,6 +35,8 @@ static __always_inline __u64 user_regs__pc(const user_regs *regs)
 
 static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *registers)
 {
+	/* The verifier allows that a context is read at constant offsets only. */
+	UNROLLED
 	for (int i = 0; i < 31; i++)
 		registers[i] = regs->regs[i];
 	registers[31] = regs->sp;
@@ -111,19 +114,25 @@ static __always_inline bool user_signal__returns_at(__u64 address)
 	return !bpf_probe_read_user(&there, sizeof(there), (const void *)address) && there == code;
 }
 
-/* The kernel's struct pt_regs: user space's own, the first argument, the number. */
+/*
+ * The kernel's struct pt_regs: user space's own, the first argument, the number. All of it would be
+ * 288 bytes of the stack, of which there are 512 for all functions together.
+ */
 static __always_inline __u64 system_call_number(const void *kernel_regs)
 {
+	const struct user_pt_regs *user = kernel_regs;
+	__u64 pstate;
 	struct {
-		struct user_pt_regs user;
 		__u64 orig_x0;
 		__s32 number;
-	} regs;
+		__u32 reserved;
+	} call;
 
-	if (bpf_probe_read_kernel(&regs, sizeof(regs), kernel_regs) ||
-	    !user_regs__is_64bit(&regs.user))
+	if (bpf_probe_read_kernel(&pstate, sizeof(pstate), &user->pstate) ||
+	    pstate & (PSTATE_32BIT | PSTATE_LEVEL) ||
+	    bpf_probe_read_kernel(&call, sizeof(call), user + 1))
 		return -1;
-	return regs.number;
+	return (__u64)(__s64)call.number;
 }
 
 #endif
