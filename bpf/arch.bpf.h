@@ -10,6 +10,9 @@
  *   user_regs__code()          what a word of the stack says of the code that it leads to
  *   DWARF_REGISTERS, DWARF_FRAME_POINTER, DWARF_STACK_POINTER
  *   DWARF_BASE_REGISTER        if frames are reached by one more (enum unwind_base)
+ *   FRAME_RECORD_ON_TOP        true: the caller's stack pointer is behind the words at a frame
+ *                              pointer; else somewhere above
+ *   LINK_REGISTER              that a call leaves its return address in; 0: on the stack
  *   CALL_PUSHES                bytes that a call puts on the stack
  *   dwarf__return_address()    where a function that has just been called will return to
  *   TRAMPOLINE_BYTES, TRAMPOLINE_PUSHES, INSTRUCTION_BYTES

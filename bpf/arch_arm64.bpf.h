@@ -42,6 +42,15 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 	registers[31] = regs->sp;
 }
 
+/*
+ * The two words at a frame pointer are anywhere in their frame, with GCC at its bottom: how far up
+ * the caller's stack pointer is nobody knows by them.
+ */
+#define FRAME_RECORD_ON_TOP false
+
+/* The register in which a call leaves its return address. */
+#define LINK_REGISTER 30
+
 #define CALL_PUSHES	  0
 #define TRAMPOLINE_BYTES  4
 #define INSTRUCTION_BYTES 4
@@ -104,14 +113,26 @@ static __always_inline bool user_signal__registers(__u64 stack_pointer, __u64 *r
 	return true;
 }
 
-/* True if a signal called the handler that returns to address: the code there says so. */
-static __always_inline bool user_signal__returns_at(__u64 address)
+/*
+ * True if a signal called the handler that returns to address: the code there says so. A thread can
+ * also be in that code itself, or in the call it makes: is_leaf. The vDSO has no information about
+ * it, on purpose.
+ */
+static __always_inline bool user_signal__returns_at(__u64 address, bool is_leaf)
 {
 	/* mov x8, #139 (rt_sigreturn); svc #0 */
 	const __u64 code = 0xd4000001d2801168;
 	__u64 there = 0;
 
-	return !bpf_probe_read_user(&there, sizeof(there), (const void *)address) && there == code;
+	UNROLLED
+	for (int i = 0; i < 3; i++) {
+		if (!bpf_probe_read_user(&there, sizeof(there), (const void *)(address - 4 * i)) &&
+		    there == code)
+			return true;
+		if (!is_leaf)
+			return false;
+	}
+	return false;
 }
 
 /*

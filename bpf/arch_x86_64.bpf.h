@@ -53,6 +53,12 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 	registers[15] = regs->r15;
 }
 
+/* The two words at a frame pointer are the last of their frame: above them is the caller's. */
+#define FRAME_RECORD_ON_TOP true
+
+/* The register in which a call leaves its return address; 0: none. */
+#define LINK_REGISTER 0
+
 /* The bytes that a call puts on the stack. */
 #define CALL_PUSHES 8
 
@@ -184,12 +190,13 @@ static __always_inline bool user_signal__registers(__u64 stack_pointer, __u64 *r
 }
 
 /* True if a signal called the handler that returns to address: the code there says so. */
-static __always_inline bool user_signal__returns_at(__u64 address)
+static __always_inline bool user_signal__returns_at(__u64 address, bool is_leaf)
 {
 	/* mov $15 (rt_sigreturn), %rax; syscall */
 	const __u64 code = 0x0f0000000fc0c748;
 	__u64 there = 0;
 
+	(void)is_leaf; /* C libraries have information about what is behind the first instruction */
 	return !bpf_probe_read_user(&there, sizeof(there), (const void *)address) && there == code;
 }
 
