@@ -12,7 +12,8 @@
  *   DWARF_BASE_REGISTER        if frames are reached by one more (enum unwind_base)
  *   FRAME_RECORD_ON_TOP        true: the caller's stack pointer is behind the words at a frame
  *                              pointer; else somewhere above
- *   LINK_REGISTER              that a call leaves its return address in; 0: on the stack
+ *   LINK_REGISTER, user_regs__link()
+ *                              that a call leaves its return address in; 0: on the stack
  *   CALL_PUSHES                bytes that a call puts on the stack
  *   dwarf__return_address()    where a function that has just been called will return to
  *   TRAMPOLINE_BYTES, TRAMPOLINE_PUSHES, INSTRUCTION_BYTES

@@ -6,6 +6,7 @@
 #include <asm/ptrace.h>
 
 #include "common.bpf.h"
+#include "config.bpf.h"
 
 typedef struct user_pt_regs user_regs;
 
@@ -51,6 +52,11 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 /* The register in which a call leaves its return address. */
 #define LINK_REGISTER 30
 
+static __always_inline __u64 user_regs__link(const user_regs *regs)
+{
+	return regs->regs[LINK_REGISTER];
+}
+
 #define CALL_PUSHES	  0
 #define TRAMPOLINE_BYTES  4
 #define INSTRUCTION_BYTES 4
@@ -93,7 +99,7 @@ static __always_inline bool user_regs__in_system_call(const user_regs *regs)
 /* The code address in a return address from the stack: no signature (pointer authentication). */
 static __always_inline __u64 user_regs__code(__u64 address)
 {
-	return address & ((1ULL << 48) - 1);
+	return address & ((1ULL << config.address_bits) - 1);
 }
 
 /*

@@ -59,6 +59,12 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 /* The register in which a call leaves its return address; 0: none. */
 #define LINK_REGISTER 0
 
+static __always_inline __u64 user_regs__link(const user_regs *regs)
+{
+	(void)regs;
+	return 0;
+}
+
 /* The bytes that a call puts on the stack. */
 #define CALL_PUSHES 8
 
