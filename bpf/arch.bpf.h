@@ -20,6 +20,7 @@
  *                              of return probes
  *   LEAF_BYTES, user_call__is_of()
  *                              whether code in front of an address calls a function
+ *   load_behind()              loads from an address come behind the load of a value
  *   user_signal__returns_at(), user_signal__registers()
  *                              the frame of a signal, and what it has interrupted
  *   system_call_number()

@@ -44,6 +44,21 @@ static __always_inline void user_regs__to_dwarf(const user_regs *regs, __u64 *re
 }
 
 /*
+ * An address that is computed with what a load has brought is not loaded from before that. The 0 is
+ * computed when the program runs: the compiler does not see it, and the verifier knows that it is
+ * 0, but changes no instruction for it.
+ */
+static __always_inline const void *load_behind(__u64 value, const void *from)
+{
+#ifdef __bpf__
+	asm volatile("%[value] &= 0" : [value] "+r"(value) : : "memory");
+#else
+	value = 0; /* nobody changes the tables of a walk in user space */
+#endif
+	return (const char *)from + value;
+}
+
+/*
  * The two words at a frame pointer are anywhere in their frame, with GCC at its bottom: how far up
  * the caller's stack pointer is nobody knows by them.
  */

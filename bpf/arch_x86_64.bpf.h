@@ -65,6 +65,14 @@ static __always_inline __u64 user_regs__link(const user_regs *regs)
 	return 0;
 }
 
+/* Loads are made in their order. */
+static __always_inline const void *load_behind(__u64 value, const void *from)
+{
+	(void)value;
+	asm volatile("" : : : "memory");
+	return from;
+}
+
 /* The bytes that a call puts on the stack. */
 #define CALL_PUSHES 8
 

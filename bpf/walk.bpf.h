@@ -85,10 +85,14 @@ __noinline int find_module(__u32 slot, __u64 address)
 	walk->module.nr_pages = 0;
 	state = number == UNWIND_UNKNOWN_MODULE ? UNWIND_MODULE_WANTED : UNWIND_MODULE_EMPTY;
 	if (module) {
-		/* Read the state first, as it is written last. */
+		/*
+		 * Read the state first, as it is written last (core/unwind/tables.c, with release).
+		 * All that it leads to is found by what was read before: pages by the module, rows
+		 * by the page, rules by the row; no processor loads from an address before it has
+		 * it.
+		 */
 		state = READ_ONCE(module->state);
-		asm volatile("" : : : "memory");
-		walk->module = *module;
+		walk->module = *(const struct unwind_module *)load_behind(state, module);
 		if (module->used != walk->now)
 			module->used = walk->now;
 	}
