@@ -500,7 +500,9 @@ struct trace_config {
 	__u8 tell_bases;	/* it is noted where programs have their modules */
 	__u8 find_files;	/* user frames are looked up in mappings, however they were found */
 	__u8 walks_later;	/* stacks are sent whose tables are missing */
-	__u8 reserved[5];
+	__u8 adds_caller;	/* at functions of the kernel: its own walk leaves out the caller */
+	__u8 address_bits;	/* of an address of user space; arm64 signs in those above */
+	__u8 reserved[3];
 	struct comm_glob comm;
 	struct wait_config waits;
 	struct mapping_layout mapping;

@@ -27,4 +27,11 @@ static __always_inline bool is_idle(void)
 	return (__u32)bpf_get_current_pid_tgid() == 0;
 }
 
+/* The loop behind it is unrolled; also compiled for user space, where that does not matter. */
+#ifdef __clang__
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define UNROLLED
+#endif
+
 #endif

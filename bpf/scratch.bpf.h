@@ -19,6 +19,13 @@
  * both additions stand, the later reader sees at least 2. Two that race can both
  * fail and go to the next slot, which costs the use of a slot, never a stack.
  *
+ * What the last owner has written is there for the next one on processors that keep the order of
+ * stores, x86-64. On arm64 such an addition orders nothing, but a CPU sees its own stores in order,
+ * and programs do not move from one to another: so each has its own slots, and none are shared
+ * (shared_slots is 0). Where more contexts are on top of each other than there are, an event is
+ * lost and counted. That nobody else owns a slot needs no order: all agree on the values of one
+ * word.
+ *
  * The key is in the slot for another reason as well: from 6.13 on (a76ab5731e32) the
  * kernel gives functions with 64 bytes of stack or more a stack of their own on each CPU,
  * which the next thread overwrites when a uprobe program is preempted (seen on 7.2). The

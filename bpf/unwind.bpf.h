@@ -34,6 +34,26 @@ static __always_inline bool unwind__get_stack(void *ctx, struct stack *stack, __
 	return true;
 }
 
+/*
+ * The kernel's stack at the first instruction of one of its functions, whose return address is in
+ * the link register: the kernel goes on by the frame pointer, which is still the caller's, and so
+ * leaves out the caller itself. The context is a struct pt_regs.
+ */
+static __always_inline bool unwind__get_stack_of_function(void *ctx, struct stack *stack)
+{
+	long bytes = bpf_get_stack(ctx, stack->frames + 1, KERNEL_SLOTS * sizeof(__u64), 0);
+
+	if (bytes < 0)
+		return false;
+	stack->nr = (__u32)bytes / sizeof(stack->frames[0]);
+	if (!stack->nr)
+		return true;
+	stack->frames[0] = stack->frames[1];
+	stack->frames[1] = user_regs__link(ctx);
+	stack->nr++;
+	return true;
+}
+
 /* Put a mark behind the first nr frames, over anything that is there. */
 static __always_inline void unwind__put_mark(struct stack *stack, __u32 nr, enum frame_mark kind,
 					     __u32 argument)
@@ -63,7 +83,9 @@ static __always_inline bool unwind_kernel(void *ctx, struct scratch *scratch)
 {
 	if (!config.kernel_stacks)
 		return true;
-	if (!unwind__get_stack(ctx, &scratch->stack, 0))
+	if (LINK_REGISTER && config.adds_caller ?
+		    !unwind__get_stack_of_function(ctx, &scratch->stack) :
+		    !unwind__get_stack(ctx, &scratch->stack, 0))
 		return false;
 	unwind__mark_cut(&scratch->stack, config.max_frames, config.max_depth);
 	return true;

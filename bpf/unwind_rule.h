@@ -47,8 +47,6 @@ enum unwind_base {
 enum unwind_flag {
 	/* The frame is a signal handler's caller: its own caller was interrupted. */
 	UNWIND_SIGNAL = 1,
-	/* The return address is signed (arm64, pointer authentication). */
-	UNWIND_SIGNED = 2,
 };
 
 /* Registers have their DWARF numbers. There is no padding: rules are compared by bytes. */

@@ -92,7 +92,7 @@ static __always_inline void read_return_address(struct walk *walk, __u64 byte)
 /*
  * A walk begins in the area of probes: go on to the place that is meant, as far as that is known. A
  * thread at the trampoline may have been in the kernel already, which has forgotten the instance:
- * then another one would be that of a caller. Likewise.
+ * then another one would be that of a caller.
  */
 __noinline int leave_probe_area(__u32 number)
 {

@@ -85,10 +85,14 @@ __noinline int find_module(__u32 slot, __u64 address)
 	walk->module.nr_pages = 0;
 	state = number == UNWIND_UNKNOWN_MODULE ? UNWIND_MODULE_WANTED : UNWIND_MODULE_EMPTY;
 	if (module) {
-		/* Read the state first, as it is written last. */
+		/*
+		 * Read the state first, as it is written last (core/unwind/tables.c, with release).
+		 * All that it leads to is found by what was read before: pages by the module, rows
+		 * by the page, rules by the row; no processor loads from an address before it has
+		 * it.
+		 */
 		state = READ_ONCE(module->state);
-		asm volatile("" : : : "memory");
-		walk->module = *module;
+		walk->module = *(const struct unwind_module *)load_behind(state, module);
 		if (module->used != walk->now)
 			module->used = walk->now;
 	}
@@ -168,6 +172,8 @@ static __noinline enum unwind_end walk__signal(struct walk *walk, struct stack_w
 {
 	__u64 address = walk__stack_pointer(walk);
 
+	if (!FRAME_RECORD_ON_TOP && !(walk->valid >> DWARF_STACK_POINTER & 1))
+		return UNWIND_LOST_REGISTER;
 	stack_window__forget(window);
 	if (!user_signal__registers(address, walk->registers, &walk->pc, window->words))
 		return UNWIND_UNREADABLE;
@@ -180,13 +186,32 @@ static __noinline enum unwind_end walk__signal(struct walk *walk, struct stack_w
 	return UNWIND_GOES_ON;
 }
 
+/*
+ * Behind a step by a frame pointer the stack pointer is not known, where frame records are not on
+ * top. But a function that has called another one, and keeps a frame pointer, has it at its own
+ * record, and its rule says where that is.
+ */
+static __always_inline bool walk__cfa_by_record(struct walk *walk, const struct unwind_rule *rule)
+{
+	__u64 pointer;
+
+	if (FRAME_RECORD_ON_TOP || rule->cfa != UNWIND_REGISTER ||
+	    rule->cfa_register != DWARF_STACK_POINTER || rule->frame_pointer != UNWIND_AT_CFA ||
+	    rule->return_address != UNWIND_AT_CFA ||
+	    rule->return_address_offset != rule->frame_pointer_offset + (int)sizeof(__u64) ||
+	    !walk__register(walk, DWARF_FRAME_POINTER, &pointer))
+		return false;
+	walk->cfa = pointer - rule->frame_pointer_offset;
+	return walk->cfa > walk__stack_pointer(walk);
+}
+
 static __always_inline enum unwind_end walk__cfa(struct walk *walk, struct stack_window *window,
 						 const struct unwind_rule *rule)
 {
 	__u64 base;
 
 	if (!walk__register(walk, rule->cfa_register, &base))
-		return UNWIND_LOST_REGISTER;
+		return walk__cfa_by_record(walk, rule) ? UNWIND_GOES_ON : UNWIND_LOST_REGISTER;
 	base += rule->cfa_offset;
 	if (rule->cfa == UNWIND_MEMORY) {
 		if (!walk__read(window, base))
@@ -326,6 +351,17 @@ static __always_inline enum unwind_end walk__to_caller(struct walk *walk, __u64 
 	return walk->pc ? UNWIND_GOES_ON : walk__at_zero(walk);
 }
 
+/* By a frame pointer: the caller's stack pointer is there, or above. */
+static __always_inline enum unwind_end walk__to_caller_by_record(struct walk *walk, __u64 pc,
+								 __u64 stack_pointer)
+{
+	enum unwind_end end = walk__to_caller(walk, pc, stack_pointer);
+
+	if (!FRAME_RECORD_ON_TOP)
+		walk->valid &= ~(1ULL << DWARF_STACK_POINTER);
+	return end;
+}
+
 /*
  * At its first instruction a function has not set up its frame yet: the frame pointer is still its
  * caller's, so a walk that follows it loses the caller, as the kernel's did before 6.12
@@ -405,7 +441,7 @@ walk__by_frame_pointer(struct walk *walk, struct stack_window *window, enum unwi
 	/* Nothing executable is there. */
 	if (pc && pc != walk->trampoline && walk__find_module(walk, pc - 1) != UNWIND_GOES_ON)
 		return UNWIND_NO_CODE;
-	return walk__to_caller(walk, pc, pointer + 2 * sizeof(__u64));
+	return walk__to_caller_by_record(walk, pc, pointer + 2 * sizeof(__u64));
 }
 
 /*
@@ -425,7 +461,7 @@ static __always_inline bool walk__follow_frame_pointer(struct walk *walk,
 		return false;
 	walk->registers[DWARF_STACK_POINTER] = *pointer + 2 * sizeof(__u64);
 	*pointer = window->words[index];
-	walk->pc = window->words[index + 1];
+	walk->pc = user_regs__code(window->words[index + 1]);
 	if (walk->pc == walk->trampoline)
 		(void)leave_trampoline(walk->number, 0);
 	return true;
@@ -460,7 +496,25 @@ static __always_inline bool walk__is_at_root(const struct walk *walk)
 static __always_inline bool walk__may_be_called(const struct walk *walk)
 {
 	return walk->valid == -1ULL && walk->rule == UNWIND_NONE &&
-	       walk->module.state == UNWIND_MODULE_LOADED;
+	       (LINK_REGISTER || walk->module.state == UNWIND_MODULE_LOADED);
+}
+
+/*
+ * Where there is no information about anything, as in the vDSO of arm64, and in generated code:
+ * nothing that the function has called has returned yet if the link register leads to other memory.
+ * Unless it has a frame record already, which is then left as all others.
+ */
+static __always_inline bool walk__links_out(struct scratch *scratch)
+{
+	struct walk *walk = &scratch->walk;
+	__u64 link = user_regs__code(walk->registers[LINK_REGISTER]);
+	__u32 index;
+
+	if ((link > walk->mapping.start && link <= walk->mapping.end) ||
+	    (walk__find_frame(walk, &scratch->window, &index) &&
+	     user_regs__code(scratch->window.words[index + 1]) == link))
+		return false;
+	return walk__find_module(walk, link - 1) == UNWIND_GOES_ON;
 }
 
 /* ... and has, by the code in front of its return address. */
@@ -490,7 +544,9 @@ __noinline int is_called(__u32 number)
 		return 0;
 	if (scratch->walk.start.is_called && !scratch->walk.start.is_lost)
 		return 1;
-	is_called = walk__is_called(&scratch->walk);
+	is_called = LINK_REGISTER && scratch->walk.module.state != UNWIND_MODULE_LOADED ?
+			    walk__links_out(scratch) :
+			    walk__is_called(&scratch->walk);
 	scratch->walk.start.is_called = is_called;
 	return is_called;
 }
@@ -509,7 +565,7 @@ static __always_inline enum unwind_end walk__step(struct walk *walk, struct stac
 		return walk__by_rule(walk, window, rule);
 	if (walk__is_at_root(walk))
 		return walk__complete(walk);
-	if (user_signal__returns_at(walk->pc))
+	if (user_signal__returns_at(walk->pc, walk->valid == -1ULL))
 		return walk__signal(walk, window);
 	if (walk->at_entry || (walk__may_be_called(walk) && is_called(walk->number)))
 		return walk__from_entry(walk);

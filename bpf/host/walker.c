@@ -107,6 +107,7 @@ static void configure(const struct walker *walker)
 		.unwind_tables = true,
 		.frame_pointers = walker->frame_pointers,
 		.find_files = true,
+		.address_bits = walker->address_bits ? walker->address_bits : 48,
 		.mapping =
 			{
 				.mm_tree = offsetof(struct small_kernel, task_mm.tree) -

@@ -89,6 +89,7 @@ struct walker {
 	uint64_t start_stack; /* of struct stack_key: where exec() has put the stack; or 0 */
 	uint32_t max_depth;   /* frames that are wanted, MAX_FRAMES at most */
 	bool frame_pointers;  /* where there are no tables */
+	uint8_t address_bits; /* see abi.h; 0: 48 */
 };
 
 /* Where a thread with these registers is. */

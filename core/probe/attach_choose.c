@@ -6,6 +6,7 @@
 
 #include "bpf/abi.h"
 #include "core/kernel/links.h"
+#include "core/kernel/own_processor.h"
 #include "core/kernel/types.h"
 #include "core/options/pid_list.h"
 #include "core/probe/attachment.h"
@@ -245,7 +246,8 @@ int attachment__configure(struct attachment *attachment, struct bpf_object *obje
 
 	if (!slots)
 		return error__set(error, -ENOENT, "cannot find the map of scratch slots");
-	config->shared_slots = config->cpus * SCRATCH_SLOTS_TRIED;
+	if (own_processor.orders_additions)
+		config->shared_slots = config->cpus * SCRATCH_SLOTS_TRIED;
 	if (config->shared_slots > SCRATCH_SLOTS_SHARED)
 		config->shared_slots = SCRATCH_SLOTS_SHARED;
 	bpf_map__set_max_entries(slots, bpf_map__max_entries(slots) + config->shared_slots);
@@ -264,6 +266,7 @@ int attachment__configure(struct attachment *attachment, struct bpf_object *obje
 			bpf_program__set_expected_attach_type(
 				attachment->programs[KERNEL_FUNCTION],
 				(enum bpf_attach_type)ATTACH_TYPE_KPROBE_MULTI);
+		config->adds_caller = !own_processor.has_kernel_caller;
 		break;
 	case PROBE_USER_FUNCTION:
 	case PROBE_USDT:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/kernel/own_processor.h"
 #include "sym/util/array.h"
 #include "sym/util/text.h"
 
@@ -31,9 +32,6 @@ static const struct syscall_row later[] = {
 	{"setxattrat", 463},	    {"getxattrat", 464},       {"listxattrat", 465},
 	{"removexattrat", 466},	    {"open_tree_attr", 467},   {"file_getattr", 468},
 	{"file_setattr", 469},	    {"listns", 470},	       {"rseq_slice_yield", 471},
-#ifdef __x86_64__
-	{"uretprobe", 335},	    {"uprobe", 336},
-#endif
 };
 
 /* Functions that have another name than their system call: the column "entry point" there. */
@@ -69,7 +67,12 @@ int syscall_number(const char *name)
 	for (size_t i = 0; !row && i < ARRAY_SIZE(later); i++)
 		if (!strcmp(name, later[i].name))
 			row = &later[i];
-	return row ? row->number : -1;
+	if (row)
+		return row->number;
+	for (size_t i = 0; i < own_processor.nr_own_calls; i++)
+		if (!strcmp(name, own_processor.own_calls[i].name))
+			return own_processor.own_calls[i].number;
+	return -1;
 }
 
 int syscall_of_tracepoint(const char *tracepoint, bool *entry)

@@ -19,6 +19,7 @@
 #include "bpf/abi.h"
 #include "core/kernel/bpf_error.h"
 #include "core/kernel/cpus.h"
+#include "core/kernel/own_processor.h"
 #include "core/kernel/sysctl.h"
 #include "core/kernel/verifier_log.h"
 #include "core/options/trace_options.h"
@@ -368,6 +369,7 @@ int session__configure(struct session *session, struct bpf_object *object,
 	config->max_depth = (uint32_t)options->max_depth;
 	config->max_user_depth = options->unwind == UNWIND_OFF ? 1 : config->max_depth;
 	config->cpu = ALL_CPUS;
+	config->address_bits = own_processor__address_bits();
 	config->cpus = (uint32_t)cpus;
 	config->workload = (uint32_t)session->workload;
 	config->key_by_process = true;

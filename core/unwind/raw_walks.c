@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bpf/host/walker.h"
+#include "core/kernel/own_processor.h"
 #include "core/unwind/tables.h"
 #include "sym/child/reader_child.h"
 #include "sym/child/sandbox.h"
@@ -186,7 +187,8 @@ static void walk_all(const void *context)
 				.read = read_copy,
 				.shards = job,
 				.max_depth = job->settings->max_depth,
-				.frame_pointers = job->settings->frame_pointers};
+				.frame_pointers = job->settings->frame_pointers,
+				.address_bits = own_processor__address_bits()};
 
 	if (map_tables(job, &walker) || sandbox__enter(&sandbox))
 		return;

@@ -4,22 +4,13 @@
 #include <stdint.h>
 
 #include "bpf/unwind_rule.h"
+#include "core/kernel/own_processor.h"
 #include "sym/util/array.h"
 
 /* The names of registers, by their numbers of DWARF. */
 static const char *register_name(uint32_t number)
 {
-#ifdef __x86_64__
-	static const char *const names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
-					    "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-#else
-	static const char *const names[] = {"x0",  "x1",  "x2",	 "x3",	"x4",  "x5",  "x6",  "x7",
-					    "x8",  "x9",  "x10", "x11", "x12", "x13", "x14", "x15",
-					    "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
-					    "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp"};
-#endif
-
-	return number < ARRAY_SIZE(names) ? names[number] : "?";
+	return number < own_processor.nr_registers ? own_processor.register_names[number] : "?";
 }
 
 /* "fp=[CFA-16]" */
@@ -74,6 +65,4 @@ void rule_text__print(FILE *out, const struct unwind_rule *rule)
 		fputs(", base is left alone", out);
 	else if (rule->base >= UNWIND_BASE_AT_CFA)
 		fprintf(out, ", base=[CFA-%d]", 8 * rule->base);
-	if (rule->flags & UNWIND_SIGNED)
-		fputs(", ra is signed", out);
 }

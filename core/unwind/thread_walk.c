@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "bpf/host/walker.h"
+#include "core/kernel/own_processor.h"
 #include "core/unwind/end.h"
 #include "core/unwind/host_tables.h"
 #include "core/unwind/rule_text.h"
@@ -158,7 +159,8 @@ static enum unwind_end walk_from(struct thread_walk *walk, const walker_regs *re
 				.mappings = walk->mappings,
 				.nr_mappings = walk->nr,
 				.max_depth = MAX_FRAMES,
-				.frame_pointers = true};
+				.frame_pointers = true,
+				.address_bits = own_processor__address_bits()};
 	uint64_t frames[STACK_SLOTS];
 	uint32_t nr;
 

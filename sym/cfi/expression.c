@@ -4,6 +4,7 @@
 #include <dwarf.h>
 
 #include "sym/elf/byte_reader.h"
+#include "sym/elf/processor.h"
 
 static const struct cfi_value unsupported = {.kind = UNWIND_UNSUPPORTED};
 
@@ -80,7 +81,7 @@ static bool apply(struct byte_reader *reader, struct cfi_value *value)
  * The expression that linkers write for .plt: breg7 (rsp) 8; breg16 (rip) 0; lit15; and; litN; ge;
  * lit3; shl; plus.
  */
-static bool read_plt(const struct cfi_machine *machine, struct cfi_bytes bytes,
+static bool read_plt(const struct processor *processor, struct cfi_bytes bytes,
 		     struct cfi_value *value)
 {
 	struct byte_reader reader = {.at = bytes.bytes, .end = bytes.bytes + bytes.size};
@@ -89,8 +90,8 @@ static bool read_plt(const struct cfi_machine *machine, struct cfi_bytes bytes,
 	struct cfi_value pc;
 	int64_t threshold;
 
-	if (!read_register(&reader, value) || value->reg != machine->stack_pointer ||
-	    !read_register(&reader, &pc) || pc.reg != machine->program_counter || pc.offset)
+	if (!read_register(&reader, value) || value->reg != processor->stack_pointer ||
+	    !read_register(&reader, &pc) || pc.reg != processor->program_counter || pc.offset)
 		return false;
 	for (size_t i = 0; i < sizeof(before); i++)
 		if (byte_reader__number(&reader, 1) != before[i])
@@ -105,12 +106,12 @@ static bool read_plt(const struct cfi_machine *machine, struct cfi_bytes bytes,
 	return !reader.failed && reader.at == reader.end;
 }
 
-struct cfi_value cfi_expression__read(const struct cfi_machine *machine, struct cfi_bytes bytes)
+struct cfi_value cfi_expression__read(const struct processor *processor, struct cfi_bytes bytes)
 {
 	struct byte_reader reader = {.at = bytes.bytes, .end = bytes.bytes + bytes.size};
 	struct cfi_value value = {0}, plt = {0};
 
-	if (read_plt(machine, bytes, &plt))
+	if (read_plt(processor, bytes, &plt))
 		return plt;
 	if (!read_register(&reader, &value))
 		return unsupported;

@@ -24,6 +24,6 @@ struct cfi_value {
 	int64_t offset, addend;
 };
 
-struct cfi_value cfi_expression__read(const struct cfi_machine *machine, struct cfi_bytes bytes);
+struct cfi_value cfi_expression__read(const struct processor *processor, struct cfi_bytes bytes);
 
 #endif

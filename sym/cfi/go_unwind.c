@@ -2,7 +2,10 @@
 /*
  * pcsp in a function's description is a list of pairs of LEB128: the change of the distance from
  * the stack pointer to the return address (the lowest bit is the sign; the distance begins at -1),
- * and the bytes of code for which it holds. A change of 0 ends them.
+ * and the code for which it holds, in units of its smallest instruction. A change of 0 ends them.
+ *
+ * Where calls leave the return address in a register there is none on the stack yet while the
+ * distance is 0; then it is at the bottom of the frame.
  *
  * No rule is given for the frame pointer. Go needs none: all its frames are found from the stack
  * pointer. Go saves the frame pointer at CFA-16, but assembly without a frame of its own saves it
@@ -11,18 +14,18 @@
  */
 #include "sym/cfi/go_unwind.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
 
 #include "sym/elf/byte_reader.h"
 #include "sym/elf/file.h"
 #include "sym/elf/go_table.h"
+#include "sym/elf/processor.h"
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
 
 #define RETURN_ADDRESS_BYTES 8
-#define STACK_POINTER	     7
+#define X86_STACK_POINTER    7
 #define LEB_BYTES	     5 /* of 32 bits */
 
 /* Most functions have less. */
@@ -32,18 +35,35 @@ static const struct unwind_rule none = {.cfa = UNWIND_NONE};
 static const struct unwind_rule unsupported = {.cfa = UNWIND_UNSUPPORTED};
 static const struct unwind_rule end_of_stack = {.cfa = UNWIND_END};
 
-/* The registers are in the sigcontext of the frame that the kernel has made, as libc says it. */
+/*
+ * On x86-64; elsewhere the vDSO has this function. The registers are in the sigcontext of the frame
+ * that the kernel has made, as libc says it.
+ */
 static const struct unwind_rule restorer = {
 	.cfa = UNWIND_MEMORY,
-	.cfa_register = STACK_POINTER,
+	.cfa_register = X86_STACK_POINTER,
 	.cfa_offset = 160,
 	.frame_pointer = UNWIND_AT_REGISTER,
-	.frame_pointer_register = STACK_POINTER,
+	.frame_pointer_register = X86_STACK_POINTER,
 	.frame_pointer_offset = 120,
 	.return_address = UNWIND_AT_REGISTER,
-	.return_address_register = STACK_POINTER,
+	.return_address_register = X86_STACK_POINTER,
 	.return_address_offset = 168,
 	.flags = UNWIND_SIGNAL,
+};
+
+enum special_way {
+	CALLED,
+	/*
+	 * On x86-64 calls return to its first byte, which no call is in front of: return addresses
+	 * are looked up one byte before, and so the first row begins there.
+	 */
+	RETURNED_TO,
+	/*
+	 * A signal handler makes code look as if it had called this. Where calls leave the return
+	 * address in a register it has pushed what was there, INJECTED_BYTES with padding.
+	 */
+	INJECTED,
 };
 
 /*
@@ -58,39 +78,40 @@ static const struct unwind_rule restorer = {
 static const struct special {
 	const char *name;
 	const struct unwind_rule *rule;
-	/*
-	 * Calls return to its first byte, which no call is in front of: return addresses are looked
-	 * up one byte before, and so the first row begins there.
-	 */
-	bool is_returned_to;
+	enum special_way way;
 } specials[] = {
-	{"runtime.goexit", &end_of_stack, false},
-	{"runtime.mstart", &end_of_stack, false},
-	{"runtime.rt0_go", &end_of_stack, false},
-	{"runtime.mcall", &end_of_stack, false},
-	{"runtime.morestack", &end_of_stack, false},
-	{"runtime.systemstack", &end_of_stack, false},
-	{"runtime.asmcgocall", &end_of_stack, false},
-	{"runtime.cgocallback", NULL, false},
-	{"runtime.cgocallback_gofunc", NULL, false},
-	{"runtime.systemstack_switch", NULL, true},
-	{"runtime.sigtramp", NULL, false},
-	{"runtime.sigreturn", &restorer, true},
-	{"runtime.sigreturn__sigaction", &restorer, true},
-	{"runtime.callCgoMmap", &unsupported, false},
-	{"runtime.callCgoMunmap", &unsupported, false},
-	{"runtime.callCgoSigaction", &unsupported, false},
-	{"runtime.clone", &unsupported, false},
-	{"runtime.gogo", &unsupported, false},
-	{"runtime.jmpdefer", &unsupported, false},
-	{"runtime.nanotime", &unsupported, false},
-	{"runtime.nanotime1", &unsupported, false},
-	{"runtime.racecall", &unsupported, false},
-	{"runtime.sigfwd", &unsupported, false},
-	{"runtime.walltime", &unsupported, false},
-	{"runtime.walltime1", &unsupported, false},
-	{"time.now", &unsupported, false},
+	{"runtime.goexit", &end_of_stack, CALLED},
+	{"runtime.mstart", &end_of_stack, CALLED},
+	{"runtime.rt0_go", &end_of_stack, CALLED},
+	{"runtime.mcall", &end_of_stack, CALLED},
+	{"runtime.morestack", &end_of_stack, CALLED},
+	{"runtime.systemstack", &end_of_stack, CALLED},
+	{"runtime.asmcgocall", &end_of_stack, CALLED},
+	{"runtime.cgocallback", NULL, CALLED},
+	{"runtime.cgocallback_gofunc", NULL, CALLED},
+	{"runtime.systemstack_switch", NULL, RETURNED_TO},
+	{"runtime.sigtramp", NULL, CALLED},
+	{"runtime.sigreturn", &restorer, RETURNED_TO},
+	{"runtime.sigreturn__sigaction", &restorer, RETURNED_TO},
+	{"runtime.callCgoMmap", &unsupported, CALLED},
+	{"runtime.callCgoMunmap", &unsupported, CALLED},
+	{"runtime.callCgoSigaction", &unsupported, CALLED},
+	{"runtime.clone", &unsupported, CALLED},
+	{"runtime.gogo", &unsupported, CALLED},
+	{"runtime.jmpdefer", &unsupported, CALLED},
+	{"runtime.nanotime", &unsupported, CALLED},
+	{"runtime.nanotime1", &unsupported, CALLED},
+	{"runtime.racecall", &unsupported, CALLED},
+	{"runtime.sigfwd", &unsupported, CALLED},
+	{"runtime.walltime", &unsupported, CALLED},
+	{"runtime.walltime1", &unsupported, CALLED},
+	{"time.now", &unsupported, CALLED},
+	{"runtime.asyncPreempt", NULL, INJECTED},
+	{"runtime.debugCallV2", NULL, INJECTED},
+	{"runtime.sigpanic", NULL, INJECTED},
 };
+
+#define INJECTED_BYTES 16
 
 #define NAME_BYTES 32 /* longer than the names above */
 
@@ -99,10 +120,12 @@ struct function {
 	uint64_t entry;			/* its first byte */
 	const struct unwind_rule *rule; /* NULL: deltas tell */
 	uint32_t deltas;
+	bool is_injected;
 };
 
 struct reading {
 	struct go_table *table;
+	const struct processor *processor;
 	cfi_visit visit;
 	void *context;
 };
@@ -152,18 +175,37 @@ static bool next_pair(struct deltas *deltas, bool is_first, uint32_t *delta, uin
 	return !deltas->reader.failed;
 }
 
-static struct unwind_rule rule_of(uint32_t delta)
+/* pushed: bytes between the return address and the caller's frame, or the place of both. */
+static struct unwind_rule rule_on_stack(const struct processor *processor, uint32_t delta,
+					uint32_t pushed, uint32_t from_cfa)
 {
-	if (delta > INT32_MAX - RETURN_ADDRESS_BYTES)
+	if (delta > INT32_MAX - pushed)
 		return unsupported;
 	return (struct unwind_rule){
 		.cfa = UNWIND_REGISTER,
-		.cfa_register = STACK_POINTER,
-		.cfa_offset = (int32_t)delta + RETURN_ADDRESS_BYTES,
+		.cfa_register = processor->stack_pointer,
+		.cfa_offset = (int32_t)(delta + pushed),
 		.frame_pointer = UNWIND_LOST,
 		.return_address = UNWIND_AT_CFA,
-		.return_address_offset = -RETURN_ADDRESS_BYTES,
+		.return_address_offset = -(int32_t)from_cfa,
 	};
+}
+
+static struct unwind_rule rule_of(const struct processor *processor,
+				  const struct function *function, uint32_t delta)
+{
+	uint32_t injected = function->is_injected ? INJECTED_BYTES : 0;
+	struct unwind_rule rule;
+
+	if (!processor->has_return_register)
+		return rule_on_stack(processor, delta, RETURN_ADDRESS_BYTES, RETURN_ADDRESS_BYTES);
+	rule = rule_on_stack(processor, delta, injected, delta + injected);
+	if (!delta) {
+		rule.return_address = UNWIND_IN_REGISTER;
+		rule.return_address_register = processor->return_address;
+		rule.return_address_offset = 0;
+	}
+	return rule;
 }
 
 /* A function without deltas is not of Go: the first deltas are at 1. */
@@ -179,13 +221,14 @@ static int visit_deltas(struct reading *reading, const struct function *function
 
 	while (function->deltas && address < end && !err &&
 	       next_pair(&deltas, is_first, &delta, &distance)) {
-		struct unwind_rule rule = rule_of(delta);
+		struct unwind_rule rule = rule_of(reading->processor, function, delta);
+		uint64_t bytes = (uint64_t)distance * reading->table->quantum;
 
 		is_first = false;
 		if (distance == 0)
 			continue;
 		err = reading->visit(reading->context, address, &rule);
-		behind = distance < end - behind ? behind + distance : end;
+		behind = bytes < end - behind ? behind + bytes : end;
 		address = behind;
 	}
 	return err || address == end ? err : reading->visit(reading->context, address, &none);
@@ -204,9 +247,10 @@ static const struct special *find_special(struct go_table *table, uint32_t name)
 	return NULL;
 }
 
-static struct function read_function(struct go_table *table, const struct go_block *block,
+static struct function read_function(const struct reading *reading, const struct go_block *block,
 				     uint64_t i)
 {
+	struct go_table *table = reading->table;
 	uint64_t entry = go_table__start(table, block, i);
 	struct function function = {.start = entry, .entry = entry};
 	const struct special *special = NULL;
@@ -217,13 +261,15 @@ static struct function read_function(struct go_table *table, const struct go_blo
 	function.deltas = description.deltas;
 	if (!description.is_plain)
 		special = find_special(table, description.name);
+	function.is_injected = special && special->way == INJECTED;
 	if (special)
 		function.rule = special->rule;
 	else if (description.flags & GO_TOP_FRAME)
 		function.rule = &end_of_stack;
 	else if (description.flags & GO_WRITES_STACK_POINTER)
 		function.rule = &unsupported;
-	if (special && special->is_returned_to && function.start)
+	if (special && special->way == RETURNED_TO && function.start &&
+	    !reading->processor->has_return_register)
 		function.start--;
 	return function;
 }
@@ -252,7 +298,7 @@ static int visit_functions(struct reading *reading)
 		if (i % GO_BLOCK_FUNCTIONS == 0 &&
 		    !go_table__read_block(table, &block, i, GO_BLOCK_FUNCTIONS))
 			break;
-		function = read_function(table, &block, i - block.first);
+		function = read_function(reading, &block, i - block.first);
 		end = go_table__start(table, &block, i - block.first + 1);
 		if (function.start < previous.start)
 			continue;
@@ -270,12 +316,15 @@ static int visit_functions(struct reading *reading)
 
 bool go_unwind__open(struct go_table *table, const struct elf_file *elf, struct work work)
 {
-	return elf->machine == EM_X86_64 && elf->is_64bit && go_table__open(table, elf, work);
+	return processor__of(elf->machine) && elf->is_64bit && go_table__open(table, elf, work);
 }
 
 int go_unwind__each_row(struct go_table *table, cfi_visit visit, void *context)
 {
-	struct reading reading = {.table = table, .visit = visit, .context = context};
+	struct reading reading = {.table = table,
+				  .processor = processor__of(table->elf->machine),
+				  .visit = visit,
+				  .context = context};
 
 	return visit_functions(&reading);
 }

@@ -14,7 +14,7 @@
 struct elf_file;
 struct go_table;
 
-/* False if the file has no such table, or is not of x86-64, or no work is left. */
+/* False if the file has no such table, or its processor is not known, or no work is left. */
 bool go_unwind__open(struct go_table *table, const struct elf_file *elf, struct work work);
 
 /*

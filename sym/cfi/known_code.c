@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sym/elf/file.h"
+#include "sym/elf/processor.h"
 #include "sym/util/array.h"
 
 #define STACK_POINTER 7
@@ -22,7 +23,9 @@ struct known_codes {
 
 static void add(struct known_codes *known, uint64_t start, uint64_t end, struct unwind_rule rule)
 {
-	known->codes[known->nr++] = (struct known_code){.start = start, .end = end, .rule = rule};
+	if (known->nr < KNOWN_CODES_MAX && start && start < end)
+		known->codes[known->nr++] =
+			(struct known_code){.start = start, .end = end, .rule = rule};
 }
 
 /* The frame has so many bytes, with the return address. */
@@ -85,6 +88,50 @@ static void add_section(struct known_codes *known, const struct elf_file *elf, c
 	}
 }
 
+/* A stub that has pushed so many bytes; its caller is in a register. */
+static struct unwind_rule stub_rule(const struct processor *processor, uint8_t pushed)
+{
+	return (struct unwind_rule){.cfa = UNWIND_REGISTER,
+				    .cfa_register = processor->stack_pointer,
+				    .cfa_offset = pushed,
+				    .return_address = UNWIND_IN_REGISTER,
+				    .return_address_register = processor->return_address};
+}
+
+/* Where the header of a linkage table has pushed, from its beginning on; 0: it has no header. */
+static uint64_t find_push(const struct elf_file *elf, const struct elf_section *section,
+			  const struct processor *processor)
+{
+	uint32_t code[2] = {0};
+	size_t i;
+
+	elf_file__read(elf, code, sizeof(code), section->offset);
+	i = code[0] == ARM64_LANDING_PAD;
+	return code[i] == processor->stub_push ? (i + 1) * sizeof(code[0]) : 0;
+}
+
+/* Stubs leave the stack alone, and the return address where the call has put it. */
+static void add_stubs(struct known_codes *known, const struct elf_file *elf, const char *name,
+		      const struct processor *processor)
+{
+	const struct elf_section *section = elf_file__find_section(elf, name, true);
+	struct unwind_rule plain = stub_rule(processor, 0);
+	uint64_t push, header, end;
+
+	if (!section || section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR) ||
+	    __builtin_add_overflow(section->address, section->size, &end))
+		return;
+	push = section->address + find_push(elf, section, processor);
+	header = section->address + processor->stub_header;
+	if (push == section->address || header > end) {
+		add(known, section->address, end, plain);
+		return;
+	}
+	add(known, section->address, push, plain);
+	add(known, push, header, stub_rule(processor, processor->stub_pushes));
+	add(known, header, end, plain);
+}
+
 static int compare_codes(const void *left, const void *right)
 {
 	const struct known_code *a = left, *b = right;
@@ -94,6 +141,7 @@ static int compare_codes(const void *left, const void *right)
 
 size_t known_code__find(struct known_code codes[KNOWN_CODES_MAX], const struct elf_file *elf)
 {
+	const struct processor *processor = processor__of(elf->machine);
 	struct known_codes known = {.codes = codes};
 	uint64_t end;
 
@@ -102,6 +150,10 @@ size_t known_code__find(struct known_code codes[KNOWN_CODES_MAX], const struct e
 	if (elf->machine == EM_X86_64) {
 		add_section(&known, elf, ".init");
 		add_section(&known, elf, ".fini");
+	}
+	if (processor && processor->stub_header) {
+		add_stubs(&known, elf, ".plt", processor);
+		add_stubs(&known, elf, ".iplt", processor);
 	}
 	array__sort(codes, known.nr, sizeof(*codes), compare_codes);
 	return known.nr;

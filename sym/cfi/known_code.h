@@ -22,11 +22,12 @@ struct known_code {
 	struct unwind_rule rule;
 };
 
-#define KNOWN_CODES_MAX 7
+#define KNOWN_CODES_MAX 16
 
 /*
- * Where the program begins; and _init() and _fini(), which the C library has in pieces (crti.o,
- * crtn.o), if their code is the usual one. Returns how many there are, by ascending addresses.
+ * Where the program begins; _init() and _fini(), which the C library has in pieces (crti.o,
+ * crtn.o), if their code is the usual one; and the stubs of linkage tables, where linkers for the
+ * processor write nothing about them. Returns how many there are, by ascending addresses.
  */
 size_t known_code__find(struct known_code codes[KNOWN_CODES_MAX], const struct elf_file *elf);
 

@@ -67,7 +67,8 @@ struct cfi_augmentation cfi_augmentation__read(const char *letters, struct byte_
 					  size_of((uint8_t)byte_reader__number(data, 1), word));
 		else if (*letter == 'S')
 			augmentation.is_signal_frame = true;
-		else if (*letter != 'B')
+		/* arm64: of the key that signs, and of memory with tags. */
+		else if (*letter != 'B' && *letter != 'G')
 			break;
 	}
 	if (data->failed || !cfi_pointer__is_readable(augmentation.encoding, word))

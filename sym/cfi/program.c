@@ -6,46 +6,26 @@
 
 #include "sym/cfi/expression.h"
 #include "sym/elf/byte_reader.h"
+#include "sym/elf/processor.h"
 #include "sym/elf/work.h"
 
 /* Remembered states: compilers have one at a time. */
 #define REMEMBERED_MAX 16
 
+/* DWARF for the Arm 64-bit Architecture, 5.2; the libraries' headers do not have it yet. */
+#define CFA_AARCH64_NEGATE_RA_STATE_WITH_PC 0x2c
+
 /* Instructions that a unit of work pays for. */
 #define INSTRUCTIONS_PER_WORK 16
 
-const struct cfi_machine *cfi_machine__of(uint16_t machine)
+bool cfi__needs_base(const struct processor *processor, const struct unwind_rule *rule)
 {
-	static const struct cfi_machine x86_64 = {.stack_pointer = 7,
-						  .frame_pointer = 6,
-						  .return_address = 16,
-						  .program_counter = 16,
-						  .base = 3};
-	static const struct cfi_machine arm64 = {.stack_pointer = 31,
-						 .frame_pointer = 29,
-						 .return_address = 30,
-						 .program_counter = CFI_NO_REGISTER,
-						 .base = CFI_NO_REGISTER,
-						 .has_return_register = true};
-
-	switch (machine) {
-	case EM_X86_64:
-		return &x86_64;
-	case EM_AARCH64:
-		return &arm64;
-	default:
-		return NULL;
-	}
-}
-
-bool cfi_machine__needs_base(const struct cfi_machine *machine, const struct unwind_rule *rule)
-{
-	return machine->base != CFI_NO_REGISTER && rule->cfa > UNWIND_END &&
-	       (rule->cfa_register == machine->base ||
+	return processor->base != NO_REGISTER && rule->cfa > UNWIND_END &&
+	       (rule->cfa_register == processor->base ||
 		(rule->return_address == UNWIND_AT_REGISTER &&
-		 rule->return_address_register == machine->base) ||
+		 rule->return_address_register == processor->base) ||
 		(rule->frame_pointer == UNWIND_AT_REGISTER &&
-		 rule->frame_pointer_register == machine->base));
+		 rule->frame_pointer_register == processor->base));
 }
 
 /* ---- states ---- */
@@ -61,7 +41,6 @@ struct state {
 	struct cfi_place stack_pointer; /* UNWIND_SAME: it is the CFA, as it is by default */
 	struct cfi_place frame_pointer, return_address;
 	struct cfi_place base;
-	bool is_signed;
 };
 
 struct run {
@@ -87,11 +66,11 @@ static bool put_place(const struct cfi_place *place, uint8_t *kind, uint8_t *reg
 }
 
 /* The base register is lost where rules cannot say where it is. */
-static uint8_t base_of(const struct cfi_machine *machine, const struct cfi_place *place)
+static uint8_t base_of(const struct processor *processor, const struct cfi_place *place)
 {
 	const int64_t word = sizeof(uint64_t);
 
-	if (machine->base == CFI_NO_REGISTER)
+	if (processor->base == NO_REGISTER)
 		return UNWIND_BASE_LOST;
 	if (place->kind == UNWIND_SAME)
 		return UNWIND_BASE_SAME;
@@ -124,9 +103,8 @@ static struct unwind_rule rule_of(const struct run *run)
 	struct unwind_rule rule = {
 		.cfa = (uint8_t)state->cfa.kind,
 		.cfa_register = (uint8_t)state->cfa.reg,
-		.flags = (uint8_t)((run->program->is_signal_frame ? UNWIND_SIGNAL : 0) |
-				   (state->is_signed ? UNWIND_SIGNED : 0)),
-		.base = base_of(run->program->machine, &state->base),
+		.flags = run->program->is_signal_frame ? UNWIND_SIGNAL : 0,
+		.base = base_of(run->program->processor, &state->base),
 		.cfa_offset = (int32_t)state->cfa.offset,
 		.cfa_addend = (int32_t)state->cfa.addend,
 	};
@@ -141,6 +119,11 @@ static struct unwind_rule rule_of(const struct run *run)
 	    !put_place(&state->return_address, &rule.return_address, &rule.return_address_register,
 		       &rule.return_address_offset))
 		return unsupported;
+	/* Where nothing has been said of it yet, it is where the call has put it. */
+	if (rule.return_address == UNWIND_SAME) {
+		rule.return_address = UNWIND_IN_REGISTER;
+		rule.return_address_register = (uint8_t)run->program->return_address;
+	}
 	/* Callers that need the frame pointer are told that it is lost. */
 	if (!put_place(&state->frame_pointer, &rule.frame_pointer, &rule.frame_pointer_register,
 		       &rule.frame_pointer_offset))
@@ -155,11 +138,11 @@ static struct cfi_place *place_in(const struct run *run, struct state *state, ui
 {
 	if (reg == run->program->return_address)
 		return &state->return_address;
-	if (reg == run->program->machine->frame_pointer)
+	if (reg == run->program->processor->frame_pointer)
 		return &state->frame_pointer;
-	if (reg == run->program->machine->stack_pointer)
+	if (reg == run->program->processor->stack_pointer)
 		return &state->stack_pointer;
-	if (reg == run->program->machine->base)
+	if (reg == run->program->processor->base)
 		return &state->base;
 	return NULL;
 }
@@ -208,7 +191,7 @@ static void set_at_cfa(struct run *run, uint64_t reg, int64_t factored)
 /* The value is CFA + offset. The stack pointer is CFA + 0 without being set, too. */
 static void set_value(struct run *run, uint64_t reg, int64_t offset)
 {
-	if (reg == run->program->machine->stack_pointer && offset == 0)
+	if (reg == run->program->processor->stack_pointer && offset == 0)
 		set_place(run, reg, (struct cfi_place){.kind = UNWIND_SAME});
 	else
 		set_unknown(run, reg);
@@ -240,7 +223,7 @@ static struct cfi_bytes read_block(struct byte_reader *reader)
 
 static void set_cfa_expression(struct run *run, struct cfi_bytes expression)
 {
-	struct cfi_value value = cfi_expression__read(run->program->machine, expression);
+	struct cfi_value value = cfi_expression__read(run->program->processor, expression);
 
 	run->state.cfa = (struct cfa){.kind = value.kind,
 				      .reg = value.reg,
@@ -251,7 +234,7 @@ static void set_cfa_expression(struct run *run, struct cfi_bytes expression)
 /* Set the place of a register, if it is a register and an offset. */
 static void set_expression(struct run *run, uint64_t reg, struct cfi_bytes expression)
 {
-	struct cfi_value value = cfi_expression__read(run->program->machine, expression);
+	struct cfi_value value = cfi_expression__read(run->program->processor, expression);
 
 	if (value.kind == UNWIND_REGISTER)
 		set_place(run, reg,
@@ -373,11 +356,13 @@ static void run_one(struct run *run, unsigned char instruction, struct byte_read
 	case DW_CFA_GNU_args_size:
 		byte_reader__uleb(reader);
 		break;
+	/*
+	 * From here on the return address is signed, or not signed any more: walks take the
+	 * signature, if there is one, away from all.
+	 */
 	case DW_CFA_AARCH64_negate_ra_state: /* DW_CFA_GNU_window_save of SPARC */
-		if (run->program->machine->has_return_register)
-			run->state.is_signed = !run->state.is_signed;
-		else
-			run->failed = true;
+	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
+		run->failed |= !run->program->processor->signs_return_addresses;
 		break;
 	default:
 		run_register(run, instruction, reader);
@@ -450,7 +435,7 @@ int cfi_program__run(const struct cfi_program *program, const struct work *work,
 	if (program->start >= program->end)
 		return 0;
 	run.state.return_address.kind =
-		program->machine->has_return_register ? UNWIND_SAME : UNWIND_LOST;
+		program->processor->has_return_register ? UNWIND_SAME : UNWIND_LOST;
 	work__charge(work, 1);
 	(void)run_all(&run, program->initial, work, NULL, NULL);
 	run.initial = run.state;

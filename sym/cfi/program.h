@@ -14,24 +14,11 @@
 
 #include "bpf/unwind_rule.h"
 
+struct processor;
 struct work;
 
-/* Differences between processors; registers have their DWARF numbers. */
-struct cfi_machine {
-	uint8_t stack_pointer, frame_pointer;
-	uint8_t return_address;	  /* the column, unless a CIE has another one */
-	uint8_t program_counter;  /* in expressions, or CFI_NO_REGISTER */
-	uint8_t base;		  /* kept for callees, and what frames are reached by; likewise */
-	bool has_return_register; /* whose content is the return address until it is saved */
-};
-
-#define CFI_NO_REGISTER 255
-
-/* The machine of an e_machine; NULL if it is not known here. */
-const struct cfi_machine *cfi_machine__of(uint16_t machine);
-
 /* True if the rule needs the base register, which then has to be known of frames below. */
-bool cfi_machine__needs_base(const struct cfi_machine *machine, const struct unwind_rule *rule);
+bool cfi__needs_base(const struct processor *processor, const struct unwind_rule *rule);
 
 struct cfi_bytes {
 	const unsigned char *bytes;
@@ -39,7 +26,7 @@ struct cfi_bytes {
 };
 
 struct cfi_program {
-	const struct cfi_machine *machine;
+	const struct processor *processor;
 	struct cfi_bytes initial, instructions; /* of the CIE, and of the FDE */
 	uint64_t start, end;			/* addresses */
 	uint64_t code_alignment;

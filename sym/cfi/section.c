@@ -182,7 +182,7 @@ static int run_function(struct reading *reading, const struct function *function
 {
 	const struct common *common = &reading->common;
 	struct cfi_program program = {
-		.machine = reading->section->machine, .start = function->start, .end = end};
+		.processor = reading->section->processor, .start = function->start, .end = end};
 	struct byte_reader reader;
 	Dwarf_CFI_Entry entry;
 	uint64_t ignored;

@@ -11,10 +11,11 @@
 
 #include "sym/cfi/program.h"
 
+struct processor;
 struct work;
 
 struct cfi_section {
-	const struct cfi_machine *machine;
+	const struct processor *processor;
 	struct cfi_bytes bytes;
 	uint64_t address; /* of .eh_frame; 0 of .debug_frame */
 	bool is_eh_frame;

@@ -15,6 +15,7 @@
 #include "sym/cfi/section.h"
 #include "sym/elf/file.h"
 #include "sym/elf/go_table.h"
+#include "sym/elf/processor.h"
 #include "sym/elf/section_part.h"
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
@@ -46,7 +47,7 @@ struct making {
 	struct unwind_table *table;
 	struct unwind_rules *rules;
 	const struct elf_file *elf;
-	const struct cfi_machine *machine;
+	const struct processor *processor;
 	bool needs_base; /* a rule does: a table that keeps no base is made once more */
 	bool keeps_base;
 	struct codes codes;
@@ -150,7 +151,7 @@ static int number_rule(struct making *making, const struct unwind_rule *rule)
 {
 	struct unwind_rule kept = *rule;
 
-	making->needs_base |= cfi_machine__needs_base(making->machine, rule);
+	making->needs_base |= cfi__needs_base(making->processor, rule);
 	if (!making->keeps_base)
 		kept.base = UNWIND_BASE_LOST;
 	return unwind_rules__number(making->rules, &kept);
@@ -375,7 +376,7 @@ static int source__open(struct source *source, const struct making *making, size
 		return err;
 	source->work = work;
 	source->cfi = (struct cfi_section){
-		.machine = making->machine,
+		.processor = making->processor,
 		.bytes = {.bytes = source->bytes, .size = part.inflated},
 		.address = address,
 		.is_eh_frame = places[place].is_eh_frame,
@@ -553,11 +554,11 @@ static int make_table(struct unwind_table *out, struct unwind_rules *rules,
 	struct making making = {.table = &table,
 				.rules = rules,
 				.elf = elf,
-				.machine = cfi_machine__of(elf->machine),
+				.processor = processor__of(elf->machine),
 				.keeps_base = keeps_base};
 	int err;
 
-	if (!elf->is_64bit || !making.machine)
+	if (!elf->is_64bit || !making.processor)
 		return -ENOTSUP;
 	making.nr_known = known_code__find(making.known, elf);
 	err = find_codes(&making.codes, elf);

@@ -232,6 +232,7 @@ static bool read_header(struct go_table *table)
 	    !is_header(table->elf, (const char *)bytes))
 		return false;
 	table->magic = (uint32_t)get_number(bytes, sizeof(table->magic));
+	table->quantum = bytes[6];
 	table->word = bytes[7];
 	if (!go_table__read(table, bytes, HEADER_BYTES + HEADER_WORDS * table->word, 0))
 		return false;

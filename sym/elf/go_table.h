@@ -28,6 +28,7 @@ struct go_table {
 	const struct elf_section *mark; /* which Go puts into what it makes */
 	uint64_t address, offset, size; /* of the table; offset: in the file */
 	size_t word;			/* 4 or 8 */
+	uint8_t quantum;		/* bytes of code that its distances count */
 	uint32_t magic;
 	size_t entry;	    /* bytes of each half of a pair */
 	uint64_t text;	    /* to be added to the starts of functions */

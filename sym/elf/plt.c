@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sym/elf/file.h"
+#include "sym/elf/processor.h"
 #include "sym/elf/symbols.h"
 #include "sym/elf/work.h"
 #include "sym/util/arena.h"
@@ -37,6 +38,7 @@ struct plt_use {
 
 struct plt_pass {
 	const struct elf_file *elf;
+	const struct processor *processor;
 	struct plt_use *uses;
 	size_t nr;
 	struct arena *names;
@@ -52,6 +54,8 @@ static bool is_plt(const struct elf_file *elf, const struct elf_section *section
 	/* .plt, .plt.sec, .plt.got; .iplt of static programs */
 	return !strncmp(name, ".plt", 4) || !strcmp(name, ".iplt");
 }
+
+/* ---- entries of x86-64 ---- */
 
 /*
  * The slot that the entry at address jumps through: 0 if it is none of the forms
@@ -110,7 +114,7 @@ static uint64_t lazy_slot(struct plt_pass *pass, int64_t number)
 				   section->offset + (uint64_t)number * sizeof(rela)) !=
 		    sizeof(rela))
 			continue;
-		if (ELF64_R_TYPE(rela.r_info) == R_X86_64_JUMP_SLOT)
+		if (ELF64_R_TYPE(rela.r_info) == pass->processor->jump_slot)
 			return rela.r_offset;
 	}
 	return 0;
@@ -139,8 +143,8 @@ static bool note_entry(struct plt_pass *pass, const struct elf_section *section,
  * nothing. 8 bytes behind an entry of 16 is the midst of an instruction, which does
  * not look like an entry.
  */
-static void note_use(struct plt_pass *pass, const struct elf_section *section,
-		     struct elf_lookup *lookup)
+static void note_x86_64_use(struct plt_pass *pass, const struct elf_section *section,
+			    struct elf_lookup *lookup)
 {
 	uint64_t offset = lookup->address - section->address;
 
@@ -149,6 +153,70 @@ static void note_use(struct plt_pass *pass, const struct elf_section *section,
 		return;
 	if (section->entry_size != SMALL_ENTRY_SIZE)
 		note_entry(pass, section, offset - offset % ENTRY_SIZE, lookup);
+}
+
+/* ---- entries of arm64 ---- */
+
+#define ARM64_ENTRY_WORDS 6
+
+static uint64_t decode_arm64_page(uint32_t adrp, uint64_t address)
+{
+	uint64_t pages = (uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
+
+	/* The number has 21 bits, and a sign. */
+	pages = (uint64_t)((int64_t)(pages << 43) >> 43);
+	return (address & ~0xfffULL) + (pages << 12);
+}
+
+/* The slot of adrp x16, PAGE; ldr x17, [x16, #OFFSET] at address; or 0. */
+static uint64_t decode_arm64(const uint32_t code[2], uint64_t address)
+{
+	if ((code[0] & 0x9f00001f) != 0x90000010 || (code[1] & 0xffc003ff) != 0xf9400211)
+		return 0;
+	return decode_arm64_page(code[0], address) + (code[1] >> 10 & 0xfff) * sizeof(uint64_t);
+}
+
+/*
+ * Entries have no size that holds for all: [bti c;] adrp; ldr; add; [autia1716;] br x17, and nops
+ * behind them. So the last adrp up to the address is looked for, or the one behind a landing pad.
+ * The table's first entry pushes two words before: its slot has no name.
+ */
+static void note_arm64_use(struct plt_pass *pass, const struct elf_section *section,
+			   struct elf_lookup *lookup)
+{
+	const uint64_t word = sizeof(uint32_t), offset = lookup->address - section->address;
+	uint64_t here = offset - offset % word, first = here, at;
+	uint32_t code[ARM64_ENTRY_WORDS + 2] = {0};
+
+	first -= here < (ARM64_ENTRY_WORDS - 1) * word ? here : (ARM64_ENTRY_WORDS - 1) * word;
+	elf_file__read(pass->elf, code, sizeof(code), section->offset + first);
+	work__charge(&pass->work, READ_COST);
+	at = (here - first) / word;
+	if (code[at] == ARM64_LANDING_PAD)
+		at++;
+	for (size_t i = at + 1; i-- > 0;) {
+		uint64_t entry = section->address + first + i * word;
+		uint64_t slot = decode_arm64(code + i, entry);
+
+		if (!slot)
+			continue;
+		if (i > 0 && code[i - 1] == ARM64_LANDING_PAD)
+			entry -= word;
+		pass->uses[pass->nr++] =
+			(struct plt_use){.slot = slot, .lookup = lookup, .entry = entry};
+		return;
+	}
+}
+
+/* ---- entries of lookups ---- */
+
+static void note_use(struct plt_pass *pass, const struct elf_section *section,
+		     struct elf_lookup *lookup)
+{
+	if (pass->processor->elf == EM_AARCH64)
+		note_arm64_use(pass, section, lookup);
+	else
+		note_x86_64_use(pass, section, lookup);
 }
 
 static void note_uses(struct plt_pass *pass, struct elf_lookup *lookups, size_t nr)
@@ -216,15 +284,15 @@ static int take_relocation(struct plt_pass *pass, const struct elf_section *symb
 	if (i == pass->nr || pass->uses[i].slot != rela->r_offset)
 		return 0;
 	work__charge(&pass->work, NAME_LENGTH_MAX / 16);
-	if (ELF64_R_TYPE(rela->r_info) == R_X86_64_JUMP_SLOT ||
-	    ELF64_R_TYPE(rela->r_info) == R_X86_64_GLOB_DAT)
+	if (ELF64_R_TYPE(rela->r_info) == pass->processor->jump_slot ||
+	    ELF64_R_TYPE(rela->r_info) == pass->processor->glob_dat)
 		named = read_symbol_name(pass->elf, symbols, ELF64_R_SYM(rela->r_info), name,
 					 sizeof(name));
 	for (; i < pass->nr && pass->uses[i].slot == rela->r_offset && !err; i++) {
 		work__charge(&pass->work, 1);
 		if (named && !pass->uses[i].lookup->name)
 			err = give_name(pass, &pass->uses[i], name, &text);
-		else if (ELF64_R_TYPE(rela->r_info) == R_X86_64_IRELATIVE)
+		else if (ELF64_R_TYPE(rela->r_info) == pass->processor->irelative)
 			pass->uses[i].resolver = (uint64_t)rela->r_addend;
 	}
 	return err;
@@ -318,12 +386,13 @@ int elf_plt__find(const struct elf_file *elf, struct elf_lookup *lookups, size_t
 	CLEANUP_FREE struct plt_use *uses = NULL;
 	struct plt_pass pass = {
 		.elf = elf,
+		.processor = processor__of(elf->machine),
 		.names = names,
 		.work = work__share(work, WORK_MAX),
 	};
 	int err = 0;
 
-	if (elf->machine != EM_X86_64 || !elf->is_64bit || all_named(lookups, nr))
+	if (!pass.processor || !elf->is_64bit || all_named(lookups, nr))
 		return 0;
 	pass.uses = uses = calloc(nr, sizeof(*uses));
 	if (!uses)

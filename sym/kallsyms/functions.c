@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sym/elf/machine.h"
+#include "sym/elf/processor.h"
 #include "sym/kallsyms/kernel.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
@@ -226,7 +228,9 @@ int kernel_functions__find_in(struct kernel_function_list *list,
 			      kernel_function_wanted wanted, void *context)
 {
 	CLEANUP(kernel_function_list__release) struct kernel_function_list found = {0};
-	int err = read_traceable(&found, sources->tracefs, true, wanted, context);
+	int err = sources->no_addresses ?
+			  -ENOENT :
+			  read_traceable(&found, sources->tracefs, true, wanted, context);
 
 	if (err && err != -ENOMEM)
 		err = find_traceable(&found, sources, wanted, context);
@@ -254,10 +258,12 @@ int kernel_functions__find(struct kernel_function_list *list, kernel_function_wa
 			   void *context)
 {
 	CLEANUP_CLOSE int tracefs = kernel_fs__open(KERNEL_FS_TRACE);
+	const struct processor *own = processor__of(MACHINE_ELF);
 	const struct kernel_function_sources sources = {
 		.tracefs = tracefs,
 		.symbols = "/proc/kallsyms",
 		.open_blacklist = open_blacklist,
+		.no_addresses = !own || !own->ftrace_lists_functions,
 	};
 
 	return kernel_functions__find_in(list, &sources, wanted, context);

@@ -42,6 +42,7 @@ struct kernel_function_sources {
 	const char *symbols; /* as /proc/kallsyms */
 	/* Opens "0xffffffff81001234-0xffffffff81001250\tname", or returns NULL; only if needed. */
 	FILE *(*open_blacklist)(void);
+	bool no_addresses; /* ftrace's list of them is not used: see struct processor */
 };
 int kernel_functions__find_in(struct kernel_function_list *list,
 			      const struct kernel_function_sources *sources,

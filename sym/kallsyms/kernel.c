@@ -64,7 +64,8 @@ bool kallsyms_line__parse(char *line, struct kallsyms_line *symbol)
 
 bool kallsyms_line__is_function(const struct kallsyms_line *symbol)
 {
-	return strchr("tTwW", symbol->type);
+	/* Modules of arm64 mark where code begins, and data in it: "$x", "$d". */
+	return strchr("tTwW", symbol->type) && symbol->name[0] != '$';
 }
 
 /* The nearest symbol so far at or below a lookup, for it and the lookups behind it. */

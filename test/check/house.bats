@@ -83,7 +83,7 @@ doors() {
 }
 
 @test "bpf includes only bpf" {
-	includes bpf | only ':(bpf/(host/)?)?[a-z_]+(\.bpf)?\.h$'
+	includes bpf | only ':(bpf/(host/)?)?[a-z0-9_]+(\.bpf)?\.h$'
 }
 
 @test "applets include core, sym/util, sym/sym.h, sym/types.h, bpf/abi.h, and applets" {
@@ -100,20 +100,47 @@ doors() {
 	done
 }
 
-# bats test_tags=build
-@test "every BPF header compiles alone" {
+# compile_bpf PROCESSOR SOURCE OPTION...: SOURCE for that processor, on x86-64 also for arm64.
+compile_bpf() {
+	case $1 in
+	arm64) arch=(-D__TARGET_ARCH_arm64 -I"$SOURCE/bpf/host/arm64") ;;
+	*) arch=(-D__TARGET_ARCH_x86) ;;
+	esac
+	clang -target bpf -mcpu=v2 -g -O2 -std=gnu11 -Wall -Wextra -Werror "${arch[@]}" -I"$SOURCE" \
+		-idirafter "/usr/include/$(cc -dumpmachine)" "${@:3}" -c "$2" -o "$BATS_TEST_TMPDIR/bpf.o"
+}
+
+bpf_processors() {
 	case $(uname -m) in
-	x86_64) arch=x86 ;;
-	aarch64) arch=arm64 ;;
+	x86_64) echo x86_64 arm64 ;;
+	aarch64) echo arm64 ;;
 	*) skip "not a machine that tracekit runs on" ;;
 	esac
+}
+
+# bats test_tags=build
+@test "every BPF header compiles alone" {
 	cd "$BATS_TEST_TMPDIR"
-	for header in "$SOURCE"/bpf/*.bpf.h; do
-		echo "$header"
-		printf '#include "%s"\n' "$header" >alone.c
-		clang -target bpf -g -O2 -std=gnu11 -Wall -Werror -Wno-unused-function \
-			-Wno-undefined-internal -D__TARGET_ARCH_$arch \
-			-idirafter "/usr/include/$(cc -dumpmachine)" -I"$SOURCE/bpf" -c alone.c -o alone.o
+	for processor in $(bpf_processors); do
+		for header in "$SOURCE"/bpf/*.bpf.h; do
+			case $header in
+			*/arch_$processor.bpf.h) ;;
+			*/arch_*) continue ;;
+			esac
+			echo "$processor: $header"
+			printf '#include "%s"\n' "$header" >alone.c
+			compile_bpf "$processor" alone.c -Wno-unused-function -Wno-undefined-internal -I"$SOURCE/bpf"
+		done
+	done
+}
+
+# bats test_tags=build
+@test "BPF programs compile for each processor" {
+	for processor in $(bpf_processors); do
+		for program in "$SOURCE"/bpf/*.bpf.c; do
+			echo "$processor: $program"
+			compile_bpf "$processor" "$program"
+		done
 	done
 }
 

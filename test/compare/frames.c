@@ -28,6 +28,7 @@
 #include "sym/cfi/table.h"
 #include "sym/elf/file.h"
 #include "sym/elf/go_table.h"
+#include "sym/elf/processor.h"
 
 #define SHOWN_MAX 10 /* differences of one file */
 
@@ -40,7 +41,7 @@ struct comparison {
 	Dwarf_CFI *cfi, *debug; /* or NULL: of .eh_frame; where that says nothing, .debug_frame */
 	bool is_go;
 	bool needs_base; /* a rule does: then all say where the base register is */
-	const struct cfi_machine *machine;
+	const struct processor *processor;
 	const struct elf_file *elf;
 	struct known_code known[KNOWN_CODES_MAX];
 	size_t nr_known;
@@ -164,15 +165,15 @@ static bool is_cfa(const Dwarf_Op *ops, size_t nr, const Dwarf_Op *memory,
  * Where the base register is, as enum unwind_base has it. Where nobody names it libdw 0.188 says
  * that it is lost: it takes column 0 for %rbx, and column 3 for one that callees need not keep.
  */
-static uint8_t base_of_frame(const struct cfi_machine *machine, Dwarf_Frame *frame)
+static uint8_t base_of_frame(const struct processor *processor, Dwarf_Frame *frame)
 {
 	Dwarf_Op memory[3], *ops;
 	uint8_t kind, reg;
 	int32_t offset;
 	size_t nr;
 
-	if (machine->base == CFI_NO_REGISTER ||
-	    dwarf_frame_register(frame, machine->base, memory, &ops, &nr) ||
+	if (processor->base == NO_REGISTER ||
+	    dwarf_frame_register(frame, processor->base, memory, &ops, &nr) ||
 	    !is_saved(ops, nr, memory, &kind, &reg, &offset))
 		return UNWIND_BASE_LOST;
 	if (kind == UNWIND_SAME || kind == UNWIND_LOST)
@@ -182,7 +183,7 @@ static uint8_t base_of_frame(const struct cfi_machine *machine, Dwarf_Frame *fra
 	return UNWIND_BASE_LOST;
 }
 
-static void rule_of_frame(const struct cfi_machine *machine, Dwarf_Frame *frame,
+static void rule_of_frame(const struct processor *processor, Dwarf_Frame *frame,
 			  struct unwind_rule *rule)
 {
 	static const struct unwind_rule unsupported = {.cfa = UNWIND_UNSUPPORTED};
@@ -209,12 +210,12 @@ static void rule_of_frame(const struct cfi_machine *machine, Dwarf_Frame *frame,
 		*rule = unsupported;
 		return;
 	}
-	if (dwarf_frame_register(frame, machine->stack_pointer, memory, &ops, &nr) ||
+	if (dwarf_frame_register(frame, processor->stack_pointer, memory, &ops, &nr) ||
 	    !is_cfa(ops, nr, memory, rule)) {
 		*rule = unsupported;
 		return;
 	}
-	if (dwarf_frame_register(frame, machine->frame_pointer, memory, &ops, &nr) ||
+	if (dwarf_frame_register(frame, processor->frame_pointer, memory, &ops, &nr) ||
 	    !is_saved(ops, nr, memory, &rule->frame_pointer, &rule->frame_pointer_register,
 		      &rule->frame_pointer_offset)) {
 		rule->frame_pointer = UNWIND_LOST;
@@ -222,7 +223,7 @@ static void rule_of_frame(const struct cfi_machine *machine, Dwarf_Frame *frame,
 		rule->frame_pointer_offset = 0;
 	}
 	rule->flags = is_signal ? UNWIND_SIGNAL : 0;
-	rule->base = base_of_frame(machine, frame);
+	rule->base = base_of_frame(processor, frame);
 }
 
 /* ---- comparing ---- */
@@ -244,7 +245,7 @@ static bool find_rule(const struct comparison *comparison, Dwarf_CFI *cfi, uint6
 
 	if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame))
 		return false;
-	rule_of_frame(comparison->machine, frame, rule);
+	rule_of_frame(comparison->processor, frame, rule);
 	if (!comparison->needs_base)
 		rule->base = UNWIND_BASE_LOST;
 	free(frame);
@@ -331,9 +332,8 @@ static bool needs_base(const struct comparison *comparison)
 	const struct unwind_table *table = &comparison->table;
 
 	for (size_t i = 0; i < table->nr_rows; i++)
-		if (cfi_machine__needs_base(
-			    comparison->machine,
-			    &comparison->rules->items[unwind_row_rule(table->rows[i])]))
+		if (cfi__needs_base(comparison->processor,
+				    &comparison->rules->items[unwind_row_rule(table->rows[i])]))
 			return true;
 	return false;
 }
@@ -379,7 +379,7 @@ static void compare_elf(struct comparison *comparison, const struct elf_file *el
 	Dwarf *dwarf = dwarf_begin_elf(libelf, DWARF_C_READ, NULL);
 	uint64_t work = UINT64_MAX;
 
-	comparison->machine = cfi_machine__of(elf->machine);
+	comparison->processor = processor__of(elf->machine);
 	comparison->nr_known = known_code__find(comparison->known, elf);
 	comparison->elf = elf;
 	if (libelf && unwind_table__read(&comparison->table, comparison->rules, elf, &work) == 0)

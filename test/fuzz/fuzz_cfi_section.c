@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sym/cfi/section.h"
+#include "sym/elf/processor.h"
 #include "sym/elf/work.h"
 #include "test/fuzz/fuzz.h"
 #include "test/unit/cfi_bytes.h"
@@ -49,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bytes = malloc(size - 1 ? size - 1 : 1);
 	memcpy(bytes, data + 1, size - 1);
 	section.is_eh_frame = !(data[0] & 1);
-	section.machine = cfi_machine__of(data[0] & 2 ? EM_AARCH64 : EM_X86_64);
+	section.processor = processor__of(data[0] & 2 ? EM_AARCH64 : EM_X86_64);
 	section.bytes = (struct cfi_bytes){.bytes = bytes, .size = size - 1};
 	err = cfi_section__each_row(&section, &work, take_row, &seen);
 	REQUIRE(err == 0 || (err == -EFBIG && !left));

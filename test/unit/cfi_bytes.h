@@ -66,6 +66,29 @@ static inline size_t cfi_buffer__cie(struct cfi_buffer *buffer, bool signal)
 	return start;
 }
 
+/* Likewise for arm64: CFA = sp, the return address in x30; letters: more of the augmentation. */
+static inline size_t cfi_buffer__arm64_cie(struct cfi_buffer *buffer, const char *letters)
+{
+	static const unsigned char behind[] = {
+		4,
+		0x78,
+		30, /* alignments 4 and -8; the return address is column 30 */
+		1,
+		DW_EH_PE_pcrel | DW_EH_PE_sdata4,
+		DW_CFA_def_cfa,
+		31,
+		0};
+	size_t start = buffer->size;
+
+	cfi_buffer__word(buffer, 0);
+	cfi_buffer__word(buffer, 0);
+	cfi_buffer__put(buffer, "\1zR", 3);
+	cfi_buffer__put(buffer, letters, strlen(letters) + 1);
+	cfi_buffer__put(buffer, behind, sizeof(behind));
+	cfi_buffer__end(buffer, start);
+	return start;
+}
+
 static inline void cfi_buffer__fde(struct cfi_buffer *buffer, size_t cie, uint64_t address,
 				   uint32_t length, const void *instructions, size_t size)
 {

@@ -113,7 +113,7 @@ static void put_functions(struct writer *writer, const struct go_image_spec *spe
 
 static void put_header(struct writer *writer, const struct go_image_spec *spec)
 {
-	static const unsigned char rest[4] = {0, 0, 1, 8};
+	const unsigned char rest[4] = {0, 0, spec->is_arm64 ? 4 : 1, 8};
 
 	put_number(writer, spec->magic, sizeof(uint32_t));
 	put(writer, rest, sizeof(rest));
@@ -209,14 +209,14 @@ static void add_section(Elf64_Shdr *sections, size_t *nr, const struct writer *w
 	name_section(&sections[(*nr)++], name);
 }
 
-static void write_headers(struct writer *writer, size_t shoff, size_t sections)
+static void write_headers(struct writer *writer, size_t shoff, size_t sections, bool is_arm64)
 {
 	const Elf64_Ehdr ehdr = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 			    __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB,
 			    EV_CURRENT},
 		.e_type = ET_EXEC,
-		.e_machine = EM_X86_64,
+		.e_machine = is_arm64 ? EM_AARCH64 : EM_X86_64,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(Elf64_Ehdr),
 		.e_shoff = shoff,
@@ -289,7 +289,7 @@ struct elf_image go_image__make(const struct go_image_spec *spec)
 	align(&writer);
 	offset = writer.size;
 	put(&writer, sections, nr * sizeof(sections[0]));
-	write_headers(&writer, offset, nr);
+	write_headers(&writer, offset, nr, spec->is_arm64);
 	/* The image ends where its memory does, so that sanitizers see reads behind it. */
 	writer.bytes = realloc(writer.bytes, writer.size);
 	if (!writer.bytes)

@@ -29,6 +29,7 @@ enum go_text {
 
 struct go_image_spec {
 	uint32_t magic;
+	bool is_arm64; /* not x86-64 */
 	bool in_relro; /* among other things in .data.rel.ro, not in a section of its own */
 	bool unmarked; /* nothing says that this was made by Go */
 	enum go_text text;

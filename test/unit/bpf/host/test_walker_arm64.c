@@ -11,6 +11,7 @@
 
 #define CODE	   0x400000ULL
 #define CODE_WORDS 4096
+#define GENERATED  0x800000ULL /* code of no file */
 #define STACK	   0xffffc0000000ULL
 #define NR_WORDS   1024
 #define AT(number) (STACK + (number) * sizeof(uint64_t))
@@ -94,6 +95,10 @@ static enum unwind_end walk_from(const walker_regs *regs)
 	static const struct unwind_module module = {.nr_pages = 1, .state = UNWIND_MODULE_LOADED};
 	static const struct walker_mapping mappings[] = {
 		{.start = CODE, .end = CODE + END_OF_CODE, .module = 0, .executable = true},
+		{.start = GENERATED,
+		 .end = GENERATED + END_OF_CODE,
+		 .module = UNWIND_NO_MODULE,
+		 .executable = true},
 		{.start = STACK, .end = STACK + sizeof(stack), .module = UNWIND_NO_MODULE},
 	};
 	const struct walker walker = {.modules = &module,
@@ -106,7 +111,7 @@ static enum unwind_end walk_from(const walker_regs *regs)
 				      .shards = &shard,
 				      .read = read_memory,
 				      .mappings = mappings,
-				      .nr_mappings = 2,
+				      .nr_mappings = 3,
 				      .max_depth = MAX_FRAMES,
 				      .frame_pointers = true};
 	const struct walker_start start = walker__start(regs);
@@ -218,11 +223,84 @@ static void frame_pointers(void)
 	CHECK_INT(found.frames[2], place(UNKNOWN + 128));
 }
 
+/* A thread in the code that returns from a signal, or in the call that this makes. */
+static void returning_from_signals(void)
+{
+	clear();
+	code[UNKNOWN / 4] = 0xd2801168;
+	code[UNKNOWN / 4 + 1] = 0xd4000001;
+	stack[SIGNAL_REGISTERS + LR] = CODE + ORDINARY + 16;
+	stack[SIGNAL_REGISTERS + SP] = AT(600);
+	stack[SIGNAL_REGISTERS + 32] = CODE + LEAF + 20;
+	stack[601] = CODE + OUTERMOST + 4;
+	for (uint64_t i = 0; i <= 8; i += 4) {
+		const walker_regs regs = {.sp = AT(0), .pc = CODE + UNKNOWN + i};
+
+		CHECK_INT(walk_from(&regs), UNWIND_COMPLETE);
+		CHECK_INT(found.nr, 4);
+		CHECK_INT(frame_plain(found.frames[1]), place(LEAF + 20));
+	}
+}
+
+/* Code about which nothing is known, as that of the vDSO: x30 leads out of it. */
+static void leaves_of_generated_code(void)
+{
+	walker_regs regs = {.regs[LR] = (CODE + ORDINARY + 16) | 0xab12ULL << 48,
+			    .regs[FP] = AT(40),
+			    .sp = AT(0),
+			    .pc = GENERATED + 8};
+
+	clear();
+	stack[1] = CODE + OUTERMOST + 4;
+	CHECK_INT(walk_from(&regs), UNWIND_COMPLETE);
+	CHECK_INT(found.nr, 3);
+	CHECK_INT(found.frames[1], place(ORDINARY + 16));
+	/* It has a frame record already, with the same address. */
+	regs.regs[FP] = AT(2);
+	stack[2] = AT(6);
+	stack[3] = regs.regs[LR];
+	stack[7] = CODE + OUTERMOST + 4;
+	CHECK_INT(walk_from(&regs), UNWIND_ASSISTED);
+	CHECK_INT(found.nr, 3);
+	CHECK_INT(found.frames[1], place(ORDINARY + 16));
+	CHECK_INT(found.frames[2], place(OUTERMOST + 4));
+	/* x30 leads into it: what the function has called has returned. */
+	regs.regs[LR] = GENERATED + 4;
+	CHECK_INT(walk_from(&regs), UNWIND_ASSISTED);
+	CHECK_INT(found.nr, 3);
+	CHECK_INT(found.frames[1], place(ORDINARY + 16));
+}
+
+/* Where the stack pointer is not known, tables go on by the frame record, or not at all. */
+static void tables_behind_a_frame_pointer(void)
+{
+	walker_regs regs = {
+		.regs[LR] = GENERATED + 4, .regs[FP] = AT(4), .sp = AT(0), .pc = GENERATED + 8};
+
+	clear();
+	stack[4] = AT(20); /* that of the caller, above what is its callee's own */
+	stack[5] = CODE + ORDINARY + 16;
+	stack[20] = AT(30);
+	stack[21] = CODE + OUTERMOST + 4;
+	CHECK_INT(walk_from(&regs), UNWIND_ASSISTED);
+	CHECK_INT(found.nr, 3);
+	CHECK_INT(found.frames[1], place(ORDINARY + 16));
+	CHECK_INT(found.frames[2], place(OUTERMOST + 4));
+	/* A function that keeps none, in the place of that one: where its frame is nobody knows. */
+	stack[5] = CODE + LEAF + 8;
+	CHECK_INT(walk_from(&regs), UNWIND_LOST_REGISTER);
+	stack[5] = CODE + RETURNS + 8;
+	CHECK_INT(walk_from(&regs), UNWIND_LOST_REGISTER);
+}
+
 static const struct tap_test tests[] = {
 	{"return addresses in x30 and on the stack, signed or not", return_addresses},
 	{"signals, by a rule or by the code that returns from them", signals},
 	{"leaves without a rule, by the call that leads to them", leaves_without_a_rule},
 	{"frame pointers", frame_pointers},
+	{"threads that are returning from a signal", returning_from_signals},
+	{"leaves of code about which nothing is known", leaves_of_generated_code},
+	{"tables behind a frame pointer", tables_behind_a_frame_pointer},
 };
 
 int main(void)

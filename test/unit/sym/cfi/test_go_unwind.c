@@ -19,6 +19,7 @@ struct shown {
 	char text[1024];
 	size_t used;
 	uint64_t last;
+	bool is_arm64;
 };
 
 static void append(struct shown *shown, const char *format, ...)
@@ -33,7 +34,7 @@ static void append(struct shown *shown, const char *format, ...)
 	shown->used += (size_t)written < room ? (size_t)written : room - 1;
 }
 
-/* "OFFSET: CFA", from the beginning of the code, and from the stack pointer. */
+/* "OFFSET: CFA [in lr]", from the beginning of the code, and from the stack pointer. */
 static int append_row(void *context, uint64_t address, const struct unwind_rule *rule)
 {
 	static const char *const kinds[] = {"none", "unsupported", "end"};
@@ -46,16 +47,21 @@ static int append_row(void *context, uint64_t address, const struct unwind_rule 
 		append(shown, "%s", kinds[rule->cfa]);
 		return 0;
 	}
-	CHECK_INT(rule->cfa_register, 7);
+	CHECK_INT(rule->cfa_register, shown->is_arm64 ? 31 : 7);
 	if (rule->flags & UNWIND_SIGNAL) {
 		append(shown, "signal");
 		return 0;
 	}
 	CHECK_INT(rule->cfa, UNWIND_REGISTER);
 	CHECK_INT(rule->frame_pointer, UNWIND_LOST);
-	CHECK_INT(rule->return_address, UNWIND_AT_CFA);
-	CHECK_INT(rule->return_address_offset, -8);
 	append(shown, "%d", rule->cfa_offset);
+	if (rule->return_address == UNWIND_IN_REGISTER) {
+		CHECK_INT(rule->return_address_register, 30);
+		append(shown, " in lr");
+		return 0;
+	}
+	CHECK_INT(rule->return_address, UNWIND_AT_CFA);
+	CHECK_INT(rule->return_address_offset, shown->is_arm64 ? -rule->cfa_offset : -8);
 	return 0;
 }
 
@@ -63,7 +69,7 @@ static int show_elf(const struct elf_file *elf, uint64_t work, struct shown *sho
 {
 	struct go_table table;
 
-	*shown = (struct shown){.used = 0};
+	*shown = (struct shown){.is_arm64 = elf->machine == EM_AARCH64};
 	if (!go_unwind__open(&table, elf, work__share(&work, UINT64_MAX)))
 		return -ENOENT;
 	return go_unwind__each_row(&table, append_row, shown);
@@ -120,6 +126,29 @@ static void all_versions(void)
 	}
 }
 
+/* Distances count instructions; the return address is in x30, and later at the bottom. */
+static void arm64(void)
+{
+	static const struct go_function of_arm64[] = {
+		{"main.leaf", 0, "\x02\x04", 0},
+		{"main.frame", 0x20, "\x02\x03\x40\x04\x3f\x01", 0},
+		{"runtime.asyncPreempt", 0x40, "\x02\x02\x40\x06", 4},
+		{"runtime.systemstack", 0x60, "\x02\x08", 4},
+		{"runtime.systemstack_switch", 0x80, "\x02\x01\x20\x07", 4},
+		{"runtime.sigtramp", 0xa0, "\x02\x01\x40\x07", GO_TOP_FRAME},
+		{"main.switch", 0xc0, "\x02\x08", GO_WRITES_STACK_POINTER},
+	};
+	const struct go_image_spec spec = {.magic = GO_20,
+					   .is_arm64 = true,
+					   .functions = of_arm64,
+					   .nr = ARRAY_SIZE(of_arm64),
+					   .end = 0xe0};
+
+	CHECK_STR(show(&spec), "0: 0 in lr; 10: none; 20: 0 in lr; 2c: 32; 3c: 0 in lr; "
+			       "40: 16 in lr; 48: 48; 60: end; 80: 0 in lr; 84: 16; "
+			       "a0: 0 in lr; a4: 32; c0: unsupported; e0: none");
+}
+
 static const char *show_one(const char *deltas)
 {
 	const struct go_function function = {"main.main", 0, deltas, 0};
@@ -170,7 +199,7 @@ static void other_machines(void)
 	struct opened opened = open_go_image(spec_of(GO_20));
 	struct shown shown;
 
-	opened.elf.machine = EM_AARCH64;
+	opened.elf.machine = EM_S390;
 	CHECK_INT(show_elf(&opened.elf, 1000000, &shown), -ENOENT);
 }
 
@@ -199,6 +228,7 @@ static void work_is_bounded(void)
 
 static const struct tap_test tests[] = {
 	{"functions of all versions of Go", all_versions},
+	{"functions for arm64", arm64},
 	{"deltas of the stack pointer", deltas},
 	{"functions that are not sorted", unsorted_functions},
 	{"files of other machines have none", other_machines},

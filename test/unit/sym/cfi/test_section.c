@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "sym/elf/processor.h"
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
 #include "test/unit/cfi_bytes.h"
@@ -14,6 +15,7 @@
 /* ---- rows as text ---- */
 
 static char text[1024];
+static const struct processor *shown; /* whose rows they are */
 
 static size_t append(size_t used, const char *format, ...)
 {
@@ -63,7 +65,7 @@ static int append_row(void *context, uint64_t address, const struct unwind_rule 
 	if (rule->return_address != UNWIND_AT_CFA || rule->return_address_offset != -8)
 		used = append_place(used, "ra", rule->return_address, rule->return_address_register,
 				    rule->return_address_offset);
-	if (rule->base == UNWIND_BASE_LOST)
+	if (rule->base == UNWIND_BASE_LOST && shown->base != NO_REGISTER)
 		used = append(used, " base=?");
 	else if (rule->base >= UNWIND_BASE_AT_CFA)
 		used = append(used, " base=c-%d", 8 * rule->base);
@@ -72,10 +74,10 @@ static int append_row(void *context, uint64_t address, const struct unwind_rule 
 	return 0;
 }
 
-static int show_with(const struct cfi_buffer *buffer, uint64_t left)
+static int show_of(uint16_t machine, const struct cfi_buffer *buffer, uint64_t left)
 {
 	const struct cfi_section section = {
-		.machine = cfi_machine__of(EM_X86_64),
+		.processor = shown = processor__of(machine),
 		.bytes = {.bytes = buffer->bytes, .size = buffer->size},
 		.address = CFI_BYTES_ADDRESS,
 		.is_eh_frame = true,
@@ -84,6 +86,11 @@ static int show_with(const struct cfi_buffer *buffer, uint64_t left)
 
 	text[0] = '\0';
 	return cfi_section__each_row(&section, &work, append_row, NULL);
+}
+
+static int show_with(const struct cfi_buffer *buffer, uint64_t left)
+{
+	return show_of(EM_X86_64, buffer, left);
 }
 
 static const char *show(const struct cfi_buffer *buffer)
@@ -232,6 +239,57 @@ static void stack_pointers(void)
 		  "401000: end; 401010: none");
 }
 
+/* Show one function of arm64, of 32 bytes. */
+static const char *show_arm64(const char *letters, const unsigned char *instructions, size_t size)
+{
+	struct cfi_buffer buffer = {.size = 0};
+	size_t cie = cfi_buffer__arm64_cie(&buffer, letters);
+	int err;
+
+	cfi_buffer__fde(&buffer, cie, FUNCTION, 32, instructions, size);
+	err = show_of(EM_AARCH64, &buffer, 100000);
+	return err ? strerror(-err) : text;
+}
+
+#define SHOW_ARM64(letters, ...) show_arm64(letters, INSTRUCTIONS(__VA_ARGS__))
+
+static void return_register(void)
+{
+	/* Nothing is saved: the return address is still in its register, x30. */
+	CHECK_STR(SHOW_ARM64("", DW_CFA_nop), "401000: r31+0 ra=r30; 401020: none");
+	CHECK_STR(SHOW_ARM64("", DW_CFA_def_cfa_offset, 32), "401000: r31+32 ra=r30; 401020: none");
+	/* stp x29, x30, [sp, #-32]!; mov x29, sp; ...; ldp x29, x30, [sp], #32 */
+	CHECK_STR(SHOW_ARM64("", DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 32,
+			     DW_CFA_offset | 29, 4, DW_CFA_offset | 30, 3, DW_CFA_advance_loc | 5,
+			     DW_CFA_restore | 30, DW_CFA_restore | 29, DW_CFA_def_cfa_offset, 0),
+		  "401000: r31+0 ra=r30; 401004: r31+32 fp=c-32 ra=c-24; "
+		  "401018: r31+0 ra=r30; 401020: none");
+	CHECK_STR(SHOW_ARM64("", DW_CFA_same_value, 30), "401000: r31+0 ra=r30; 401020: none");
+	CHECK_STR(SHOW_ARM64("", DW_CFA_register, 30, 9), "401000: r31+0 ra=r9; 401020: none");
+	CHECK_STR(SHOW_ARM64("", DW_CFA_undefined, 30), "401000: end; 401020: none");
+}
+
+/* paciasp; stp x29, x30, [sp, #-16]!; ...; autiasp. The rules are as without. */
+static void signed_return_addresses(void)
+{
+	static const char *const letters[] = {"", "B", "G", "BG"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
+		CHECK_STR(SHOW_ARM64(letters[i], DW_CFA_advance_loc | 1,
+				     DW_CFA_AARCH64_negate_ra_state, DW_CFA_advance_loc | 1,
+				     DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 29, 2,
+				     DW_CFA_offset | 30, 1, DW_CFA_advance_loc | 4,
+				     DW_CFA_AARCH64_negate_ra_state, DW_CFA_restore | 29,
+				     DW_CFA_restore | 30, DW_CFA_def_cfa_offset, 0),
+			  "401000: r31+0 ra=r30; 401004: r31+0 ra=r30; 401008: r31+16 fp=c-16; "
+			  "401018: r31+0 ra=r30; 401020: none");
+	CHECK_STR(SHOW_ARM64("", DW_CFA_advance_loc | 1, 0x2c, DW_CFA_def_cfa_offset, 16),
+		  "401000: r31+0 ra=r30; 401004: r31+16 ra=r30; 401020: none");
+	/* Other processors sign none. */
+	CHECK_STR(SHOW_FUNCTION(false, DW_CFA_advance_loc | 1, 0x2c),
+		  "401000: r7+8; 401001: unsupported; 401010: none");
+}
+
 static void many_functions(void)
 {
 	struct cfi_buffer buffer = {.size = 0};
@@ -303,7 +361,7 @@ static void visitor_ends_it(void)
 
 	cfi_buffer__fde(&buffer, cie, FUNCTION, 16,
 			INSTRUCTIONS(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16));
-	CHECK_INT(cfi_section__each_row(&(struct cfi_section){.machine = cfi_machine__of(EM_X86_64),
+	CHECK_INT(cfi_section__each_row(&(struct cfi_section){.processor = processor__of(EM_X86_64),
 							      .bytes = {.bytes = buffer.bytes,
 									.size = buffer.size},
 							      .address = CFI_BYTES_ADDRESS,
@@ -311,7 +369,7 @@ static void visitor_ends_it(void)
 					&work, refuse, &visits),
 		  -EIO);
 	CHECK_INT(visits, 2);
-	CHECK(cfi_machine__of(EM_386) == NULL);
+	CHECK(processor__of(EM_386) == NULL);
 }
 
 static const struct tap_test tests[] = {
@@ -320,6 +378,8 @@ static const struct tap_test tests[] = {
 	{"expressions of known shapes", expressions},
 	{"the caller's stack pointer is the CFA, or the row is of no use", stack_pointers},
 	{"what has another shape, or is not sound, ends nothing but itself", other_shapes},
+	{"return addresses in a register, until they are saved", return_register},
+	{"return addresses that are signed, until they are not", signed_return_addresses},
 	{"functions in any order, and across each other", many_functions},
 	{"sections that are not sound", not_sound},
 	{"work is bounded", bounded_work},

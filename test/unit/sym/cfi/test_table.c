@@ -295,6 +295,67 @@ static void init(void)
 	check_init(musl + 1, 2, 1, false);
 }
 
+/* A file of arm64 with a linkage table at START that begins with that instruction. */
+static void make_stubs(struct file *file, uint32_t first, uint32_t second, uint16_t machine)
+{
+	struct cfi_buffer buffer = {.size = 0};
+	size_t cie = cfi_buffer__arm64_cie(&buffer, "");
+	const uint32_t code[24] = {first, second};
+	struct file_section sections[] = {{".eh_frame", buffer.bytes, 0, SHF_ALLOC},
+					  {".plt", code, sizeof(code), SHF_ALLOC | SHF_EXECINSTR}};
+
+	add(&buffer, cie, START + 0x400, 0x100, 24);
+	sections[0].size = buffer.size;
+	make_of_sections(file, sections, ARRAY_SIZE(sections));
+	file->file.elf.sections[2].address = START;
+	file->file.elf.machine = machine;
+	CHECK_INT(read_table(file), 0);
+	check_ascending(file);
+}
+
+/* Linkers for arm64 write no information about them. */
+static void stubs(void)
+{
+	static const struct {
+		uint32_t first, second;
+		uint64_t pushed; /* from there on two words are on the stack */
+	} headers[] = {{0xa9bf7bf0, 0, 4}, {0xd503245f, 0xa9bf7bf0, 8}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
+		CLEANUP_FILE struct file file;
+		const struct unwind_rule *rule;
+
+		make_stubs(&file, headers[i].first, headers[i].second, EM_AARCH64);
+		CHECK_INT(cfa_at(&file, START), 0);
+		CHECK_INT(cfa_at(&file, START + headers[i].pushed - 1), 0);
+		CHECK_INT(cfa_at(&file, START + headers[i].pushed), 16);
+		CHECK_INT(cfa_at(&file, START + 31), 16);
+		CHECK_INT(cfa_at(&file, START + 32), 0);
+		CHECK_INT(cfa_at(&file, START + 95), 0);
+		CHECK_INT(cfa_at(&file, START + 96), NONE);
+		CHECK_INT(cfa_at(&file, START + 0x400), 24);
+		rule = &file.rules.items[unwind_table__find(&file.table, START + 40 - DELTA)];
+		CHECK_INT(rule->cfa_register, 31);
+		CHECK_INT(rule->return_address, UNWIND_IN_REGISTER);
+		CHECK_INT(rule->return_address_register, 30);
+		CHECK_INT(rule->frame_pointer, UNWIND_SAME);
+	}
+}
+
+/* That of a static program, of indirect functions alone, has no header; other processors say it. */
+static void other_stubs(void)
+{
+	CLEANUP_FILE struct file fixed, x86;
+
+	make_stubs(&fixed, 0x90000010, 0xf9400211, EM_AARCH64);
+	CHECK_INT(cfa_at(&fixed, START), 0);
+	CHECK_INT(cfa_at(&fixed, START + 16), 0);
+	CHECK_INT(cfa_at(&fixed, START + 95), 0);
+	CHECK_INT(cfa_at(&fixed, START + 96), NONE);
+	make_stubs(&x86, 0xa9bf7bf0, 0, EM_X86_64);
+	CHECK_INT(cfa_at(&x86, START + 40), NONE);
+}
+
 /*
  * Two segments, whose places in the file are in another order than their addresses, as far apart as
  * a page of the table does not hold, and in one page of it.
@@ -795,6 +856,8 @@ static const struct tap_test tests[] = {
 	{"rules from page to page", across_pages},
 	{"the base register is kept of files that need it", base_where_needed},
 	{"rows side by side with the same rule are one", rows_of_one_rule},
+	{"stubs of arm64", stubs},
+	{"stubs without a header, and those of x86-64", other_stubs},
 	{"code in several places of the file", scattered},
 	{"bytes of the file that are at two addresses", mapped_twice},
 	{"what is no code has no rows", outside_of_code},

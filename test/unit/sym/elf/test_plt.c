@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* FIXTURES: where the files are that CMakeLists.txt has linked; only on x86-64. */
+/*
+ * FIXTURES: where the files are that CMakeLists.txt has linked; only on x86-64. ARM64_FIXTURES:
+ * those for arm64, which any processor can make.
+ */
 #include "sym/elf/plt.h"
 
 #include <errno.h>
@@ -23,27 +26,35 @@
 #ifndef FIXTURES
 #define FIXTURES "."
 #endif
+#ifndef ARM64_FIXTURES
+#define ARM64_FIXTURES NULL
+#endif
 
 #define CLEANUP_IMAGE CLEANUP(elf_image__free)
 
 /* The bytes of a fixture; none if it is not there. */
-static struct elf_image read_fixture(const char *name)
+static struct elf_image read_fixture_of(const char *folder, const char *name, const char *missing)
 {
 	struct elf_image image = {0};
 	CLEANUP_CLOSE int fd = -1;
 	struct stat st;
 	char path[4096];
 
-	snprintf(path, sizeof(path), "%s/%s", FIXTURES, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "%s/%s", folder ? folder : "", name);
+	fd = folder ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (fd < 0 || fstat(fd, &st)) {
-		tap_skip("the files to be read are made on x86-64 only");
+		tap_skip(missing);
 		return image;
 	}
 	image.size = (size_t)st.st_size;
 	image.bytes = malloc(image.size);
 	CHECK_INT(read(fd, image.bytes, image.size), image.size);
 	return image;
+}
+
+static struct elf_image read_fixture(const char *name)
+{
+	return read_fixture_of(FIXTURES, name, "the files to be read are made on x86-64 only");
 }
 
 /* The header of a section, or NULL; of a file that is as its linker made it. */
@@ -224,6 +235,52 @@ static void static_program(void)
 	check_static("plt_static", 8);
 }
 
+#define ARM64_HEADER 32
+
+/* Which entries of arm64 there are: a bit for each name that all bytes of an entry have. */
+static unsigned int find_arm64_entries(const struct elf_image *image, size_t entry_size)
+{
+	static const char *const names[] = {"alpha@plt", "beta@plt", "gamma_with_a_longer_name@plt",
+					    "taken@plt"};
+	CLEANUP_OPENED
+	struct opened opened = open_image(image);
+	const Elf64_Shdr *plt = find_section(image, ".plt");
+	unsigned int found = 0;
+
+	if (!CHECK(plt))
+		return 0;
+	CHECK_INT(plt->sh_size, ARM64_HEADER + entry_size * ARRAY_SIZE(names));
+	for (uint64_t at = 0; at < ARM64_HEADER; at++)
+		CHECK_STR(name_at(&opened, plt->sh_addr + at), NULL);
+	for (uint64_t at = ARM64_HEADER; at < plt->sh_size; at += entry_size) {
+		const char *name = check_entry(&opened, plt->sh_addr + at, entry_size);
+
+		for (size_t i = 0; i < ARRAY_SIZE(names) && name; i++)
+			found |= (unsigned int)!strcmp(name, names[i]) << i;
+	}
+	return found;
+}
+
+static void check_arm64(const char *fixture, size_t entry_size)
+{
+	CLEANUP_IMAGE
+	struct elf_image image =
+		read_fixture_of(ARM64_FIXTURES, fixture, "lld, which makes the file, is missing");
+
+	if (image.size)
+		CHECK_INT(find_arm64_entries(&image, entry_size), 0xf);
+}
+
+static void table_of_arm64(void)
+{
+	check_arm64("plt_arm64", 16);
+}
+
+static void table_of_arm64_for_bti(void)
+{
+	check_arm64("plt_arm64_bti", 24);
+}
+
 /* The start of each entry that objdump has a name for, and those names, have to be the same. */
 static void check_objdump(const char *fixture, const char *lazy_section)
 {
@@ -343,22 +400,22 @@ static void addresses_outside_of_tables(void)
 	CHECK_STR(name_at(&opened, UINT64_MAX), NULL);
 }
 
-/* The forms are those of x86-64; other machines have others. */
+/* The forms are those of x86-64; other processors have others. */
 static void other_machines(void)
 {
-	CLEANUP_IMAGE
-	struct elf_image image = read_fixture("plt_lazy");
-	uint64_t entry;
+	static const uint16_t others[] = {EM_AARCH64, EM_S390};
 
-	if (!image.size)
-		return;
-	entry = find_section(&image, ".plt")->sh_addr + 16;
-	elf_image__ehdr(&image)->e_machine = EM_AARCH64;
-	{
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		CLEANUP_IMAGE
+		struct elf_image image = read_fixture("plt_lazy");
 		CLEANUP_OPENED
-		struct opened opened = open_image(&image);
+		struct opened opened = {.fd = -1, .elf = {.fd = -1}};
 
-		CHECK_STR(name_at(&opened, entry), NULL);
+		if (!image.size)
+			return;
+		elf_image__ehdr(&image)->e_machine = others[i];
+		opened = open_image(&image);
+		CHECK_STR(name_at(&opened, find_section(&image, ".plt")->sh_addr + 16), NULL);
 	}
 }
 
@@ -429,7 +486,7 @@ static void survive(const unsigned char *bytes, size_t size)
 	}
 }
 
-static const char *const small_fixtures[] = {"plt_lazy", "plt_ibt"};
+static const char *const small_fixtures[] = {"plt_lazy", "plt_ibt", "plt_arm64"};
 
 static void any_truncation_is_survived(void)
 {
@@ -779,6 +836,8 @@ static const struct tap_test tests[] = {
 	{"so have those for IBT, the second ones and the lazy ones", tables_for_ibt},
 	{"a static program: named after what chooses the function", static_program},
 	{"a static program for IBT: named after what chooses the function", static_program_for_ibt},
+	{"entries of arm64, on any processor", table_of_arm64},
+	{"entries of arm64 with landing pads and authentication", table_of_arm64_for_bti},
 	{"objdump has the same names: lazy", objdump_lazy},
 	{"objdump has the same names: IBT", objdump_ibt},
 	{"objdump has the same names: a program", objdump_program},

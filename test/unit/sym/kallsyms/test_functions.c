@@ -17,6 +17,7 @@
 enum source { WITH_ADDRESSES, TRACEABLE, SYMBOLS, BLACKLIST, NR_SOURCES };
 static char paths[NR_SOURCES][96];
 static int tracefs;
+static bool no_addresses;
 
 static void write_source(enum source source, const char *text)
 {
@@ -47,6 +48,7 @@ static int find(struct kernel_function_list *list, const char *prefix)
 		.tracefs = tracefs,
 		.symbols = paths[SYMBOLS],
 		.open_blacklist = open_blacklist,
+		.no_addresses = no_addresses,
 	};
 	int err = kernel_functions__find_in(list, &sources, is_prefix, (void *)prefix);
 
@@ -133,6 +135,17 @@ static void without_addresses(void)
 	write_source(TRACEABLE, "vfs_read\ntcp_sendmsg\n");
 	write_source(SYMBOLS, "ffffffff81000100 T vfs_read\nffffffff81000200 T tcp_sendmsg\n");
 	CHECK_STR(found("tcp_"), "tcp_sendmsg@ffffffff81000200");
+}
+
+/* On arm64 the list has places behind the beginnings of functions. */
+static void addresses_of_what_is_patched(void)
+{
+	no_addresses = true;
+	write_source(WITH_ADDRESSES, "ffffffff81000104 vfs_read\n");
+	write_source(TRACEABLE, "vfs_read\n");
+	write_source(SYMBOLS, "ffffffff81000100 T vfs_read\n");
+	CHECK_STR(found(""), "vfs_read@ffffffff81000100");
+	no_addresses = false;
 }
 
 static void other_names_of_functions(void)
@@ -258,6 +271,7 @@ static const struct tap_test tests[] = {
 	{"lines that list no function are left out", not_a_function},
 	{"only what is wanted is kept", only_what_is_wanted},
 	{"ftrace's list without addresses, with those of kallsyms", without_addresses},
+	{"without those of ftrace, where they are not of functions", addresses_of_what_is_patched},
 	{"what ftrace lists under another name is found by its own", other_names_of_functions},
 	{"without ftrace: kallsyms, without what cannot be probed", without_ftrace},
 	{"a blacklist is believed as far as it can be read", broken_blacklist},

@@ -220,6 +220,19 @@ static void data_is_no_function(void)
 	CHECK_STR(lookups[0].name, "function");
 }
 
+static void marks_of_code(void)
+{
+	CHECK_INT(FIND("ffff800008000000 T function\n"
+		       "ffff800001000000 t in_module\t[m]\n"
+		       "ffff800001000000 t $x\t[m]\n"
+		       "ffff800001000010 t $d.12\t[m]\n"
+		       "ffff800001000020 t $x\t[m]\n",
+		       0xffff800001000024),
+		  0);
+	CHECK_STR(lookups[0].name, "in_module");
+	CHECK_INT(lookups[0].start, 0xffff800001000000);
+}
+
 static void nothing_asked(void)
 {
 	CLEANUP_FCLOSE FILE *file = fmemopen((void *)core_text, strlen(core_text), "r");
@@ -242,6 +255,7 @@ static const struct tap_test tests[] = {
 	{"kallsyms: answers of an earlier call do not stay", old_answers_do_not_stay},
 	{"kallsyms: malformed lines are left out", malformed_lines},
 	{"kallsyms: data names no code", data_is_no_function},
+	{"kallsyms: marks of code and data name nothing", marks_of_code},
 	{"kallsyms: no lookups are no failure", nothing_asked},
 };
 
