@@ -61,7 +61,10 @@ static int plan_section(struct debug_plan *plan, const struct elf_section *secti
 	if (section->type == SHT_NOBITS || section->size == 0 || (section->flags & SHF_GROUP))
 		return 0;
 	number = section_of(elf_file__section_name(plan->elf, section), is_split, &is_old);
-	if (number == DEBUG_SECTIONS || plan->parts[number].inflated)
+	if (number == DEBUG_SECTIONS)
+		return 0;
+	/* GCC gives each unit of a type a section of that name, in front of that of the code. */
+	if (plan->parts[number].inflated && !(is_split && number == DEBUG_INFO))
 		return 0;
 	return section_part__find(&plan->parts[number], plan->elf, section, is_old);
 }
