@@ -81,8 +81,9 @@ static void say_user_errors(const struct frame_names *names, struct report_said 
 			names->lost_files, names->lost_files == 1 ? "" : "s");
 	said->lost_files |= names->lost_files != 0;
 	if (names->incomplete_debug && !said->incomplete_debug)
-		message("some debug data is in further files (.dwo, or shared by dwz) that were not "
-			"found, or are of another build; inlined calls and lines of that are missing");
+		message("some debug data is in further files (.dwo, .dwp, or shared by dwz) that "
+			"were not found, or are of another build; inlined calls and lines of that "
+			"are missing");
 	said->incomplete_debug |= names->incomplete_debug;
 }
 

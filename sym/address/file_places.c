@@ -141,31 +141,44 @@ static void tick(void *context)
 	supervisor__tick(known->places->names->supervisor);
 }
 
+/* Take a further file that was found (err is 0) for the reader. Returns 0 or a negative errno. */
+static int take_file(struct known_file *known, int err, struct debug_file *found,
+		     struct elf_file *elf)
+{
+	if (!err && is_avoided(known->places, found->device))
+		err = -ECANCELED;
+	if (!err)
+		err = elf_file__open(elf, found->fd);
+	if (!err)
+		known->device = found->device;
+	return err;
+}
+
 /* Start a reader of the debug data in search->elf, or of its part that no other file shares. */
 static int start(struct known_file *known, const struct debug_search *search)
 {
 	const struct debug_reader_caller caller = {
 		.context = known, .open_file = open_split, .tick = tick};
 	CLEANUP(elf_file__close) struct elf_file alternate = {.fd = -1};
+	CLEANUP(elf_file__close) struct elf_file package = {.fd = -1};
 	struct debug_files *files = &known->places->names->debug_files;
 	struct progress *progress = known->places->names->supervisor->progress;
-	struct debug_file found = {.fd = -1};
-	int no_alternate, err;
+	struct debug_file found = {.fd = -1}, found_package = {.fd = -1};
+	int no_alternate, no_package, err;
 
 	if (is_avoided(known->places, known->device))
 		return -ECANCELED;
 	no_alternate = debug_files__find_alternate(files, search, known->place, &found);
 	progress->left_out |= no_alternate == -ETIME;
-	if (!no_alternate && is_avoided(known->places, found.device))
-		no_alternate = -ECANCELED;
-	if (!no_alternate)
-		no_alternate = elf_file__open(&alternate, found.fd);
-	if (!no_alternate)
-		known->device = found.device;
+	no_alternate = take_file(known, no_alternate, &found, &alternate);
 	progress->incomplete_debug |= no_alternate < 0;
+	/* Where there is none, the program may have no split units, or these have files. */
+	no_package = debug_files__find_package(files, search, known->place, &found_package);
+	no_package = take_file(known, no_package, &found_package, &package);
 	err = debug_reader__start(&known->reader, search->elf, no_alternate ? NULL : &alternate,
-				  &caller);
+				  no_package ? NULL : &package, &caller);
 	cleanup__close(&found.fd);
+	cleanup__close(&found_package.fd);
 	return err;
 }
 

@@ -35,6 +35,7 @@ struct unit {
 
 struct debug_data {
 	const struct debug_image *image;
+	struct debug_package *package; /* or NULL */
 	struct unit *units;
 	size_t nr_units, units_capacity;
 	struct debug_ranges ranges; /* owners are units; sorted */
@@ -60,13 +61,14 @@ struct answering {
 };
 
 int debug_data__new(struct debug_data **data, const struct debug_image *image,
-		    const struct debug_image *alternate)
+		    const struct debug_image *alternate, struct debug_package *package)
 {
 	struct debug_data *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return -ENOMEM;
 	made->image = image;
+	made->package = package;
 	if (alternate)
 		dwarf_setalt(image->dwarf, alternate->dwarf);
 	*data = made;
@@ -220,20 +222,34 @@ static void read_lines(struct answering *answering, Dwarf_Die *die)
 				  answering->work);
 }
 
+/* The package goes first: if the build has one, its files may be left from a build before. */
+static int load_split(struct answering *answering, const struct debug_split *split)
+{
+	const struct debug_data_caller *caller = answering->caller;
+	struct inside *inside = answering->inside;
+	CLEANUP_CLOSE int fd = -1;
+	int err = -ENOENT;
+
+	if (answering->data->package)
+		err = debug_split__load_packed(split, answering->data->package, &inside->split,
+					       &inside->unit, answering->work->left);
+	if (!err || err == -ENOMEM)
+		return err;
+	fd = caller->open_file(caller->context, split->path);
+	return fd < 0 ? fd :
+			debug_split__load(split, fd, &inside->split, &inside->unit,
+					  answering->work->left);
+}
+
 /* Returns 0, also if the file could not be had, or -ENOMEM if more memory can be had. */
 static int open_split(struct answering *answering, struct unit *unit,
 		      const struct debug_split *split)
 {
-	const struct debug_data_caller *caller = answering->caller;
-	CLEANUP_CLOSE int fd = -1;
 	int err;
 
 	if (unit->is_missing)
 		return 0;
-	fd = caller->open_file(caller->context, split->path);
-	err = fd < 0 ? fd :
-		       debug_split__load(split, fd, &answering->inside->split,
-					 &answering->inside->unit, answering->work->left);
+	err = load_split(answering, split);
 	if (!err || (err == -ENOMEM && answering->data->kept_bytes))
 		return err;
 	unit->is_missing = true;
@@ -258,7 +274,7 @@ static int read_inside(struct answering *answering, struct unit *unit, Dwarf_Die
 
 static size_t size_of(const struct inside *inside)
 {
-	return sizeof(*inside) + inside->split.size +
+	return sizeof(*inside) + inside->split.size + inside->unit.strings.size +
 	       inside->unit.nr_scopes * sizeof(inside->unit.scopes[0]) +
 	       inside->unit.ranges.nr * sizeof(inside->unit.ranges.items[0]);
 }

@@ -16,6 +16,7 @@
 
 struct debug_data;
 struct debug_image;
+struct debug_package;
 
 /* Work for one question: some seconds. Few programs cost a thousandth of it. */
 #define DEBUG_DATA_WORK ((uint64_t)64 * 1024 * 1024)
@@ -35,11 +36,12 @@ struct debug_data_caller {
 };
 
 /*
- * Both images are borrowed, and must be alone in referring to each other; alternate is
- * the one that dwz moved what is common to, or NULL. Returns 0 or -ENOMEM.
+ * All are borrowed, and both images must be alone in referring to each other; alternate is
+ * the one that dwz moved what is common to, or NULL; package has split units, or is NULL. Returns 0
+ * or -ENOMEM.
  */
 int debug_data__new(struct debug_data **data, const struct debug_image *image,
-		    const struct debug_image *alternate);
+		    const struct debug_image *alternate, struct debug_package *package);
 void debug_data__free(struct debug_data *data);
 
 /*

@@ -53,17 +53,21 @@ static enum debug_section section_of(const char *name, bool is_split, bool *is_o
 	return i;
 }
 
-static int plan_section(struct debug_plan *plan, const struct elf_section *section, bool is_split)
+static int find_part(struct section_part parts[DEBUG_SECTIONS], const struct elf_file *elf,
+		     const struct elf_section *section, bool is_split)
 {
 	enum debug_section number;
 	bool is_old;
 
 	if (section->type == SHT_NOBITS || section->size == 0 || (section->flags & SHF_GROUP))
 		return 0;
-	number = section_of(elf_file__section_name(plan->elf, section), is_split, &is_old);
-	if (number == DEBUG_SECTIONS || plan->parts[number].inflated)
+	number = section_of(elf_file__section_name(elf, section), is_split, &is_old);
+	if (number == DEBUG_SECTIONS)
 		return 0;
-	return section_part__find(&plan->parts[number], plan->elf, section, is_old);
+	/* GCC gives each unit of a type a section of that name, in front of that of the code. */
+	if (parts[number].inflated && !(is_split && number == DEBUG_INFO))
+		return 0;
+	return section_part__find(&parts[number], elf, section, is_old);
 }
 
 static uint64_t aligned(uint64_t size)
@@ -106,25 +110,39 @@ static int check_sizes(const struct debug_plan *plan)
 	return 0;
 }
 
-int debug_plan__make(struct debug_plan *plan, const struct elf_file *elf, bool is_split)
+int debug_parts__find(struct section_part parts[DEBUG_SECTIONS], const struct elf_file *elf,
+		      bool is_split)
 {
-	struct debug_plan made = {.elf = elf};
 	int err = 0;
 
 	for (size_t i = 1; i < elf->nr_sections && !err; i++)
-		err = plan_section(&made, &elf->sections[i], is_split);
-	if (err)
-		return err;
-	if (!made.parts[DEBUG_INFO].inflated || !made.parts[DEBUG_ABBREV].inflated)
+		err = find_part(parts, elf, &elf->sections[i], is_split);
+	return err;
+}
+
+int debug_plan__check(struct debug_plan *plan)
+{
+	int err;
+
+	if (!plan->parts[DEBUG_INFO].inflated || !plan->parts[DEBUG_ABBREV].inflated)
 		return -ENOENT;
-	err = check_sizes(&made);
+	err = check_sizes(plan);
 	if (err)
 		return err;
-	made.size = image_size(&made);
-	if (made.size > DEBUG_IMAGE_MAX)
-		return -EFBIG;
-	*plan = made;
-	return 0;
+	plan->size = image_size(plan);
+	return plan->size > DEBUG_IMAGE_MAX ? -EFBIG : 0;
+}
+
+int debug_plan__make(struct debug_plan *plan, const struct elf_file *elf, bool is_split)
+{
+	struct debug_plan made = {.elf = elf};
+	int err = debug_parts__find(made.parts, elf, is_split);
+
+	if (!err)
+		err = debug_plan__check(&made);
+	if (!err)
+		*plan = made;
+	return err;
 }
 
 void debug_plan__supply(struct debug_plan *plan, enum debug_section section,

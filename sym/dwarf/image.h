@@ -54,12 +54,22 @@ struct debug_image {
 };
 
 /*
+ * Where the sections of elf are: those whose names end in ".dwo" if is_split, else the other ones.
+ * Returns 0 or -EBADMSG.
+ */
+int debug_parts__find(struct section_part parts[DEBUG_SECTIONS], const struct elf_file *elf,
+		      bool is_split);
+
+/*
  * Find out what to read of elf: sections whose names end in ".dwo" if is_split, else the other
  * ones. *elf must stay as it is.
  * Returns 0, -ENOENT if it says nothing about functions or lines, -EFBIG if it has more than is
  * read of one file, or -EBADMSG if it cannot have what it states.
  */
 int debug_plan__make(struct debug_plan *plan, const struct elf_file *elf, bool is_split);
+
+/* The same check of a plan whose parts someone has chosen; it fills in the size. */
+int debug_plan__check(struct debug_plan *plan);
 
 /* Have a section of the image be a copy of bytes, which must stay until it is loaded. */
 void debug_plan__supply(struct debug_plan *plan, enum debug_section section,

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,6 +63,7 @@ struct debug_reader {
 	int socket;
 	bool has_failed;
 	uint64_t image_size, memory;
+	uint64_t to_read;	 /* bytes that a question may have it read, for its time */
 	uint64_t inherited, own; /* bytes that the child shared at its start, and has more by now */
 	size_t files, missing;
 	struct arena arena;
@@ -105,25 +107,24 @@ static uint64_t memory_limit(uint64_t images, uint64_t available)
 	return wanted < share ? wanted : share;
 }
 
-static void start_child(struct debug_reader *reader, const int sockets[2],
-			const struct debug_plan *plan, const struct debug_plan *alternate)
+static uint64_t size_of(const struct elf_file *package)
 {
-	const struct debug_reader_job job = {.parent = getpid(),
-					     .socket = sockets[1],
-					     .plan = plan,
-					     .alternate = alternate,
-					     .memory = reader->memory,
-					     .cpu_seconds = reader->caller.cpu_seconds};
+	struct stat st;
 
-	reader->inherited = resident_memory(job.parent);
+	return package && elf_file__stat(package, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static void start_child(struct debug_reader *reader, const struct debug_reader_job *job)
+{
+	reader->inherited = resident_memory(job->parent);
 	reader->child = fork();
 	if (reader->child == 0)
-		debug_reader_child__run(&job);
+		debug_reader_child__run(job);
 	child__note_start(&debug_reader_role, reader->child);
 }
 
-static int start(struct debug_reader *reader, const struct debug_plan *plan,
-		 const struct debug_plan *alternate)
+/* All of the job but its socket is filled in. */
+static int start(struct debug_reader *reader, struct debug_reader_job *job)
 {
 	const struct timeval idle = {.tv_sec = DEBUG_READER_IDLE};
 	int sockets[2], err = 0;
@@ -135,7 +136,8 @@ static int start(struct debug_reader *reader, const struct debug_plan *plan,
 		return -errno;
 	/* If we hang in a file that does not answer, nobody else ends the child. */
 	(void)setsockopt(sockets[1], SOL_SOCKET, SO_RCVTIMEO, &idle, sizeof(idle));
-	start_child(reader, sockets, plan, alternate);
+	job->socket = sockets[1];
+	start_child(reader, job);
 	if (reader->child < 0)
 		err = -errno;
 	close(sockets[1]);
@@ -144,9 +146,11 @@ static int start(struct debug_reader *reader, const struct debug_plan *plan,
 }
 
 int debug_reader__start(struct debug_reader **reader, const struct elf_file *elf,
-			const struct elf_file *alternate, const struct debug_reader_caller *caller)
+			const struct elf_file *alternate, const struct elf_file *package,
+			const struct debug_reader_caller *caller)
 {
 	uint64_t available = memory__available(), most = available / IMAGES_SHARE;
+	struct debug_reader_job job = {.parent = getpid(), .package = package};
 	struct debug_plan plan, alternate_plan;
 	struct debug_reader *made;
 	int err = debug_plan__make(&plan, elf, false);
@@ -169,7 +173,12 @@ int debug_reader__start(struct debug_reader **reader, const struct elf_file *elf
 	made->memory = memory_limit(made->image_size, available);
 	made->child = -1;
 	made->socket = -1;
-	err = start(made, &plan, alternate ? &alternate_plan : NULL);
+	job.plan = &plan;
+	job.alternate = alternate ? &alternate_plan : NULL;
+	job.memory = made->memory;
+	job.cpu_seconds = made->caller.cpu_seconds;
+	made->to_read = made->image_size + size_of(package);
+	err = start(made, &job);
 	if (err) {
 		debug_reader__stop(made);
 		return err;
@@ -411,7 +420,7 @@ static int send_some(struct question *question)
 
 static uint64_t budget_ns(const struct question *question)
 {
-	uint64_t ms = BUDGET_MS + question->reader->image_size / MB * BUDGET_MS_PER_MB +
+	uint64_t ms = BUDGET_MS + question->reader->to_read / MB * BUDGET_MS_PER_MB +
 		      question->nr / 1000 * BUDGET_MS_PER_THOUSAND;
 
 	return (ms < BUDGET_MS_MAX ? ms : BUDGET_MS_MAX) * (NANOSECONDS / 1000);

@@ -45,14 +45,16 @@ struct debug_chain {
 };
 
 /*
- * Start a child for the file of elf, whose part common to several files is in alternate, if
- * that is not NULL. Both are needed, with their descriptors, only during this call.
+ * Start a child for the file of elf, whose part common to several files is in alternate, and whose
+ * split units are in package, if these are not NULL. All are needed, with their descriptors, only
+ * during this call.
  * Returns 0, -ENOENT if the file has no such data, -EPERM if there can be no sandbox (known
  * at the first question), -EFBIG also if there is too little memory for what is to be read, or
  * another negative errno, as those of debug_plan__make().
  */
 int debug_reader__start(struct debug_reader **reader, const struct elf_file *elf,
-			const struct elf_file *alternate, const struct debug_reader_caller *caller);
+			const struct elf_file *alternate, const struct elf_file *package,
+			const struct debug_reader_caller *caller);
 
 /*
  * Fill in the frames of chains, which are sorted by address, as far as they are found: frames go

@@ -11,6 +11,7 @@
 #include "sym/child/sandbox.h"
 #include "sym/dwarf/data.h"
 #include "sym/dwarf/image.h"
+#include "sym/dwarf/package.h"
 #include "sym/dwarf/protocol.h"
 #include "sym/elf/file.h"
 #include "sym/util/array.h"
@@ -32,6 +33,7 @@ struct child {
 	int socket;
 	uint64_t work_left; /* of the question, or of reading the file */
 	struct debug_image image, alternate;
+	struct debug_package package;
 	struct debug_data *data;
 	struct sent_strings strings;
 	uint64_t *addresses;
@@ -215,8 +217,10 @@ static int load(struct child *child, const struct debug_reader_job *job)
 		return err;
 	has_alternate =
 		job->alternate && debug_image__load(&child->alternate, job->alternate, work) == 0;
+	child->package.elf = job->package;
 	return debug_data__new(&child->data, &child->image,
-			       has_alternate ? &child->alternate : NULL);
+			       has_alternate ? &child->alternate : NULL,
+			       job->package ? &child->package : NULL);
 }
 
 static int answer(struct child *child)
@@ -243,7 +247,7 @@ static void receive_question(struct child *child)
 
 static int enter_sandbox(const struct debug_reader_job *job, struct child *child)
 {
-	int fds[3] = {job->socket, job->plan->elf->fd};
+	int fds[4] = {job->socket, job->plan->elf->fd};
 	struct sandbox sandbox = {.parent = job->parent,
 				  .fds = fds,
 				  .nr_fds = 2,
@@ -254,6 +258,8 @@ static int enter_sandbox(const struct debug_reader_job *job, struct child *child
 
 	if (job->alternate)
 		fds[sandbox.nr_fds++] = job->alternate->elf->fd;
+	if (job->package)
+		fds[sandbox.nr_fds++] = job->package->fd;
 	err = sandbox__enter(&sandbox);
 	child->socket = fds[0];
 	return err;
@@ -264,7 +270,7 @@ const struct child_role debug_reader_role = {"DWARF reader", DEBUG_LOG_NAMES};
 _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 {
 	struct child child = {0};
-	struct elf_file elf = *job->plan->elf, alternate = {0};
+	struct elf_file elf = *job->plan->elf, alternate = {0}, package = {0};
 	struct debug_plan plan = *job->plan, alternate_plan = {0};
 	struct debug_reader_job own = *job;
 	int err;
@@ -279,11 +285,16 @@ _Noreturn void debug_reader_child__run(const struct debug_reader_job *job)
 		alternate_plan.elf = &alternate;
 		own.alternate = &alternate_plan;
 	}
+	if (job->package) {
+		package = *job->package;
+		own.package = &package;
+	}
 	child.out = malloc(OUT_SIZE);
 	if (!child.out || enter_sandbox(job, &child))
 		_exit(DEBUG_NO_SANDBOX);
 	elf.fd = 1;
 	alternate.fd = 2;
+	package.fd = job->alternate ? 3 : 2;
 	/* The question may still be in the making. */
 	child.work_left = DEBUG_DATA_WORK;
 	err = load(&child, &own);

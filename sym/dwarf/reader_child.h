@@ -8,12 +8,14 @@
 
 struct child_role;
 struct debug_plan;
+struct elf_file;
 
 struct debug_reader_job {
 	pid_t parent;
 	int socket;
 	const struct debug_plan *plan;
 	const struct debug_plan *alternate; /* or NULL */
+	const struct elf_file *package;	    /* or NULL */
 	uint64_t memory;		    /* bytes that it may map */
 	unsigned int cpu_seconds;	    /* in all questions: each has its own limit */
 };

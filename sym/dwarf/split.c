@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sym/dwarf/package.h"
 #include "sym/elf/file.h"
 #include "sym/elf/work.h"
 #include "sym/util/cleanup.h"
@@ -117,15 +118,10 @@ int debug_split__of(struct debug_split *split, Dwarf_Die *die, const struct debu
  * take bytes, too, and it takes long to copy all that follows for each of thousands of units.
  */
 static void supply(struct debug_plan *plan, enum debug_section section, struct debug_bytes bytes,
-		   const struct elf_file *elf)
+		   uint64_t unit_size)
 {
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < elf->nr_sections; i++)
-		if (elf->sections[i].size <= DEBUG_IMAGE_MAX)
-			most += BYTES_PER_BYTE * elf->sections[i].size;
-	if (bytes.size > most)
-		bytes.size = most;
+	if (bytes.size > BYTES_PER_BYTE * unit_size)
+		bytes.size = BYTES_PER_BYTE * unit_size;
 	if (bytes.size)
 		debug_plan__supply(plan, section, bytes);
 }
@@ -160,21 +156,16 @@ static int find_unit(const struct debug_split *split, const struct debug_image *
 	return -ESTALE;
 }
 
-int debug_split__load(const struct debug_split *split, int fd, struct debug_image *image,
-		      struct debug_unit *unit, uint64_t *work)
+static int load_planned(const struct debug_split *split, struct debug_plan *plan,
+			struct debug_image *image, struct debug_unit *unit, uint64_t *work)
 {
-	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
+	const uint64_t unit_size = plan->size;
 	struct debug_image loaded = {0};
-	struct debug_plan plan;
-	int err = elf_file__open(&elf, fd);
+	int err;
 
-	if (!err)
-		err = debug_plan__make(&plan, &elf, true);
-	if (err)
-		return err;
-	supply(&plan, DEBUG_ADDR, split->addresses, &elf);
-	supply(&plan, DEBUG_RANGES, split->ranges, &elf);
-	err = debug_image__load(&loaded, &plan, work);
+	supply(plan, DEBUG_ADDR, split->addresses, unit_size);
+	supply(plan, DEBUG_RANGES, split->ranges, unit_size);
+	err = debug_image__load(&loaded, plan, work);
 	if (err)
 		return err;
 	err = find_unit(split, &loaded, unit);
@@ -183,5 +174,33 @@ int debug_split__load(const struct debug_split *split, int fd, struct debug_imag
 		return err;
 	}
 	*image = loaded;
+	return 0;
+}
+
+int debug_split__load(const struct debug_split *split, int fd, struct debug_image *image,
+		      struct debug_unit *unit, uint64_t *work)
+{
+	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
+	struct debug_plan plan;
+	int err = elf_file__open(&elf, fd);
+
+	if (!err)
+		err = debug_plan__make(&plan, &elf, true);
+	return err ? err : load_planned(split, &plan, image, unit, work);
+}
+
+int debug_split__load_packed(const struct debug_split *split, struct debug_package *package,
+			     struct debug_image *image, struct debug_unit *unit, uint64_t *work)
+{
+	struct debug_strings strings;
+	struct debug_plan plan;
+	int err = debug_package__plan(package, split->id, &plan, &strings, work);
+
+	if (!err)
+		err = load_planned(split, &plan, image, unit, work);
+	if (err)
+		return err;
+	unit->strings = strings;
+	unit->strings.end = unit->end;
 	return 0;
 }

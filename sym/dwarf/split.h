@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Units that are split: the program has a skeleton, whose own file, with a name that ends in
- * ".dwo", has the rest. Format: DWARF 5, 3.1.2 and 7.3.2; GCC's earlier form of it for 4.
+ * ".dwo", has the rest; or a package has it, with that of all others. Format: DWARF 5, 3.1.2 and
+ * 7.3.2; GCC's earlier form of it for 4.
  */
 #ifndef TRACEKIT_SYM_DWARF_SPLIT_H
 #define TRACEKIT_SYM_DWARF_SPLIT_H
@@ -13,6 +14,8 @@
 
 #include "sym/dwarf/image.h"
 #include "sym/dwarf/unit.h"
+
+struct debug_package;
 
 /* A skeleton's claims about its file. */
 struct debug_split {
@@ -36,5 +39,9 @@ int debug_split__of(struct debug_split *split, Dwarf_Die *skeleton,
  */
 int debug_split__load(const struct debug_split *split, int fd, struct debug_image *image,
 		      struct debug_unit *unit, uint64_t *work);
+
+/* The same from a package, which must stay as long as the unit; -ENOENT if it has no such unit. */
+int debug_split__load_packed(const struct debug_split *split, struct debug_package *package,
+			     struct debug_image *image, struct debug_unit *unit, uint64_t *work);
 
 #endif

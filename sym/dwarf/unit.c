@@ -278,11 +278,14 @@ void debug_unit__release(struct debug_unit *unit)
 {
 	free(unit->scopes);
 	debug_ranges__release(&unit->ranges);
+	debug_strings__release(&unit->strings);
 	*unit = (struct debug_unit){0};
 }
 
 /* The names of a function in an entry, and a reference to an entry that says more. */
 struct naming {
+	struct debug_strings *strings;
+	const struct work *work;
 	const char *name, *linkage_name;
 	Dwarf_Attribute reference;
 	bool has_reference;
@@ -295,11 +298,11 @@ static int take_name(Dwarf_Attribute *attribute, void *context)
 	switch (dwarf_whatattr(attribute)) {
 	case DW_AT_name:
 		if (!naming->name)
-			naming->name = dwarf_formstring(attribute);
+			naming->name = debug_strings__get(naming->strings, attribute, naming->work);
 		break;
 	case DW_AT_linkage_name:
 	case DW_AT_MIPS_linkage_name:
-		naming->linkage_name = dwarf_formstring(attribute);
+		naming->linkage_name = debug_strings__get(naming->strings, attribute, naming->work);
 		break;
 	case DW_AT_abstract_origin:
 	case DW_AT_specification:
@@ -312,9 +315,11 @@ static int take_name(Dwarf_Attribute *attribute, void *context)
 	return DWARF_CB_OK;
 }
 
-static void look_up_name(struct debug_scope *scope, Dwarf_Die die, const struct work *work)
+static void look_up_name(struct debug_unit *unit, struct debug_scope *scope,
+			 const struct work *work)
 {
-	struct naming naming = {0};
+	Dwarf_Die die = {.addr = (void *)(uintptr_t)scope->die, .cu = unit->root.cu};
+	struct naming naming = {.strings = &unit->strings, .work = work};
 
 	for (int i = 0; i < REFERENCES_MAX; i++) {
 		naming.has_reference = false;
@@ -335,10 +340,9 @@ const struct debug_scope *debug_unit__name(struct debug_unit *unit, uint32_t num
 					   const struct work *work)
 {
 	struct debug_scope *scope = &unit->scopes[number];
-	Dwarf_Die die = {.addr = (void *)(uintptr_t)scope->die, .cu = unit->root.cu};
 
 	if (!scope->is_named) {
-		look_up_name(scope, die, work);
+		look_up_name(unit, scope, work);
 		scope->is_named = true;
 	}
 	return scope;

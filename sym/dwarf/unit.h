@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "sym/dwarf/frame.h"
+#include "sym/dwarf/package.h"
 #include "sym/dwarf/ranges.h"
 
 struct work;
@@ -34,6 +35,7 @@ struct debug_unit {
 	Dwarf_Die root;		  /* the unit's own entry */
 	const unsigned char *end; /* behind its last entry */
 	uint64_t base;		  /* what range lists are relative to, where libdw cannot know */
+	struct debug_strings strings; /* of a unit in a package */
 	struct debug_scope *scopes;
 	size_t nr_scopes, scopes_capacity;
 	struct debug_ranges ranges; /* owners are scopes; sorted */
@@ -54,7 +56,8 @@ int debug_unit__each_range(Dwarf_Die *die, uint64_t base, const struct work *wor
 int debug_unit__read(struct debug_unit *unit, const struct work *work);
 void debug_unit__release(struct debug_unit *unit);
 
-/* A scope, with the name of its function: see struct debug_frame. The name is in the image. */
+/* A scope, with the name of its function: see struct debug_frame. It is in the image or the unit.
+ */
 const struct debug_scope *debug_unit__name(struct debug_unit *unit, uint32_t scope,
 					   const struct work *work);
 

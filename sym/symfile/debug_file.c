@@ -386,6 +386,13 @@ static int search_split(struct hunt *hunt, const char *named)
 	return offer_named(hunt, named, PROOF_LATER);
 }
 
+/* In the root of the process, whoever's that is. */
+static void enter_process(struct hunt *hunt)
+{
+	hunt->root = hunt->search->root;
+	hunt->place = hunt->root == ROOTED_OURS ? DEBUG_HOST : DEBUG_TARGET;
+}
+
 static int search_where_named(struct hunt *hunt, enum debug_place place, const char *named,
 			      int (*search)(struct hunt *hunt, const char *named))
 {
@@ -394,10 +401,8 @@ static int search_where_named(struct hunt *hunt, enum debug_place place, const c
 	if (!enter(hunt, place, place == DEBUG_SYMFS ? hunt->files->symfs : ROOTED_OURS,
 		   of_process ? hunt->search->pid : 0))
 		return -ENOENT;
-	if (of_process) {
-		hunt->root = hunt->search->root;
-		hunt->place = hunt->root == ROOTED_OURS ? DEBUG_HOST : DEBUG_TARGET;
-	}
+	if (of_process)
+		enter_process(hunt);
 	return search(hunt, named);
 }
 
@@ -427,6 +432,72 @@ int debug_files__find_split(struct debug_files *files, const struct debug_search
 	struct hunt hunt = {.files = files, .search = search, .any_content = true};
 	int err = search_where_named(&hunt, place, path, search_split);
 
+	if (!err)
+		*found = hunt.found;
+	return err;
+}
+
+/* ---- packages of split units ---- */
+
+/* folder is put in front of the path. */
+static int offer_package(struct hunt *hunt, const char *folder, const char *path, size_t length)
+{
+	char package[2 * PATH_MAX];
+
+	snprintf(package, sizeof(package), "%s%.*s.dwp", folder, (int)length, path);
+	return offer(hunt, package, PROOF_LATER, 0);
+}
+
+/* Of the program, by its path in the root at hand. */
+static int offer_package_of_program(struct hunt *hunt)
+{
+	char path[PATH_MAX];
+	int err;
+
+	if (!program_path(hunt, path))
+		return -ENOENT;
+	err = offer_package(hunt, "", path, strlen(path));
+	return err == -ENOENT ? offer_package(hunt, DEBUG_FOLDER, path, strlen(path)) : err;
+}
+
+/* Of the separate file with the debug data: NAME.debug.dwp or NAME.dwp. */
+static int search_package_beside(struct hunt *hunt, const char *extension)
+{
+	char path[PATH_MAX];
+	size_t length;
+	int err;
+
+	if (rooted__path(hunt->root, hunt->search->elf->fd, path))
+		return -ENOENT;
+	length = strlen(path);
+	err = offer_package(hunt, "", path, length);
+	if (err != -ENOENT || length < strlen(extension) ||
+	    strcmp(path + length - strlen(extension), extension))
+		return err;
+	return offer_package(hunt, "", path, length - strlen(extension));
+}
+
+static int search_package_of_program(struct hunt *hunt)
+{
+	int err = -ENOENT;
+
+	if (has_place(hunt, DEBUG_SYMFS) && hunt->files->symfs >= 0 &&
+	    enter(hunt, DEBUG_SYMFS, hunt->files->symfs, 0))
+		err = offer_package_of_program(hunt);
+	if (err != -ENOENT || !enter(hunt, DEBUG_TARGET, -1, hunt->search->pid))
+		return err;
+	enter_process(hunt);
+	return has_place(hunt, hunt->place) ? offer_package_of_program(hunt) : -ENOENT;
+}
+
+int debug_files__find_package(struct debug_files *files, const struct debug_search *search,
+			      enum debug_place place, struct debug_file *found)
+{
+	struct hunt hunt = {.files = files, .search = search, .any_content = true};
+	int err = search_package_of_program(&hunt);
+
+	if (err == -ENOENT && place)
+		err = search_where_named(&hunt, place, ".debug", search_package_beside);
 	if (!err)
 		*found = hunt.found;
 	return err;

@@ -111,4 +111,12 @@ int debug_files__find_alternate(struct debug_files *files, const struct debug_se
 int debug_files__find_split(struct debug_files *files, const struct debug_search *search,
 			    enum debug_place place, const char *path, struct debug_file *found);
 
+/*
+ * The package (.dwp) with such parts of all of search->elf, whose program has the path
+ * search->path: it has the name of one of both, is beside it, or in the folder of the program below
+ * /usr/lib/debug. wanted of search is not looked at. All else as above.
+ */
+int debug_files__find_package(struct debug_files *files, const struct debug_search *search,
+			      enum debug_place place, struct debug_file *found);
+
 #endif

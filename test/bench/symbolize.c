@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * symbolize [-a] [-i] [-l COMMON] FILE < ADDRESSES: the output of addr2line -f [-a] [-i] for
- * addresses of the file itself, in hexadecimal, one to a line. -l: the file of dwz.
+ * addresses of the file itself, in hexadecimal, one to a line. -l: the file of dwz. Its split units
+ * are in FILE.dwp, if there is one.
  * symbolize -s FILE < ADDRESSES: "START NAME" for each, from the tables of symbols alone.
  * symbolize -f FILE < ADDRESSES: where the function begins, from call-frame information alone.
  * It keeps all its memory until it ends.
@@ -140,11 +141,12 @@ static int find_starts(const struct elf_file *elf, struct wanted *wanted)
 	return function_starts__find(elf, wanted->lookups, wanted->nr, &work);
 }
 
-static int find(const struct elf_file *elf, const struct elf_file *alternate, struct wanted *wanted,
-		struct arena *arena, struct debug_reader **reader)
+static int find(const struct elf_file *elf, const struct elf_file *alternate,
+		const struct elf_file *package, struct wanted *wanted, struct arena *arena,
+		struct debug_reader **reader)
 {
 	const struct debug_reader_caller caller = {.open_file = open_file};
-	int err = debug_reader__start(reader, elf, alternate, &caller);
+	int err = debug_reader__start(reader, elf, alternate, package, &caller);
 
 	/* While the child reads, so that both use a CPU. */
 	if (find_symbols(elf, wanted, arena) == -ENOMEM)
@@ -156,12 +158,13 @@ static int find(const struct elf_file *elf, const struct elf_file *alternate, st
 
 int main(int argc, char **argv)
 {
-	struct elf_file elf, alternate;
+	struct elf_file elf, alternate, package;
 	struct debug_reader *reader = NULL;
 	struct wanted wanted = {0};
 	struct arena arena = {0};
 	bool addresses = false, inlines = false, symbols = false, has_alternate = false,
-	     starts = false;
+	     starts = false, has_package;
+	char package_path[4096];
 	int option, err;
 
 	while ((option = getopt(argc, argv, "afil:s")) != -1) {
@@ -177,6 +180,8 @@ int main(int argc, char **argv)
 			"usage: symbolize [-a] [-i] [-l COMMON] | -s | -f FILE < ADDRESSES\n");
 		return 1;
 	}
+	snprintf(package_path, sizeof(package_path), "%s.dwp", argv[optind]);
+	has_package = open_elf(&package, package_path) == 0;
 	err = read_addresses(&wanted);
 	if (!err && symbols) {
 		err = find_symbols(&elf, &wanted, &arena);
@@ -185,7 +190,8 @@ int main(int argc, char **argv)
 		err = find_starts(&elf, &wanted);
 		print_starts(&wanted);
 	} else if (!err) {
-		err = find(&elf, has_alternate ? &alternate : NULL, &wanted, &arena, &reader);
+		err = find(&elf, has_alternate ? &alternate : NULL, has_package ? &package : NULL,
+			   &wanted, &arena, &reader);
 		print_all(&wanted, addresses, inlines);
 		/* The child's cost is then ours, for whoever measures. */
 		debug_reader__stop(reader);

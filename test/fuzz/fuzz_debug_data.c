@@ -8,6 +8,7 @@
 
 #include "sym/dwarf/data.h"
 #include "sym/dwarf/image.h"
+#include "sym/dwarf/package.h"
 #include "sym/elf/file.h"
 #include "test/fuzz/fuzz.h"
 
@@ -37,7 +38,7 @@ static int check_frames(void *context, size_t index, const struct debug_frame *f
 	return 0;
 }
 
-/* The file of a split unit: the input once more. */
+/* The file of a split unit, if the input is no package of it: the input once more. */
 static int open_file(void *context, const char *path)
 {
 	const struct answers *answers = context;
@@ -46,9 +47,11 @@ static int open_file(void *context, const char *path)
 	return fcntl(answers->input, F_DUPFD_CLOEXEC, 0);
 }
 
-static void look_up(const struct debug_image *image, int fd)
+/* The split units are in the input as well. */
+static void look_up(const struct debug_image *image, const struct elf_file *elf)
 {
-	struct answers answers = {.input = fd};
+	struct debug_package package = {.elf = elf};
+	struct answers answers = {.input = elf->fd};
 	const struct debug_data_caller caller = {
 		.context = &answers, .emit = check_frames, .open_file = open_file};
 	uint64_t addresses[ADDRESSES] = {0}, work = WORK;
@@ -57,13 +60,14 @@ static void look_up(const struct debug_image *image, int fd)
 	for (size_t i = 1; i < ADDRESSES - 1; i++)
 		addresses[i] = FIRST + 4 * (uint64_t)i;
 	addresses[ADDRESSES - 1] = UINT64_MAX;
-	REQUIRE(debug_data__new(&data, image, NULL) == 0);
+	REQUIRE(debug_data__new(&data, image, NULL, &package) == 0);
 	(void)debug_data__find(data, addresses, ADDRESSES, &caller, &work);
 	/* Once more, with all that was kept from the first time. */
 	memset(answers.told, 0, sizeof(answers.told));
 	work = WORK;
 	(void)debug_data__find(data, addresses, ADDRESSES, &caller, &work);
 	debug_data__free(data);
+	debug_package__release(&package);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -77,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (debug_plan__make(&plan, &elf, false) == 0 && plan.size <= IMAGE_MAX &&
 	    debug_image__load(&image, &plan, &work) == 0) {
-		look_up(&image, elf.fd);
+		look_up(&image, &elf);
 		debug_image__release(&image);
 	}
 	elf_file__close(&elf);

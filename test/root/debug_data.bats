@@ -166,6 +166,30 @@ whole=';main:program.c:16;work:program.c:10;turn:program.c:6;spin:spin.h:[34] [0
 	fi
 }
 
+@test "split debug data in a package" {
+	command -v dwp >/dev/null || skip "no dwp"
+	make_program -gdwarf-4 -gsplit-dwarf -Wl,--build-id
+	dwp -e program -o program.dwp
+	rm ./*.dwo
+	sample_new --inline --lines
+	mostly "$whole"
+	[ ! -s err ]
+	# Of a program with a separate file, beside that.
+	mkdir .debug
+	objcopy --only-keep-debug program .debug/program.debug
+	strip program
+	objcopy --add-gnu-debuglink=.debug/program.debug program
+	mv program.dwp .debug
+	sample_new --inline --lines
+	mostly "$whole"
+	[ ! -s err ]
+	# A package that was damaged has nothing, and that is said.
+	truncate -s 400 .debug/program.dwp
+	sample_new --inline --lines
+	mostly ';main;work [0-9]+$'
+	grep -q 'some debug data is in further files' err
+}
+
 @test "debug data that two programs share" {
 	command -v dwz >/dev/null || skip "no dwz"
 	make_program -gdwarf-4

@@ -302,7 +302,7 @@ static bool load(struct subject *subject)
 	section_file__open(&subject->file);
 	return CHECK_INT(debug_plan__make(&plan, &subject->file.elf, false), 0) &&
 	       CHECK_INT(debug_image__load(&subject->image, &plan, &work), 0) &&
-	       CHECK_INT(debug_data__new(&subject->data, &subject->image, NULL), 0);
+	       CHECK_INT(debug_data__new(&subject->data, &subject->image, NULL, NULL), 0);
 }
 
 static int ask(struct subject *subject, uint64_t address, uint64_t work)
@@ -518,7 +518,7 @@ static void reader_of_many_ranges(void)
 
 	put_many_ranges(&subject->info);
 	if (!load(subject) ||
-	    !CHECK_INT(debug_reader__start(&reader, &subject->file.elf, NULL, &caller), 0))
+	    !CHECK_INT(debug_reader__start(&reader, &subject->file.elf, NULL, NULL, &caller), 0))
 		return;
 	err = debug_reader__find(reader, &chain, 1, &arena);
 	CHECK(err == -EFBIG || err == -ETIMEDOUT);
@@ -550,7 +550,7 @@ static void reader_that_grows(void)
 		return;
 	/* The child would use memory that is free here, and not grow. */
 	malloc_trim(0);
-	if (!CHECK_INT(debug_reader__start(&reader, &subject->file.elf, NULL, &caller), 0))
+	if (!CHECK_INT(debug_reader__start(&reader, &subject->file.elf, NULL, NULL, &caller), 0))
 		return;
 	size = debug_reader__size(reader);
 	CHECK(size >= info->size);
@@ -687,7 +687,7 @@ static void reader_of_many_frames(void)
 	for (size_t i = 0; i < ASKED; i++)
 		chains[i].address = TEXT + i * TEXT_SIZE / ASKED;
 	if (!load(subject) ||
-	    !CHECK_INT(debug_reader__start(&reader, &subject->file.elf, NULL, &caller), 0))
+	    !CHECK_INT(debug_reader__start(&reader, &subject->file.elf, NULL, NULL, &caller), 0))
 		return;
 	CHECK_INT(debug_reader__find(reader, chains, ASKED, &arena), -EFBIG);
 	for (size_t i = 0; i < ASKED; i++)

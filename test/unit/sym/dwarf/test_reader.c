@@ -30,8 +30,8 @@ struct function {
 };
 
 struct program {
-	struct elf_file elf, alternate;
-	bool has_alternate;
+	struct elf_file elf, alternate, package;
+	bool has_alternate, has_package;
 	struct debug_reader *reader;
 	struct arena arena;
 	int files; /* that were asked for */
@@ -48,6 +48,9 @@ static void close_program(struct program *program)
 	if (program->has_alternate)
 		close(program->alternate.fd);
 	elf_file__close(&program->alternate);
+	if (program->has_package)
+		close(program->package.fd);
+	elf_file__close(&program->package);
 	arena__release(&program->arena);
 }
 
@@ -70,19 +73,26 @@ static int open_file(void *context, const char *path)
 	return fd < 0 ? -ENOENT : fd;
 }
 
-static bool open_program(struct program *program, const char *name, const char *alternate)
+/* What it has beside itself is open already. */
+static bool start_reader(struct program *program)
 {
 	const struct debug_reader_caller caller = {
 		.context = program, .open_file = open_file, .cpu_seconds = program->cpu_seconds};
 
+	return CHECK_INT(debug_reader__start(&program->reader, &program->elf,
+					     program->has_alternate ? &program->alternate : NULL,
+					     program->has_package ? &program->package : NULL,
+					     &caller),
+			 0);
+}
+
+static bool open_program(struct program *program, const char *name, const char *alternate)
+{
 	if (!CHECK_INT(open_fixture(&program->elf, name), 0))
 		return false;
 	if (alternate)
 		program->has_alternate = open_fixture(&program->alternate, alternate) == 0;
-	return CHECK_INT(debug_reader__start(&program->reader, &program->elf,
-					     program->has_alternate ? &program->alternate : NULL,
-					     &caller),
-			 0);
+	return start_reader(program);
 }
 
 /* From the table of symbols. */
@@ -213,6 +223,53 @@ static void split_units(void)
 		check_program(name, NULL);
 }
 
+/* A name is that of its program, and that of who made the package. */
+static void check_package(const char *name)
+{
+	CLEANUP(close_program) struct program program = {.elf.fd = -1, .refuses_files = true};
+	char base[64];
+
+	snprintf(base, sizeof(base), "%.*s", (int)strcspn(name, "."), name);
+	if (!CHECK_INT(open_fixture(&program.elf, base), 0))
+		return;
+	program.has_package = CHECK_INT(open_fixture(&program.package, name), 0);
+	if (!program.has_package || !start_reader(&program))
+		return;
+	check_calls(&program, name);
+	CHECK_INT(program.files, 0);
+	CHECK_INT(debug_reader__nr_missing(program.reader), 0);
+}
+
+static void packages(void)
+{
+	CLEANUP_FREE char *names = strdup(PACKAGES);
+	char *state = NULL;
+
+	if (!*names)
+		tap_skip("neither dwp nor llvm-dwp is installed");
+	for (char *name = strtok_r(names, " ", &state); name; name = strtok_r(NULL, " ", &state))
+		check_package(name);
+}
+
+/* A package of another program has none of its units: their own files have. */
+static void package_of_another(void)
+{
+	CLEANUP(close_program) struct program program = {.elf.fd = -1};
+
+	if (!strstr(PACKAGES, "clang_split_4.gnu.dwp")) {
+		tap_skip("dwp is not installed");
+		return;
+	}
+	if (!CHECK_INT(open_fixture(&program.elf, "gcc_split_5"), 0))
+		return;
+	program.has_package = CHECK_INT(open_fixture(&program.package, "clang_split_4.gnu.dwp"), 0);
+	if (!program.has_package || !start_reader(&program))
+		return;
+	check_calls(&program, "gcc_split_5");
+	CHECK_INT(program.files, 2);
+	CHECK_INT(debug_reader__nr_missing(program.reader), 0);
+}
+
 /*
  * Units without their files have no calls: a line could be of an inlined call. Each file is asked
  * for once.
@@ -266,7 +323,7 @@ static void no_such_data(void)
 
 	if (!CHECK_INT(open_fixture(&elf, "gcc_stripped"), 0))
 		return;
-	CHECK_INT(debug_reader__start(&reader, &elf, NULL, &caller), -ENOENT);
+	CHECK_INT(debug_reader__start(&reader, &elf, NULL, NULL, &caller), -ENOENT);
 	CHECK(reader == NULL);
 	close(elf.fd);
 }
@@ -402,6 +459,8 @@ int main(void)
 		{"each form that compilers have is read", all_forms},
 		{"the files of split units are asked for", split_units},
 		{"without these nothing is known", missing_split_units},
+		{"packages of binutils and LLVM have all of them", packages},
+		{"the package of another program has nothing", package_of_another},
 		{"what dwz moved is found in the other file", common_part},
 		{"without that file, calls are known", common_part_missing},
 		{"a file without such data is none", no_such_data},

@@ -185,6 +185,7 @@ struct wish {
 	const struct avoid_list *avoided;
 	bool no_work;  /* nothing more may be read */
 	int alternate; /* the alternate file of a file in this place is wanted; or OF_PROGRAM */
+	int package;   /* the same for the package of split units */
 };
 
 static int find(const struct wish *wish, struct debug_file *found)
@@ -215,6 +216,10 @@ static int find(const struct wish *wish, struct debug_file *found)
 			&files, &search,
 			wish->alternate == OF_PROGRAM ? 0 : (enum debug_place)wish->alternate,
 			found);
+	else if (wish->package)
+		err = debug_files__find_package(
+			&files, &search,
+			wish->package == OF_PROGRAM ? 0 : (enum debug_place)wish->package, found);
 	else
 		err = debug_files__find(&files, &search, found);
 	debug_files__close(&files);
@@ -756,6 +761,69 @@ static void what_dwz_makes(void)
 	clear();
 }
 
+/* ---- packages of split units ---- */
+
+/* What is in them is not looked at. */
+static void packages(void)
+{
+	if (!is_ready())
+		return;
+	put("a.full", "/bin/program");
+	CHECK_MISSING("/bin/program", .package = OF_PROGRAM);
+	put("b.full", "/bin/program.dwp");
+	CHECK_FOUND("/bin/program.dwp", DEBUG_HOST, "/bin/program", .package = OF_PROGRAM);
+	CHECK_FOUND("/bin/program.dwp", DEBUG_HOST, "/bin/program", .package = OF_PROGRAM,
+		    .mapped = "/bin/program (deleted)");
+	CHECK_FOUND("/bin/program.dwp", DEBUG_HOST, "/made/a.debug", .package = DEBUG_HOST,
+		    .mapped = "/bin/program");
+	CHECK_MISSING("/made/a.debug", .package = OF_PROGRAM);
+	clear();
+	/* What is no ELF file is none. */
+	put("a.full", "/bin/program");
+	put("a.c", "/bin/program.dwp");
+	CHECK_MISSING("/bin/program", .package = OF_PROGRAM);
+	put("b.full", "/usr/lib/debug/bin/program.dwp");
+	CHECK_FOUND("/usr/lib/debug/bin/program.dwp", DEBUG_HOST, "/bin/program",
+		    .package = OF_PROGRAM);
+	clear();
+}
+
+static void packages_of_separate_files(void)
+{
+	if (!is_ready())
+		return;
+	put("a.debug", ID_A);
+	put("a.stripped", "/bin/program");
+	put("b.full", BUILD_IDS "a1/a2a3a4.dwp");
+	CHECK_FOUND(BUILD_IDS "a1/a2a3a4.dwp", DEBUG_HOST, ID_A, .package = DEBUG_HOST,
+		    .mapped = "/bin/program");
+	put("b.full", ID_A ".dwp");
+	CHECK_FOUND(ID_A ".dwp", DEBUG_HOST, ID_A, .package = DEBUG_HOST, .mapped = "/bin/program");
+	clear();
+}
+
+static void packages_in_other_roots(void)
+{
+	pid_t pid;
+
+	if (!is_ready())
+		return;
+	pid = start_target();
+	put("a.full", "/target/bin/program");
+	put("b.full", "/bin/program.dwp");
+	CHECK_MISSING("/target/bin/program", .mapped = "/bin/program", .pid = pid,
+		      .package = OF_PROGRAM);
+	put("b.full", "/target/bin/program.dwp");
+	CHECK_FOUND("/target/bin/program.dwp", DEBUG_TARGET, "/target/bin/program",
+		    .mapped = "/bin/program", .pid = pid, .package = OF_PROGRAM);
+	put("b.full", "/symbols/bin/program.dwp");
+	CHECK_FOUND("/symbols/bin/program.dwp", DEBUG_SYMFS, "/target/bin/program",
+		    .mapped = "/bin/program", .pid = pid, .symfs = "/symbols",
+		    .package = OF_PROGRAM);
+	end_target(pid);
+	clear();
+}
+
 /* ---- .gnu_debugdata ---- */
 
 static int inflate(const char *path, uint64_t work)
@@ -1017,6 +1085,9 @@ static const struct tap_test tests[] = {
 	{"nothing leads out of it", links_out_of_symfs},
 	{"an alternate file is found by path, by name and by build ID", alternates},
 	{"it is looked for in the root of the file that names it", alternates_in_other_roots},
+	{"a package of split units is beside the program, or below /usr/lib/debug", packages},
+	{"or beside the separate file", packages_of_separate_files},
+	{"in the root of the process, or below the user's folder", packages_in_other_roots},
 	{"dwz names one that is found", what_dwz_makes},
 	{"symbols that are in the file are inflated", symbols_in_the_file},
 	{"bad ones cost little", bad_symbols_in_the_file},
