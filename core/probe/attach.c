@@ -65,8 +65,8 @@ int attachment__refused(const struct attachment *attachment, int code, struct er
 	case -EMFILE:
 	case -ENFILE:
 		return error__set(error, code,
-				  "cannot attach to more than %zu of %zu: %s; raise 'ulimit -n', "
-				  "or give a narrower pattern",
+				  "cannot attach to more than %zu of %zu: %s; give a narrower "
+				  "pattern",
 				  attachment->attached, attachment->targets->nr, strerror(-code));
 	default:
 		return error__set(error, code, "cannot attach: %s", strerror(-code));
