@@ -23,6 +23,7 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/debug_log.h"
 #include "sym/util/error.h"
+#include "sym/util/limits.h"
 #include "sym/util/message.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNKNOWN_APPLET = 127 };
@@ -71,6 +72,7 @@ static int wrong_usage(const struct command *command, const char *what)
 static int run_with(const struct applet *applet, int argc, char **argv, void *settings)
 {
 	struct error error = {{0}};
+	char hint[LIMIT_HINT_SIZE];
 	int err = options__parse(&applet->command, argc, argv, settings, &error);
 
 	if (err == OPTIONS_HELP)
@@ -85,7 +87,7 @@ static int run_with(const struct applet *applet, int argc, char **argv, void *se
 	}
 	err = applet->run(settings, &error);
 	if (err && error.text[0])
-		message("%s", error.text);
+		message("%s%s", error.text, limit__hint(err, hint));
 	return err < 0 ? EXIT_FAILURE : end_as(err);
 }
 

@@ -10,7 +10,7 @@ BUILD_PACKAGES=(
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
 	bats binutils busybox-static chromium chromium-driver clang-format dwz fish g++ golang-go jq
-	libclang-rt-14-dev libxml2-utils llvm mandoc mount ninja-build perl procps protobuf-compiler
+	libclang-rt-14-dev libxml2-utils lld llvm mandoc mount ninja-build perl procps protobuf-compiler
 	python3 shellcheck util-linux xz-utils zsh
 )
 # shellcheck disable=SC2034

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
 
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
@@ -58,6 +60,18 @@ bool bpf_error__is_locked_down(void)
 	       first_line_has(cmdline, "lockdown=confidentiality");
 }
 
+/* Before 5.11 (d5299b67dd59) maps count as locked memory, of which the user may have so much. */
+static bool is_memory_locked(void)
+{
+	unsigned int major, minor;
+	struct utsname name;
+	struct rlimit limit;
+
+	return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+	       (major < 5 || (major == 5 && minor < 11)) && !getrlimit(RLIMIT_MEMLOCK, &limit) &&
+	       limit.rlim_cur != RLIM_INFINITY;
+}
+
 int bpf_error__load(struct error *error, int code)
 {
 	if (bpf_error__is_locked_down())
@@ -67,13 +81,22 @@ int bpf_error__load(struct error *error, int code)
 			"lockdown=confidentiality, which forbids programs to read memory: "
 			"user code and system calls cannot be traced then",
 			strerror(-code));
+	/* libbpf can take it for something that the kernel lacks. */
+	if (strstr(first_warning, strerror(EMFILE)))
+		code = -EMFILE;
 	switch (code) {
+	case -EMFILE:
+		return error__set(error, code, "cannot load BPF programs: %s", strerror(-code));
 	case -EPERM:
 	case -EACCES:
 		return error__set(error, code,
 				  "cannot load BPF programs: %s; run as root, or with CAP_BPF and "
-				  "CAP_PERFMON; see 'tracekit doctor'",
-				  strerror(-code));
+				  "CAP_PERFMON%s; see 'tracekit doctor'",
+				  strerror(-code),
+				  is_memory_locked() ?
+					  " and, before Linux 5.11, 'ulimit -l unlimited' "
+					  "(RLIMIT_MEMLOCK)" :
+					  "");
 	case -ENOSYS:
 		return error__set(error, code,
 				  "cannot load BPF programs: this kernel has no bpf(); it needs "

@@ -11,6 +11,7 @@
 #include "core/kernel/links.h"
 #include "core/options/pid_list.h"
 #include "core/probe/attachment.h"
+#include "core/probe/semaphores.h"
 #include "core/probe/targets.h"
 #include "core/trace/session.h"
 #include "sym/util/array.h"
@@ -43,6 +44,7 @@ void attachment__free(struct attachment *attachment)
 {
 	if (!attachment)
 		return;
+	semaphores__free(attachment->semaphores);
 	links__close(attachment->fds, attachment->nr_hooks);
 	free(attachment->fds);
 	free(attachment->hooks);
@@ -65,8 +67,8 @@ int attachment__refused(const struct attachment *attachment, int code, struct er
 	case -EMFILE:
 	case -ENFILE:
 		return error__set(error, code,
-				  "cannot attach to more than %zu of %zu: %s; raise 'ulimit -n', "
-				  "or give a narrower pattern",
+				  "cannot attach to more than %zu of %zu: %s; give a narrower "
+				  "pattern",
 				  attachment->attached, attachment->targets->nr, strerror(-code));
 	default:
 		return error__set(error, code, "cannot attach: %s", strerror(-code));
@@ -144,10 +146,14 @@ static int attach_all(struct attachment *attachment, const struct session *sessi
 int attachment__attach(struct attachment *attachment, const struct session *session,
 		       struct error *error)
 {
+	int semaphores = semaphores__open(&attachment->semaphores, attachment->targets);
 	int err = attach_all(attachment, session);
 
 	if (err)
 		return attachment__refused(attachment, err, error);
+	if (attachment->semaphores && !session__stopping(session))
+		semaphores = semaphores__start(attachment->semaphores, attachment);
+	attachment->semaphores_error = semaphores;
 	if (attachment->attached || session__stopping(session))
 		return 0;
 	if (!attachment->nr_failures)
@@ -172,6 +178,13 @@ const char *attach_failure__reason(const struct target_list *targets, int code)
 		return "the kernel refuses what its own tracing uses, and code that is marked as "
 		       "not to be traced";
 	return strerror(-code);
+}
+
+int attachment__end_semaphores(struct attachment *attachment, struct semaphores_missed *missed)
+{
+	semaphores__stop(attachment->semaphores);
+	*missed = semaphores__missed(attachment->semaphores);
+	return attachment->semaphores_error;
 }
 
 size_t attachment__attached(const struct attachment *attachment)
@@ -229,6 +242,7 @@ uint64_t attachment__begin_detach(struct attachment *attachment, size_t *left)
 		*left += first < nr;
 		first = first < nr ? first : i;
 	}
+	semaphores__stop(attachment->semaphores);
 	if (first == nr)
 		return 0;
 	close(attachment->fds[first]);

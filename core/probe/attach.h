@@ -21,6 +21,7 @@ struct attachment;
 struct bpf_object;
 struct error;
 struct pid_list;
+struct semaphores_missed;
 struct session;
 struct target_list;
 struct trace_config;
@@ -56,6 +57,12 @@ int attachment__attach(struct attachment *attachment, const struct session *sess
 
 /* The number of targets that are attached. */
 size_t attachment__attached(const struct attachment *attachment);
+
+/*
+ * No longer count up semaphores that the kernel counts wrong in processes that begin; *missed
+ * becomes where that was not done. Returns 0, or the negative errno why it was done nowhere.
+ */
+int attachment__end_semaphores(struct attachment *attachment, struct semaphores_missed *missed);
 
 /* The reason for the code of a failure, in words. */
 const char *attach_failure__reason(const struct target_list *targets, int code);

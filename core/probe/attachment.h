@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by all ways of attaching; only attach*.c include it. */
+/* Shared by all ways of attaching; only attach*.c and semaphores.c include it. */
 #ifndef TRACEKIT_CORE_PROBE_ATTACHMENT_H
 #define TRACEKIT_CORE_PROBE_ATTACHMENT_H
 
@@ -57,6 +57,8 @@ struct attachment {
 	bool *failed; /* by target */
 	struct attach_failure *failures;
 	size_t nr_failures, failures_capacity;
+	struct semaphores *semaphores; /* NULL: the kernel counts all of them right */
+	int semaphores_error;	       /* or why they are left as the kernel has them */
 };
 
 /* In attach_choose.c: choose the way. Returns 0 or a negative errno with error filled. */

@@ -2,16 +2,20 @@
 #include "core/probe/probes.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/options/near_names.h"
 #include "core/options/pid_list.h"
 #include "core/options/trace_options.h"
+#include "core/probe/attach.h"
 #include "core/probe/other_syntax.h"
+#include "core/probe/semaphores.h"
 #include "core/trace/session.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
+#include "sym/util/limits.h"
 #include "sym/util/message.h"
 #include "sym/util/text.h"
 
@@ -126,4 +130,29 @@ void probes__say_what_is_left_out(const struct probes *probes, bool verbose)
 			"implementation is chosen, not each call; implementations have names of "
 			"their own, like __strlen_avx2, if the file's debug symbols are installed",
 			targets->indirect, targets->indirect == 1 ? "is" : "are");
+}
+
+void probes__say_what_was_not_watched(const struct probes *probes)
+{
+	struct semaphores_missed missed;
+	char hint[LIMIT_HINT_SIZE];
+	int err = attachment__end_semaphores(probes->attachment, &missed);
+
+	if (!err)
+		err = missed.err;
+	if (err)
+		message("semaphores of USDT probes could not be counted up in processes that began "
+			"during the trace: %s; probes there were not seen%s",
+			strerror(-err),
+			err == -EACCES || err == -EPERM ? "; run as root, or with CAP_SYS_PTRACE" :
+							  limit__hint(err, hint));
+	if (missed.gone)
+		message("%zu process%s ended before semaphores of USDT probes could be counted up "
+			"there; probes in %s were not seen",
+			missed.gone, missed.gone == 1 ? "" : "es",
+			missed.gone == 1 ? "it" : "them");
+	if (missed.lost)
+		message("%" PRIu64 " mappings were not heard of: USDT probes with semaphores may "
+			"not have been seen in processes that began during the trace",
+			missed.lost);
 }

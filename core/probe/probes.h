@@ -80,6 +80,9 @@ void probes__release(struct probes *probes);
  */
 void probes__say_what_is_left_out(const struct probes *probes, bool verbose);
 
+/* Say on stderr where USDT probes have not been seen; when the trace has ended. */
+void probes__say_what_was_not_watched(const struct probes *probes);
+
 /*
  * -l: print what the pattern matches, one on a line; each line is a pattern. Errors of writing stay
  * in out. Returns 0 or a negative errno with error filled.

@@ -228,6 +228,8 @@ static int add_sites(struct target_list *list, const struct probe_site_list *sit
 		struct target target = {
 			.address = site->offset,
 			.semaphore = site->semaphore,
+			.semaphore_shift = site->semaphore_shift,
+			.breakpoints = site->breakpoints,
 			.file = file,
 			.misread = site->misread,
 		};

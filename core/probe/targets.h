@@ -19,10 +19,12 @@ struct pid_list;
 struct target {
 	const char *name; /* function; "category:event"; "provider:probe" */
 	uint64_t address; /* of a kernel function, 0: not known; of user code: offset in its file */
-	uint64_t semaphore; /* of a USDT probe: offset in the file; 0: has none */
-	uint32_t file;	    /* of user code: index into the list's files */
-	bool misread;	    /* a breakpoint there would break the program: not to be attached */
-	bool ambiguous;	    /* a kernel function of several with its name, and without address */
+	uint64_t semaphore;	  /* of a USDT probe: offset in the file; 0: has none */
+	uint64_t semaphore_shift; /* of struct probe_site */
+	uint32_t breakpoints;	  /* as well */
+	uint32_t file;		  /* of user code: index into the list's files */
+	bool misread;	/* a breakpoint there would break the program: not to be attached */
+	bool ambiguous; /* a kernel function of several with its name, and without address */
 };
 
 /* A program or library whose code is probed. */

@@ -14,6 +14,7 @@
 #include "core/unwind/unwinding.h"
 #include "sym/types.h"
 #include "sym/util/error.h"
+#include "sym/util/limits.h"
 #include "sym/util/message.h"
 #include "sym/util/number.h"
 
@@ -67,8 +68,11 @@ static void say_kernel_error(int code, struct report_said *said)
 
 static void say_user_errors(const struct frame_names *names, struct report_said *said)
 {
+	char hint[LIMIT_HINT_SIZE];
+
 	if (names->user_error && !said->user_error)
-		message("functions of programs have no names: %s", strerror(-names->user_error));
+		message("functions of programs have no names: %s%s", strerror(-names->user_error),
+			limit__hint(names->user_error, hint));
 	said->user_error |= names->user_error != 0;
 	if (names->unanswered > said->unanswered)
 		message("some of what processes have mapped was too large or too slow to read, or "

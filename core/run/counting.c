@@ -378,6 +378,8 @@ static void say_if_nothing_was_seen(const struct counting *counting)
 {
 	const struct tracing *tracing = &counting->tracing;
 
+	if (tracing->probe)
+		probes__say_what_was_not_watched(&tracing->probes);
 	if (counting->sampler)
 		nothing_seen__samples(tracing, &counting->all);
 	else if (!counting->waits)

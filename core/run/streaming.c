@@ -98,6 +98,7 @@ static void say_what_is_missing(struct streaming *streaming)
 	};
 	uint64_t missed;
 
+	probes__say_what_was_not_watched(&tracing->probes);
 	frame_names__note_missing(&report.names, naming__symbolizer(tracing->naming));
 	if (stream_run__is_complete(run)) {
 		report__say_what_is_missing(&report, NULL, &said);

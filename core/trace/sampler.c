@@ -51,9 +51,6 @@ static int refused(struct error *error, int code, const struct sampler_settings 
 					  "kernel.perf_event_max_sample_rate is the limit",
 					  (uintmax_t)settings->frequency, strerror(-code));
 		break;
-	case -EMFILE:
-		return error__set(error, code, "cannot sample CPU %u: %s; raise 'ulimit -n'", cpu,
-				  strerror(-code));
 	}
 	return error__set(error, code, "cannot sample CPU %u: %s", cpu, strerror(-code));
 }

@@ -185,6 +185,12 @@ static int watch_thread(pid_t tid, char letter, void **page, struct error *error
 				  "-%c %d: no such thread; give the TID of a running one", letter,
 				  tid);
 	mapped = fd < 0 ? MAP_FAILED : page_map(fd, page_size(), PROT_READ | PROT_WRITE, 0);
+	if (mapped == MAP_FAILED && fd >= 0 && errno == EPERM)
+		return error__set(error, -errno,
+				  "-%c %d: cannot watch the thread: its page is more than "
+				  "RLIMIT_MEMLOCK and kernel.perf_event_mlock_kb allow; raise "
+				  "'ulimit -l', or run as root",
+				  letter, tid);
 	if (mapped == MAP_FAILED)
 		return error__set(error, -errno, "-%c %d: cannot watch the thread: %s%s", letter,
 				  tid, strerror(errno),
@@ -223,16 +229,28 @@ static int watch_targets(struct session *session, struct error *error)
 	return 0;
 }
 
+/*
+ * So many the maps, programs and pipes of any trace take. With less, not all that fails says why:
+ * libbpf then takes features of the kernel for missing.
+ */
+#define DESCRIPTORS_MIN 64
+
 /* An event per CPU and a descriptor per process: a soft limit of 1024 is soon too small. */
-static void raise_descriptor_limit(void)
+static int raise_descriptor_limit(struct error *error)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return 0;
+	if (limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max;
 		/* If refused, opening the descriptor that is too many says so. */
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
+	return limit.rlim_max >= DESCRIPTORS_MIN ?
+		       0 :
+		       error__set(error, -EMFILE, "cannot trace with fewer than %d open files",
+				  DESCRIPTORS_MIN);
 }
 
 int session__open(struct session **out, const struct trace_options *options, struct error *error)
@@ -257,8 +275,9 @@ int session__open(struct session **out, const struct trace_options *options, str
 		session->polled[POLL_WATCHED + i].fd = -1;
 	session->nr_polled = POLL_TARGETS;
 	bpf_error__capture();
-	raise_descriptor_limit();
-	err = watch_targets(session, error);
+	err = raise_descriptor_limit(error);
+	if (!err)
+		err = watch_targets(session, error);
 	if (!err)
 		err = catch_signals(session, error);
 	if (err)

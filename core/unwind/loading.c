@@ -187,6 +187,13 @@ static void note_no_room(struct loading *loading, struct unwind_known_file *file
 	file->retry = monotonic_now() + (ROOM_FIRST << (file->refusals - 1));
 }
 
+/* What limits of processes forbid. */
+static void note_if_starved(struct loading *loading, int err)
+{
+	if (err == -EAGAIN || err == -EMFILE || err == -ENOMEM)
+		status_of(loading)->starved = (uint32_t)-err;
+}
+
 static enum unwind_module_state state_after(struct loading *loading, struct unwind_known_file *file,
 					    int err)
 {
@@ -208,6 +215,10 @@ static enum unwind_module_state state_after(struct loading *loading, struct unwi
 	case -EACCES:
 	case -ECANCELED:
 	case -ETIMEDOUT: /* perhaps a busy disk; other devices are avoided, and cost nothing */
+		note_failure(loading, file);
+		return UNWIND_MODULE_DELAYED;
+	case -EAGAIN:
+	case -EMFILE:
 		note_failure(loading, file);
 		return UNWIND_MODULE_DELAYED;
 	default:
@@ -246,6 +257,7 @@ static void end_file(struct loading *loading, uint32_t number, int err)
 	struct unwind_known_file *file = &loading->files.items[number];
 	enum unwind_module_state state = state_after(loading, file, err);
 
+	note_if_starved(loading, err);
 	file->is_read = false;
 	say_state(file, state, err);
 	unwind_tables__set_module(&loading->tables, file->module, state);
@@ -473,6 +485,7 @@ static void read_process(struct loading *loading, pid_t pid)
 	int nr = unwind_reader__mappings(pid, &loading->avoided, &loading->identifier,
 					 &loading->keeper, &mapped);
 
+	note_if_starved(loading, nr);
 	for (int i = 0; i < nr; i++)
 		take_found(loading, pid, &mapped[i]);
 }

@@ -31,6 +31,7 @@ struct unwind_status {
 	uint32_t out_of_memory; /* files for which no memory was left */
 	uint32_t no_modules;	/* files for which no module number was left */
 	uint32_t nr_late;	/* of the first files: not loaded when their time was over */
+	uint32_t starved;	/* why files could not be read: EAGAIN, EMFILE or ENOMEM; or 0 */
 	uint32_t failed;	/* why it could not begin: an errno, or 0 */
 	uint64_t memory;	/* bytes of tables */
 };

@@ -26,6 +26,7 @@
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
 #include "sym/util/kernel_fs.h"
+#include "sym/util/limits.h"
 #include "sym/util/message.h"
 
 /*
@@ -333,11 +334,14 @@ static void list_ends(const struct event_counters *counters, char *text, size_t 
 
 static void say_status(const struct unwinding *unwinding, const struct unwind_status *status)
 {
+	char hint[LIMIT_HINT_SIZE];
+
 	if (unwind_loader__has_ended(unwinding->loader))
 		message("what loads call-frame information has ended%s%s; stacks are not complete "
-			"since then",
+			"since then%s",
 			status->failed ? ": " : "",
-			status->failed ? strerror((int)status->failed) : "");
+			status->failed ? strerror((int)status->failed) : "",
+			limit__hint(-(int)status->failed, hint));
 	if (status->no_modules)
 		message("there was no room for %" PRIu32 " files; stacks there are not complete",
 			status->no_modules);
@@ -347,8 +351,11 @@ static void say_status(const struct unwinding *unwinding, const struct unwind_st
 			status->out_of_memory);
 	if (status->nr_refused)
 		message("call-frame information of %" PRIu32 " files did not answer, or could not "
-			"be read",
-			status->nr_refused);
+			"be read%s",
+			status->nr_refused, limit__hint(-(int)status->starved, hint));
+	else if (status->starved)
+		message("some call-frame information could not be read: %s%s",
+			strerror((int)status->starved), limit__hint(-(int)status->starved, hint));
 }
 
 static void say_walks(const struct unwinding *unwinding, const struct event_counters *counters,

@@ -64,10 +64,16 @@ static void volunteer_to_end(void)
 		(void)!write(fd, "1000", 4);
 }
 
+/* As much as value, or as we have ourselves: nobody may raise that. */
 static int limit(int resource, uint64_t value)
 {
-	const struct rlimit both = {.rlim_cur = value, .rlim_max = value};
+	struct rlimit both;
 
+	if (getrlimit((__rlimit_resource_t)resource, &both))
+		return -errno;
+	if (value < both.rlim_max)
+		both.rlim_max = value;
+	both.rlim_cur = both.rlim_max;
 	return setrlimit((__rlimit_resource_t)resource, &both) ? -errno : 0;
 }
 

@@ -21,6 +21,7 @@
 #include "sym/elf/work.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/page.h"
 
 /*
  * A unit of work is about 10 ns. The largest browsers have a million functions, whose
@@ -391,6 +392,54 @@ static bool decode_note(const struct elf_note *note, bool is_64bit, struct usdt_
 	return usdt->name && usdt->name[0];
 }
 
+/* Segments are mapped with whole pages of the file. */
+static bool maps_page(const struct elf_segment *segment, uint64_t offset)
+{
+	uint64_t page = page_size();
+
+	return segment->size && offset / page >= segment->offset / page &&
+	       offset / page <= (segment->offset + segment->size - 1) / page;
+}
+
+/*
+ * They are mapped in the order of their addresses. How far before own the first writable one has
+ * offset, which is in own; 0 if none has.
+ */
+static uint64_t find_shift(const struct elf_file *elf, const struct elf_segment *own,
+			   uint64_t offset)
+{
+	for (size_t i = 0; i < elf->nr_segments; i++) {
+		const struct elf_segment *other = &elf->segments[i];
+		uint64_t shift = own->address - own->offset - (other->address - other->offset);
+
+		if (other->flags & PF_W && other->address < own->address && shift >= page_size() &&
+		    shift % page_size() == 0 && maps_page(other, offset))
+			return shift;
+	}
+	return 0;
+}
+
+static uint32_t count_breakpoints(const struct elf_file *elf, uint64_t offset)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < elf->nr_segments; i++)
+		nr += !(elf->segments[i].flags & PF_W) && maps_page(&elf->segments[i], offset);
+	return nr;
+}
+
+static bool place_semaphore(const struct elf_file *elf, uint64_t address, struct probe_site *site)
+{
+	const struct elf_segment *own = elf_file__segment(elf, address, PF_W);
+
+	if (!own)
+		return false;
+	site->semaphore = address - own->address + own->offset;
+	site->semaphore_shift = find_shift(elf, own, site->semaphore);
+	site->breakpoints = count_breakpoints(elf, site->offset);
+	return true;
+}
+
 /*
  * Where a probe lies in the file, false if nowhere. The kernel finds a semaphore by
  * its place in the file, too: one in .bss cannot be counted up. Prelink moves a file
@@ -404,8 +453,7 @@ static bool place_usdt(const struct usdt_pass *pass, const struct usdt_note *usd
 
 	if (!elf_file__offset(elf, usdt->pc + moved, PF_X, &site->offset))
 		return false;
-	return !usdt->semaphore ||
-	       elf_file__offset(elf, usdt->semaphore + moved, PF_W, &site->semaphore);
+	return !usdt->semaphore || place_semaphore(elf, usdt->semaphore + moved, site);
 }
 
 static int offer_usdt(void *context, const struct elf_note *note)

@@ -21,8 +21,15 @@ struct probe_site {
 	const char *name; /* of the function or USDT probe; unchecked bytes, in the list's arena */
 	const char *provider; /* of a USDT probe; NULL: a function */
 	uint64_t semaphore;   /* in the file: counts who watches a USDT probe; 0: it has none */
-	bool indirect;	      /* an IFUNC: the resolver lies there, not the function */
-	bool misread;	      /* a breakpoint there would break the program: see below */
+	/*
+	 * The page of the semaphore lies in two segments that are writable at first, by so many
+	 * bytes apart; 0: in one. See sym/process/file_words.h.
+	 */
+	uint64_t semaphore_shift;
+	/* In so many segments that are not writable its page lies: each gets the breakpoint. */
+	uint32_t breakpoints;
+	bool indirect; /* an IFUNC: the resolver lies there, not the function */
+	bool misread;  /* a breakpoint there would break the program: see below */
 };
 
 /*

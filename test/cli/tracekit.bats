@@ -139,3 +139,13 @@ $applets" tracekit hlep
 	[ "$status" -eq 127 ]
 	[ ! -s out ]
 }
+
+@test "the limit of open files is named where it is too small" {
+	hint="20 may be open (RLIMIT_NOFILE): as root, 'ulimit -n 1024' allows more"
+	for applet in profile offcputime 'stackcount c:malloc' 'stacksnoop c:malloc' 'profile -- true'; do
+		says 1 err "${applet%% *}: cannot trace with fewer than 64 open files; $hint" \
+			bash -c "ulimit -n 20; exec tracekit $applet"
+	done
+	says 1 err "flamegraph: cannot start a child to read the files: Too many open files; ${hint/20/6}" \
+		bash -c 'ulimit -n 6; exec tracekit flamegraph /dev/null'
+}

@@ -125,3 +125,27 @@ one_line() {
 	# A second can pass until it is sampled.
 	[ "$(grep '^spin;.*;spin_leaf ' out | sum /dev/stdin)" -ge 200 ]
 }
+
+# limited OPTION NUMBER COMMAND...: under such a limit of bash's ulimit.
+limited() {
+	bash -c "ulimit $1 $2; shift 2; exec \"\$@\"" limited "$@"
+}
+
+# bats test_tags=same
+@test "limits of memory and processes are named where they are too small" {
+	try limited -v 20000 "$TRACEKIT" profile 1 >out 2>err
+	one_line 1 "^profile: cannot load call-frame information: Cannot allocate memory; use --unwind=fp; a process may have 20000 KB of addresses \(RLIMIT_AS\): 'ulimit -v unlimited' allows more$"
+	cp "$TRACEKIT" ./tracekit
+	chmod 755 . ./tracekit
+	nobody +dac_read_search "$PWD/tracekit" --version >/dev/null || skip "an unprivileged user cannot reach $PWD"
+	try nobody +dac_read_search bash -c "ulimit -u 1; exec '$PWD/tracekit' flamegraph /dev/null" >out 2>err
+	one_line 1 "^flamegraph: cannot start a child to read the files: Resource temporarily unavailable; this user may have 1 processes \(RLIMIT_NPROC\): 'ulimit -u' sets that, and a cgroup can have a limit, too \(pids.max\)$"
+}
+
+# bats test_tags=same
+@test "a limit of memory that is no trouble makes none" {
+	spin names
+	limited -v 400000 "$TRACEKIT" profile -f -U -p $pid 1 >out 2>err
+	grep -Eq ';main;outer;middle;spin_leaf [0-9]+$' out
+	refute grep 'could not be read' err
+}

@@ -411,6 +411,92 @@ trace_all_calls() {
 	nothing_left
 }
 
+# The calls of this case are those of a program that lld has linked.
+calls_of_lld() {
+	[ -x "$CALLS_LLD" ] || skip "there is no ld.lld"
+	cp "$CALLS_LLD" "${CALLS%/*}/libcounted.so" .
+	CALLS=$PWD/${CALLS_LLD##*/}
+}
+
+# Process PID finds its semaphore up; down.
+is_up() {
+	go "$1"
+	[ "$answer" -gt 0 ]
+}
+is_down() {
+	go "$1"
+	[ "$answer" -eq 0 ]
+}
+
+# bats test_tags=between
+@test "a semaphore in a page that lld has put into two segments, of processes that begin during the trace" {
+	calls_of_lld
+	calls usdt 10
+	before=$pid
+	start_stackcount -f --stats "u:$CALLS:watched"
+	is_up "$before"
+	calls usdt 10
+	wait_for is_up "$pid"
+	go "$pid"
+	go "$pid"
+	stop_stackcount
+	# As those of before, and some of the round in which it was counted up.
+	counted=$(total counted)
+	[ "$counted" -gt 30 ]
+	[ "$counted" -le 50 ]
+	stacks | diff - <(echo "main;usdt;fire_watched $counted")
+	is_down "$before"
+	is_down "$pid"
+	# It has gone down as often as it went up: it can go up once more.
+	start_stackcount -f --stats "u:$CALLS:watched"
+	is_up "$before"
+	is_up "$pid"
+	stop_stackcount
+	is_down "$before"
+	is_down "$pid"
+}
+
+@test "such a semaphore by more than one tracer, and after the tracer was killed" {
+	calls_of_lld
+	start_stackcount -f "u:$CALLS:*"
+	first=$tracer
+	start_stackcount -f "u:$CALLS:watched"
+	calls usdt 1
+	wait_for is_up "$pid"
+	kill -KILL "$first"
+	try wait "$first"
+	is_up "$pid"
+	kill -KILL "$tracer"
+	try wait "$tracer"
+	wait_for is_down "$pid"
+	nothing_left
+}
+
+@test "processes that ended before their semaphores could be counted up are said" {
+	calls_of_lld
+	start_stackcount -f "u:$CALLS:watched"
+	kill -STOP "$tracer"
+	calls usdt 1
+	kill -KILL "$pid"
+	try wait "$pid"
+	kill -CONT "$tracer"
+	stop_stackcount
+	grep -qx 'stackcount: 1 process ended before semaphores of USDT probes could be counted up there; probes in it were not seen' err
+}
+
+@test "processes that were not heard of, whose semaphores would have to be counted up, are said" {
+	calls_of_lld
+	start_stackcount -f "u:$CALLS:watched"
+	kill -STOP "$tracer"
+	for i in $(seq 150); do
+		sh -c : 3>&-
+	done
+	kill -CONT "$tracer"
+	sh -c : 3>&-
+	stop_stackcount
+	grep -Eqx 'stackcount: [0-9]+ mappings were not heard of: USDT probes with semaphores may not have been seen in processes that began during the trace' err
+}
+
 # ---- tracepoints ----
 
 # bats test_tags=between

@@ -12,6 +12,7 @@
 #include "sym/elf/demangle.h"
 #include "sym/util/array.h"
 #include "sym/util/cleanup.h"
+#include "sym/util/page.h"
 #include "test/unit/elf_image.h"
 #include "test/unit/tap.h"
 
@@ -422,6 +423,41 @@ static void probes_without_a_place(void)
 	check_usdt(&notes, 0, "*:[gb]*", "1000 p:good", 1);
 }
 
+/* The only probe of an image whose first segment is as given, and the second begins at DATA. */
+static struct probe_site site_with(uint32_t flags, uint64_t size)
+{
+	struct notes notes = {.size = 0};
+	CLEANUP_IMAGE
+	struct elf_image image;
+	CLEANUP_CLOSE int fd = -1;
+	CLEANUP_LIST struct probe_site_list list = {0};
+
+	USDT(&notes, "p\0a\0", TEXT, 0, DATA + 8);
+	image = make_usdt_image(&notes, 0);
+	elf_image__phdr(&image)->p_flags = flags;
+	elf_image__phdr(&image)->p_filesz = elf_image__phdr(&image)->p_memsz = size;
+	fd = open_image(&image);
+	CHECK_INT(probe_sites__usdt(&list, fd, matches, (void *)"*"), 0);
+	CHECK_INT(list.nr, 1);
+	return list.nr ? list.sites[0] : (struct probe_site){0};
+}
+
+/* As lld links: the first page of the data lies in the segment before, too. */
+static void semaphores_in_two_segments(void)
+{
+	const uint32_t written = PF_R | PF_W | PF_X;
+
+	if (page_size() != 0x1000) {
+		tap_skip("pages have another size here");
+		return;
+	}
+	CHECK_INT(site_with(written, 0x2001).semaphore_shift, 0x1000);
+	CHECK_INT(site_with(written, 0x2000).semaphore_shift, 0);
+	CHECK_INT(site_with(PF_R | PF_X, 0x2001).semaphore_shift, 0);
+	CHECK_INT(site_with(PF_R | PF_X, 0x2001).breakpoints, 1);
+	CHECK_INT(site_with(written, 0x2001).breakpoints, 0);
+}
+
 static void notes_that_are_damaged(void)
 {
 	struct notes notes = {.size = 0};
@@ -632,6 +668,7 @@ static const struct tap_test tests[] = {
 	{"USDT probes move with their file", moved_files},
 	{"USDT probes that lie nowhere, or whose semaphore does, are counted",
 	 probes_without_a_place},
+	{"a semaphore whose page lies in two segments is known", semaphores_in_two_segments},
 	{"notes that are damaged are left out", notes_that_are_damaged},
 	{"sparse notes of a terabyte cost seconds at most", notes_of_terabytes},
 	{"a file that is cut anywhere is survived", any_truncation_is_survived},
