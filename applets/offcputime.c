@@ -62,7 +62,7 @@ static const struct option_spec options[] = {
 		 "uninterruptible, T or t stopped; or a number of the kernel"},
 	{.name = "pending", .type = OPTION_FLAG,
 	 .group = GROUP_TRACED, .offset = OFFSET(pending),
-	 .help = "also waits that last when the trace ends, apart: [still waiting]"},
+	 .help = "also waits that begin in the trace and last at its end, apart: [still waiting]"},
 	{.name = "count", .type = OPTION_FLAG,
 	 .group = GROUP_SHOWN, .offset = OFFSET(counts),
 	 .help = "also how often they waited; where there is one number, only that"},
@@ -197,7 +197,7 @@ const struct applet applet_offcputime = {
 				"    offcputime -M 10000       # only waits of 10 milliseconds or less\n"
 				"    offcputime -- make        # run make, and trace it with all that it starts\n"
 				"    offcputime -p 185         # only the process with PID 185\n"
-				"    offcputime --pending -p 185 5   # also waits that do not end\n"
+				"    offcputime --pending -p 185 5   # also waits that begin and do not end\n"
 				"    offcputime -t 188,120     # only the threads with these TIDs\n"
 				"    offcputime -u             # only threads of programs\n"
 				"    offcputime -k             # only threads of the kernel\n"
