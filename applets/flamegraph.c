@@ -26,7 +26,7 @@ static const struct flamegraph_settings defaults = {0};
 static const struct option_spec options[] = {
 	{.letter = 'o', .name = "output", .value = "OUT", .type = OPTION_PATH,
 	 .offset = OFFSET(output),
-	 .help = "write to OUT: .svg is a picture, .html a page with a table of functions beside "
+	 .help = "write to OUT, in place of what is there: .svg is a picture, .html a page with a table of functions beside "
 		 "it (default: a picture, to stdout)"},
 	{.name = "diff", .value = "BEFORE", .type = OPTION_PATH,
 	 .offset = OFFSET(before),

@@ -42,7 +42,8 @@ static const struct option_spec options[] = {
 	TRACE_OPTION_ROWS(struct offcputime_settings, DELIMITED_HELP, VERBOSE_HELP),
 	{.letter = 't', .name = "tid", .value = "TID[,TID...]", .type = OPTION_PIDS,
 	 .group = GROUP_TRACED, .offset = OFFSET(trace.tids),
-	 .help = "only these threads; the trace ends when all of them have ended"},
+	 .help = "only these threads, each known by its TID, which stands in the output; the trace "
+		 "ends when all of them have ended"},
 	{.letter = 'u', .name = "user-threads-only", .type = OPTION_FLAG,
 	 .group = GROUP_TRACED, .offset = OFFSET(user_threads),
 	 .help = "only threads of programs, not those of the kernel"},
@@ -62,7 +63,7 @@ static const struct option_spec options[] = {
 		 "uninterruptible, T or t stopped; or a number of the kernel"},
 	{.name = "pending", .type = OPTION_FLAG,
 	 .group = GROUP_TRACED, .offset = OFFSET(pending),
-	 .help = "also waits that last when the trace ends, apart: [still waiting]"},
+	 .help = "also waits that begin in the trace and last at its end, apart: [still waiting]"},
 	{.name = "count", .type = OPTION_FLAG,
 	 .group = GROUP_SHOWN, .offset = OFFSET(counts),
 	 .help = "also how often they waited; where there is one number, only that"},
@@ -189,15 +190,15 @@ const struct applet applet_offcputime = {
 			.options = options,
 			.run_offset = OFFSET(trace.command),
 			.examples =
-				"    offcputime                # where all threads wait, until Ctrl-C\n"
+				"    offcputime                # where all threads wait, until Ctrl-C: NAME (TID)\n"
 				"    offcputime 5              # for 5 seconds only\n"
 				"    offcputime -o w.svg 5     # a flame graph\n"
 				"    offcputime -f 5           # folded output: a line for each stack\n"
 				"    offcputime -m 1000        # only waits of a millisecond or more\n"
 				"    offcputime -M 10000       # only waits of 10 milliseconds or less\n"
 				"    offcputime -- make        # run make, and trace it with all that it starts\n"
-				"    offcputime -p 185         # only the process with PID 185\n"
-				"    offcputime --pending -p 185 5   # also waits that do not end\n"
+				"    offcputime -p 185         # only threads of the process with PID 185, each with its TID\n"
+				"    offcputime --pending -p 185 5   # also waits that begin and do not end\n"
 				"    offcputime -t 188,120     # only the threads with these TIDs\n"
 				"    offcputime -u             # only threads of programs\n"
 				"    offcputime -k             # only threads of the kernel\n"

@@ -54,9 +54,10 @@ static bool is_killed(const struct privileges *privileges)
 
 static void examine(const struct row *row, struct trials *trials, struct finding *finding)
 {
-	if (row->part == WAYS && is_killed(&trials->privileges))
+	if (row->part == WAYS && is_killed(&trials->privileges)) {
 		finding__no(finding, "a filter of system calls ends whoever tries");
-	else if (row->try)
+		finding->help = "a seccomp profile that allows bpf and perf_event_open";
+	} else if (row->try)
 		row->try(trials, finding);
 	else if (privileges__have(&trials->privileges, row->capability))
 		finding__yes(finding);
@@ -66,6 +67,37 @@ static void examine(const struct row *row, struct trials *trials, struct finding
 					     "it is not effective");
 	if (!finding->help)
 		finding->help = row->help;
+}
+
+/* The finding of a row that has been looked at and is a "no"; else NULL. */
+static const struct finding *find_lack(const struct examination *examination, const char *key)
+{
+	for (size_t i = 0; i < doctor_nr_rows; i++)
+		if (!strcmp(doctor_rows[i].key, key) &&
+		    examination->findings[i].answer == ANSWER_NO)
+			return &examination->findings[i];
+	return NULL;
+}
+
+/* A use that does not work: nothing goes without programs, and else one of its ways will do. */
+static void set_help(const struct examination *examination, const struct row *row,
+		     struct finding *finding)
+{
+	const struct finding *lack = find_lack(examination, "programs");
+	const char *last = "";
+
+	finding->help = lack ? lack->help : "see its reason";
+	for (size_t i = 0; !lack && i < DOCTOR_WAYS_MAX && row->ways[i]; i++) {
+		const struct finding *way = find_lack(examination, row->ways[i]);
+		char before[sizeof(finding->composed)];
+
+		if (!way || !strcmp(way->help, last))
+			continue;
+		snprintf(before, sizeof(before), "%s%s", *last ? finding->help : "",
+			 *last ? "; or " : "");
+		finding__help(finding, "%s%s", before, way->help);
+		last = way->help;
+	}
 }
 
 static enum doctor_verdict judge(const struct examination *examination, size_t applet)
@@ -108,6 +140,9 @@ static void run_trials(struct examination *examination)
 	for (size_t i = 0; i < doctor_nr_rows; i++)
 		if (is_wanted(examination, &doctor_rows[i]))
 			examine(&doctor_rows[i], &trials, &examination->findings[i]);
+	for (size_t i = 0; i < doctor_nr_rows; i++)
+		if (!examination->findings[i].help && doctor_rows[i].ways[0])
+			set_help(examination, &doctor_rows[i], &examination->findings[i]);
 	counter__close(&trials.counter);
 	free(trials.pattern);
 	for (size_t i = 0; i < NR_APPLETS; i++)

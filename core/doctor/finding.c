@@ -2,7 +2,6 @@
 #include "core/doctor/finding.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,21 +21,20 @@ void finding__no(struct finding *finding, const char *format, ...)
 	va_end(args);
 }
 
+void finding__help(struct finding *finding, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(finding->composed, sizeof(finding->composed), format, args);
+	va_end(args);
+	finding->help = finding->composed;
+}
+
 void finding__untried(struct finding *finding, const char *why)
 {
 	*finding = (struct finding){.answer = ANSWER_UNTRIED};
 	snprintf(finding->why, sizeof(finding->why), "%s", why);
-}
-
-/* CAP_SYS_ADMIN is all of these, too. */
-static uint64_t missing_of(const struct privileges *privileges, uint64_t needs)
-{
-	uint64_t had = privileges->capabilities;
-
-	if (had & CAPABILITY(CAP_SYS_ADMIN))
-		had |= CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) |
-		       CAPABILITY(CAP_CHECKPOINT_RESTORE);
-	return needs & ~had;
 }
 
 static bool is_filtered(const struct privileges *privileges, enum system_call call,
@@ -51,7 +49,7 @@ static bool is_filtered(const struct privileges *privileges, enum system_call ca
 void finding__refused(struct finding *finding, int code, const struct privileges *privileges,
 		      enum system_call call, uint64_t needs)
 {
-	uint64_t missing = missing_of(privileges, needs);
+	uint64_t missing = privileges__missing(privileges, needs);
 	char names[128];
 
 	if (code != -EPERM && code != -EACCES && code != -ENOSYS) {
@@ -67,7 +65,7 @@ void finding__refused(struct finding *finding, int code, const struct privileges
 	} else if (missing) {
 		capabilities__names(missing, names, sizeof(names));
 		finding__no(finding, "%s: without %s", strerror(-code), names);
-		finding->help = "run it as root, or with these capabilities";
+		finding->help = "run it as root, or with setcap as under Privileges";
 	} else {
 		finding__no(finding, "%s", strerror(-code));
 	}

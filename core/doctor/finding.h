@@ -15,12 +15,16 @@ enum answer {
 
 struct finding {
 	enum answer answer;
-	char why[256];	  /* not for a "yes"; can be empty */
-	const char *help; /* what would make it a "yes", if that is not what its row says */
+	char why[256];	    /* not for a "yes"; can be empty */
+	const char *help;   /* what would make it a "yes", if that is not what its row says */
+	char composed[512]; /* where help can stand */
 };
 
 void finding__yes(struct finding *finding);
 void finding__no(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* help, put together. */
+void finding__help(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void finding__untried(struct finding *finding, const char *why);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/doctor/privileges.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
@@ -82,6 +83,17 @@ bool privileges__have(const struct privileges *privileges, unsigned int capabili
 	return !privileges->in_user_namespace && privileges->capabilities & CAPABILITY(capability);
 }
 
+/* CAP_SYS_ADMIN is some of the others, too. */
+uint64_t privileges__missing(const struct privileges *privileges, uint64_t needs)
+{
+	uint64_t had = privileges->capabilities;
+
+	if (had & CAPABILITY(CAP_SYS_ADMIN))
+		had |= CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) |
+		       CAPABILITY(CAP_CHECKPOINT_RESTORE);
+	return needs & ~had;
+}
+
 static const struct {
 	unsigned int number;
 	const char *name;
@@ -92,6 +104,7 @@ static const struct {
 	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
 	{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"},
 	{CAP_SYSLOG, "CAP_SYSLOG"},
+	{CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE"},
 	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE"},
 };
 
@@ -110,4 +123,18 @@ void capabilities__names(uint64_t set, char *text, size_t size)
 						     " and ",
 					   names[i].name);
 	}
+}
+
+void capabilities__write_setcap(uint64_t set, char *text, size_t size)
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && length < size; i++)
+		if (set & CAPABILITY(names[i].number))
+			length += (size_t)snprintf(text + length, size - length, "%s%s",
+						   length ? "," : "", names[i].name);
+	for (size_t i = 0; text[i]; i++)
+		text[i] = (char)tolower(text[i]);
+	if (length < size)
+		snprintf(text + length, size - length, "=ep");
 }

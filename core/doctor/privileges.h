@@ -33,7 +33,13 @@ void privileges__read(struct privileges *privileges);
 
 bool privileges__have(const struct privileges *privileges, unsigned int capability);
 
+/* Those of needs that we lack, whether or not they would count. */
+uint64_t privileges__missing(const struct privileges *privileges, uint64_t needs);
+
 /* Write the names of a set, as in "CAP_BPF and CAP_PERFMON": only those that tracing needs. */
 void capabilities__names(uint64_t set, char *text, size_t size);
+
+/* As setcap(8) takes them: "cap_bpf,cap_perfmon=ep". */
+void capabilities__write_setcap(uint64_t set, char *text, size_t size);
 
 #endif

@@ -17,6 +17,8 @@ enum part {
 	NR_PARTS,
 };
 
+#define DOCTOR_WAYS_MAX 3
+
 struct row {
 	enum part part;
 	const char *key, *text;
@@ -26,6 +28,9 @@ struct row {
 	unsigned int capability; /* CAP_... */
 	const char *lost;	 /* what does not work without it */
 	const char *help;	 /* what would help, unless the trial knows better */
+	/* Instead of help, of a use: the keys of the ways by which it is done, one of which will
+	 * do. */
+	const char *ways[DOCTOR_WAYS_MAX];
 };
 
 extern const struct row doctor_rows[]; /* by part */

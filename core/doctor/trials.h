@@ -20,9 +20,9 @@ struct trials {
 typedef void trial(struct trials *trials, struct finding *finding);
 
 /* In trials_system.c: the kernel and how it is set up. */
-trial try_release, try_user_namespace, try_pid_namespace, try_system_calls, try_memory_reads,
-	try_maps, try_descriptors, try_proc, try_btf, try_kallsyms, try_tracefs, try_max_stack,
-	try_cgroups, try_debug_files, try_other_users, try_map_files;
+trial try_release, try_capabilities, try_user_namespace, try_pid_namespace, try_system_calls,
+	try_memory_reads, try_maps, try_descriptors, try_proc, try_btf, try_kallsyms, try_tracefs,
+	try_max_stack, try_cgroups, try_debug_files, try_other_users, try_map_files;
 
 /* In trials_attach.c: each way of attaching. */
 trial try_programs, try_samples, try_cycles, try_raw_tracepoints, try_tracepoints, try_kprobe_multi,
@@ -31,6 +31,9 @@ trial try_programs, try_samples, try_cycles, try_raw_tracepoints, try_tracepoint
 /* In trials_use.c: what the applets are for, by running them. */
 trial use_samples, use_kernel_functions, use_tracepoints, use_user_code, use_command, use_events,
 	use_waits, use_kernel_names;
+
+/* The kernel calls itself this version, or a later one; also if it calls itself nothing. */
+bool kernel_is_from(unsigned int major, unsigned int minor);
 
 /* Start a process that ends at once, and wait for that. */
 void make_exit(void);

@@ -18,6 +18,7 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
+#include "sym/util/kernel_fs.h"
 #include "sym/util/number.h"
 
 #define LOADING (CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON))
@@ -195,8 +196,12 @@ void try_kprobe_multi(struct trials *trials, struct finding *finding)
 	if (simple < 0 || are_off(finding))
 		return;
 	if (!link__has_kernel_functions()) {
-		finding__no(finding, "the kernel has no such links (they came with Linux 5.18, "
-				     "and need CONFIG_FPROBE)");
+		if (kernel_is_from(5, 18)) {
+			finding__no(finding, "the kernel is built without CONFIG_FPROBE");
+			finding->help = "a kernel that is built with CONFIG_FPROBE";
+		} else
+			finding__no(finding, "the kernel has no such links: they came with Linux "
+					     "5.18");
 		return;
 	}
 	program = load(trials, finding, BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI);
@@ -205,14 +210,24 @@ void try_kprobe_multi(struct trials *trials, struct finding *finding)
 	expect_hit(trials, finding, link__kernel_names(program, &name, 1), CALL_BPF, make_exit);
 }
 
+static bool has_sysfs(void)
+{
+	CLEANUP_CLOSE int folder = kernel_fs__open(KERNEL_FS_SYS);
+
+	return folder >= 0;
+}
+
 /* The type of perf events that probe; says why there is none. */
 static bool find_type(struct finding *finding, const char *kind, const char *option,
 		      struct perf_event_attr *attr)
 {
 	int type = link__perf_type(kind);
 
-	if (type == -ENOENT)
-		finding__no(finding, "the kernel is built without %s, or there is no /sys", option);
+	if (type == -ENOENT && !has_sysfs()) {
+		finding__no(finding, "sysfs is not mounted");
+		finding->help = "'mount -t sysfs none /sys'";
+	} else if (type == -ENOENT)
+		finding__no(finding, "the kernel is built without %s", option);
 	else if (type < 0)
 		finding__no(finding, "cannot read the type of %ss: %s", kind, strerror(-type));
 	attr->type = (uint32_t)type;
@@ -257,7 +272,7 @@ void try_uprobe_multi(struct trials *trials, struct finding *finding)
 	if (simple < 0 || !find_own_code(finding, &offset, &file))
 		return;
 	if (!link__has_user_code()) {
-		finding__no(finding, "the kernel has no such links (they came with Linux 6.6)");
+		finding__no(finding, "the kernel has no such links: they came with Linux 6.6");
 		return;
 	}
 	program = load(trials, finding, BPF_PROG_TYPE_KPROBE,

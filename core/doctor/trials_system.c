@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -33,18 +35,82 @@ enum { OLDEST_MAJOR = 5, OLDEST_MINOR = 10 };
 /* As many as a trace may open: some for each CPU, process and file. */
 #define DESCRIPTORS 1024
 
+bool kernel_is_from(unsigned int major, unsigned int minor)
+{
+	struct utsname name;
+	unsigned int of_kernel, minor_of_kernel;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &of_kernel, &minor_of_kernel) != 2)
+		return true;
+	return of_kernel > major || (of_kernel == major && minor_of_kernel >= minor);
+}
+
 void try_release(struct trials *trials, struct finding *finding)
 {
 	struct utsname name;
-	unsigned int major, minor;
 
 	(void)trials;
-	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
-		finding__untried(finding, "the kernel does not say");
-	else if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR))
-		finding__no(finding, "this is Linux %.100s", name.release);
-	else
+	if (kernel_is_from(OLDEST_MAJOR, OLDEST_MINOR))
 		finding__yes(finding);
+	else
+		finding__no(finding, "this is Linux %.100s", uname(&name) ? "?" : name.release);
+}
+
+/* What everything takes that an ordinary user may want to trace. */
+#define ALL_BUT_ADMIN                                                                              \
+	(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_SYS_PTRACE) |              \
+	 CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYSLOG) |                                \
+	 CAPABILITY(CAP_CHECKPOINT_RESTORE))
+
+/*
+ * Perf events can take CAP_SYS_ADMIN, by the setting that some distributions have, and places in
+ * programs do where they are attached one by one. Maps are locked memory before Linux 5.11, of
+ * which an ordinary user may have little.
+ */
+static uint64_t needed_here(void)
+{
+	long paranoid = 0;
+	bool takes_admin =
+		(sysctl__read("kernel/perf_event_paranoid", &paranoid) && paranoid > 2) ||
+		!kernel_is_from(6, 6);
+
+	return ALL_BUT_ADMIN | (takes_admin ? CAPABILITY(CAP_SYS_ADMIN) : 0) |
+	       (kernel_is_from(5, 11) ? 0 : CAPABILITY(CAP_SYS_RESOURCE));
+}
+
+/* Capabilities of a file count for all who may run it, but not in a file system without them. */
+static void say_setcap(struct finding *finding, uint64_t capabilities)
+{
+	char path[PATH_MAX] = "", set[192];
+	struct statvfs file_system;
+
+	capabilities__write_setcap(capabilities, set, sizeof(set));
+	if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+		return;
+	if (statvfs(path, &file_system) == 0 && file_system.f_flag & ST_NOSUID)
+		finding__help(finding,
+			      "run it as root, or: sudo install %.100s /usr/local/bin/tracekit && "
+			      "sudo setcap %s /usr/local/bin/tracekit",
+			      path, set);
+	else
+		finding__help(finding, "run it as root, or: sudo setcap %s %.200s", set, path);
+}
+
+void try_capabilities(struct trials *trials, struct finding *finding)
+{
+	const struct privileges *privileges = &trials->privileges;
+	uint64_t needed = needed_here(), missing = privileges__missing(privileges, needed);
+	char names[192];
+
+	finding__yes(finding);
+	if (privileges->in_user_namespace) {
+		finding__no(finding, "the privileges of a user namespace do not count");
+		finding->help = "run it outside of the user namespace";
+	} else if (missing) {
+		capabilities__names(missing, names, sizeof(names));
+		finding__no(finding, "without %s", names);
+		say_setcap(finding, needed);
+	}
 }
 
 /* Of the kind that name says, in /proc/self/ns. */
@@ -221,7 +287,7 @@ void try_tracefs(struct trials *trials, struct finding *finding)
 	if (file) {
 		finding__yes(finding);
 	} else if (code == -ENOENT && !privileges__have(&trials->privileges, CAP_SYS_ADMIN)) {
-		finding__no(finding, "it is not mounted, and only CAP_SYS_ADMIN may mount it");
+		finding__no(finding, "tracefs is not mounted, and only CAP_SYS_ADMIN may mount it");
 		finding->help = "run it as root, or 'mount -t tracefs nodev /sys/kernel/tracing'";
 	} else {
 		finding__refused(finding, code, &trials->privileges, CALL_OTHER,

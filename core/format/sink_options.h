@@ -38,8 +38,8 @@ extern const char *const label_names[];
 #define SINK_OPTION_ROWS(settings)                                                               \
 	{.letter = 'o', .name = "output", .value = "FILE", .type = OPTION_PATHS,                 \
 	 .group = GROUP_OUTPUT, .offset = SINK_OPTION_(settings, paths),                         \
-	 .help = "write to FILE, whose name says the format; %n in it is the number of the "     \
-		 "report, %t the time; may be repeated"},                                        \
+	 .help = "write to FILE, in place of what is there, in the format that its name says; "  \
+		 "%n in it is the number of the report, %t the time; may be repeated"},          \
 	{.name = "spool-max", .value = "SIZE", .type = OPTION_SIZE,                              \
 	 .group = GROUP_OUTPUT, .offset = SINK_OPTION_(settings, spool_max),                     \
 	 .min = 1, .max = INT64_MAX,                                                             \

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Blocks of lines: a stack from its leaf, its process, its count. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "core/format/format.h"
+#include "core/format/merged.h"
 #include "core/format/summary.h"
 #include "core/trace/containers.h"
 #include "core/trace/stacks.h"
 #include "sym/types.h"
+#include "sym/util/cleanup.h"
 #include "sym/util/text.h"
 
 /*
@@ -53,7 +56,7 @@ static void print_container(FILE *out, const char *id)
 	fprintf(out, " container %s", clean);
 }
 
-/* Of what lasts the number is wanted beside the time. */
+/* Of what lasts the number is wanted beside the time. item: a sum. */
 static void print_value(FILE *out, const struct shown_stacks *shown,
 			const struct counted_stack *item, const struct stack_totals *all)
 {
@@ -78,8 +81,9 @@ static void print_total(FILE *out, const struct shown_stacks *shown, const struc
 	fprintf(out, "%stotal: %s\n\n", shown->layout->count_indent, text);
 }
 
-static void print_text(FILE *out, const struct shown_stacks *shown,
-		       const struct counted_stack *item, const struct stack_totals *all)
+/* All but the numbers. */
+static void print_stack(FILE *out, const struct shown_stacks *shown,
+			const struct counted_stack *item)
 {
 	char comm[COMM_LEN + 1];
 	const char *container;
@@ -97,15 +101,19 @@ static void print_text(FILE *out, const struct shown_stacks *shown,
 			print_container(out, container);
 		fputc('\n', out);
 	}
-	print_value(out, shown, item, all);
 }
 
 static int write_text(FILE *out, const struct shown_stacks *shown)
 {
+	CLEANUP(merged_stacks__release) struct merged_stacks merged = {0};
 	const struct stack_totals all = shown_stacks__totals(shown);
 
-	for (size_t i = 0; i < shown->counts->nr; i++)
-		print_text(out, shown, &shown->counts->items[i], &all);
+	if (merged_stacks__make(&merged, shown, print_stack))
+		return -ENOMEM;
+	for (size_t i = 0; i < merged.texts.nr; i++) {
+		fputs(merged.texts.texts[merged.items[i].text], out);
+		print_value(out, shown, &merged.items[i].sum, &all);
+	}
 	if (shown->shares)
 		print_total(out, shown, &all);
 	return 0;

@@ -2,11 +2,22 @@
 #include "core/kernel/cgroups.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <mntent.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/vfs.h>
+
+/* Another mount can cover it. */
+static bool is_there(const char *folder)
+{
+	struct statfs found;
+
+	return statfs(folder, &found) == 0 && found.f_type == CGROUP2_SUPER_MAGIC;
+}
 
 char *cgroups__find_mount(void)
 {
@@ -15,7 +26,7 @@ char *cgroups__find_mount(void)
 	char *place = NULL;
 
 	while (mounts && !place && (mount = getmntent(mounts)))
-		if (!strcmp(mount->mnt_type, "cgroup2"))
+		if (!strcmp(mount->mnt_type, "cgroup2") && is_there(mount->mnt_dir))
 			place = strdup(mount->mnt_dir);
 	if (mounts)
 		endmntent(mounts);

@@ -331,13 +331,39 @@ int options__unknown(const struct command *command, const char *word, struct err
 	return error__set(error, -EINVAL, "unknown option '%.200s'%s", word, near);
 }
 
+/* Letters that other applets have for what an applet may have by another letter, or by none. */
+static const struct {
+	char letter;
+	const char *name;
+} elsewhere[] = {{'t', "tid"}, {'L', "tid"}, {'C', "cpu"}, {'c', "cpu"}, {'D', "duration"}};
+
+/* Write " (did you mean '-L'?)", or nothing: what the letter of no option of command may mean. */
+static void find_letter(const struct command *command, char letter, char *text, size_t size)
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++) {
+		if (elsewhere[i].letter != letter)
+			continue;
+		options__for_each(spec, command) {
+			if (spec->name && spec->letter && !strcmp(spec->name, elsewhere[i].name))
+				snprintf(text, size, " (did you mean '-%c'?)", spec->letter);
+			if (!spec->name && !strcmp(spec->value, elsewhere[i].name))
+				snprintf(text, size, ": the %s stands by itself, as in '%s 5'",
+					 spec->value, command->name);
+		}
+	}
+}
+
 /* Report getopt's '?'. Its optopt is 0 for long options, and signed for others. */
 static int unknown_option(const struct command *command, char **argv, struct error *error)
 {
 	CLEANUP_FREE char *word = NULL;
+	char near[96];
 
-	if (optopt != 0 && optopt < ROW_BASE)
-		return error__set(error, -EINVAL, "unknown option '-%c'", optopt);
+	if (optopt != 0 && optopt < ROW_BASE) {
+		find_letter(command, (char)optopt, near, sizeof(near));
+		return error__set(error, -EINVAL, "unknown option '-%c'%s", optopt, near);
+	}
 	if (asprintf(&word, "--%s", long_word(argv)) < 0) {
 		word = NULL;
 		return error__set(error, -EINVAL, "unknown option '--%.200s'", long_word(argv));

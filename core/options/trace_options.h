@@ -109,7 +109,8 @@ struct trace_options {
 	 .help = "only threads of this name, which may have * and ? in it"},                     \
 	{.name = "cgroup", .value = "PATH", .type = OPTION_PATH,                                 \
 	 .group = GROUP_TRACED, .offset = TRACE_OPTION_(settings, cgroup),                       \
-	 .help = "only processes in this cgroup (version 2) and those below it"},                \
+	 .help = "only processes in this cgroup (version 2), a path or a name as in "            \
+		 "/proc/PID/cgroup, and those below it"},                                        \
 	{.name = "container", .value = "ID", .type = OPTION_TEXT,                                \
 	 .group = GROUP_TRACED, .offset = TRACE_OPTION_(settings, container),                    \
 	 .help = "only processes in the container whose ID begins with ID"},                     \

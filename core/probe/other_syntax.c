@@ -33,6 +33,7 @@ static const struct rule {
 	{"ur:", ""},
 	{"usdt:", "u:"},
 	{"U:", "u:"},
+	{"u:lib", "u:"},
 	{"u:", ""},	/* bpftrace: a function of a program */
 	{"t:", "t:*:"}, /* without the category */
 	{"lib", ""},	/* "libc:malloc" */
@@ -58,6 +59,11 @@ static bool exists(char *text, size_t size, const struct pid_list *pids)
 	return true;
 }
 
+static bool has_wildcards(const char *text)
+{
+	return text[strcspn(text, "*?[")];
+}
+
 /* Write what text is here, by so many rules at most. Returns whether there is such a thing. */
 static bool translate(const char *text, int rules_left, const struct pid_list *pids, char *ours,
 		      size_t size)
@@ -70,6 +76,8 @@ static bool translate(const char *text, int rules_left, const struct pid_list *p
 		    (size_t)snprintf(attempt, sizeof(attempt), "%s%s", rules[i].ours, rest) >=
 			    sizeof(attempt))
 			continue;
+		if (text__begins(text, "u:") && !text__begins(attempt, "u:") && has_wildcards(rest))
+			continue; /* all its probes: not all its functions */
 		if (exists(attempt, sizeof(attempt), pids)) {
 			snprintf(ours, size, "%s", attempt);
 			return true;
@@ -108,13 +116,29 @@ static bool find_path(const char *text, const struct pid_list *pids, char *ours,
 	return false;
 }
 
+/* "u:*stdc++*:*", "*libc.so*:malloc": one file, by its name. */
+static bool find_file(const char *text, const struct pid_list *pids, char *ours, size_t size)
+{
+	bool is_usdt = text__begins(text, "u:");
+	const char *file = text + (is_usdt ? strlen("u:") : 0), *rest = strchr(file, ':');
+	const char *name = file + strspn(file, "*"), *suffix = strstr(name, ".so");
+
+	if (!rest || !memchr(file, '*', (size_t)(rest - file)))
+		return false;
+	name += text__begins(name, "lib") ? strlen("lib") : 0;
+	if (!suffix || suffix > rest || suffix < name)
+		suffix = name + strcspn(name, "*:");
+	snprintf(ours, size, "%s%.*s%s", is_usdt ? "u:" : "", (int)(suffix - name), name, rest);
+	return exists(ours, size, pids);
+}
+
 void other_syntax__hint(const char *text, const struct pid_list *pids, char *hint, size_t size)
 {
 	char ours[NEAR_NAME_SIZE];
 	struct near_names near = {.wanted = ours};
 
 	if (translate(text, RULES_IN_A_ROW, pids, ours, sizeof(ours)) ||
-	    find_path(text, pids, ours, sizeof(ours)))
+	    find_path(text, pids, ours, sizeof(ours)) || find_file(text, pids, ours, sizeof(ours)))
 		near_names__offer(&near, ours);
 	near_names__text(&near, hint, size);
 }

@@ -31,7 +31,7 @@ struct probe_options {
 	{.value = "pattern", .type = OPTION_TEXT, .required = true,                              \
 	 .offset = PROBE_OPTION_(settings, pattern),                                             \
 	 .help = "what to trace: FUNCTION of the kernel, FILE:FUNCTION of a program or library, " \
-		 "t:CATEGORY:EVENT, u:FILE:PROBE; with * ? and [] as wildcards"},                \
+		 "t:CATEGORY:EVENT, u:FILE:PROBE; all but FILE can have wildcards: * ? []"},     \
 	{.letter = 'r', .name = "regexp", .type = OPTION_FLAG,                                   \
 	 .group = GROUP_TRACED, .offset = PROBE_OPTION_(settings, regexp),                       \
 	 .help = "the last part of the pattern is a regular expression (POSIX, extended)"},      \

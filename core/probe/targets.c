@@ -256,6 +256,26 @@ static int cannot_read(const char *path, int code, struct error *error)
 	return error__set(error, code, "cannot read %s: %s", path, strerror(-code));
 }
 
+/* There is no such file: say so where it is known what a FILE cannot be. */
+static int no_file(const char *file, pid_t pid, struct error *error)
+{
+	CLEANUP(binary__close) struct binary library = {.fd = -1};
+	struct error ignored;
+
+	if (file[strcspn(file, "*?[")])
+		return error__set(error, -ENOENT,
+				  "'%.100s': FILE is one program or library, by its name or path: "
+				  "only what stands behind it can have wildcards",
+				  file);
+	if (text__begins(file, "lib") &&
+	    binary__open(&library, file + strlen("lib"), pid, &ignored) == 0)
+		return error__set(
+			error, -ENOENT,
+			"'%.100s': names of libraries are written without 'lib', as '%.100s'", file,
+			file + strlen("lib"));
+	return -ENOENT;
+}
+
 /* Find what spec matches in the file that a process, or we with pid 0, mean by its name. */
 static int find_in_file(struct target_list *list, struct search *search, pid_t pid,
 			struct error *error)
@@ -267,7 +287,7 @@ static int find_in_file(struct target_list *list, struct search *search, pid_t p
 	struct target_file *known = err ? NULL : find_known(list, &binary);
 
 	if (err)
-		return err;
+		return err == -ENOENT ? no_file(spec->file, pid, error) : err;
 	if (known)
 		return add_pid(known, pid) ? out_of_memory(error) : 0;
 	if (spec->kind == PROBE_USDT) {

@@ -8,6 +8,7 @@
 
 #include "core/names/naming.h"
 #include "core/options/trace_options.h"
+#include "core/report/scripts.h"
 #include "core/report/tracing_frames.h"
 #include "core/trace/cost.h"
 #include "core/trace/session.h"
@@ -89,6 +90,15 @@ static void say_user_errors(const struct frame_names *names, struct report_said 
 			"were not found, or are of another build; inlined calls and lines of that "
 			"are missing");
 	said->incomplete_debug |= names->incomplete_debug;
+}
+
+void report__say_scripts(const struct report *report, struct report_said *said)
+{
+	const char *help = said->scripts ? NULL : scripts__help(&report->counts, &report->names);
+
+	if (help)
+		message("%s", help);
+	said->scripts |= help != NULL;
 }
 
 void report__say_cost(const struct session *session)

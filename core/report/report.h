@@ -34,7 +34,7 @@ void report__hide_tracing(struct report *report);
 
 /* Messages that were printed once, and are not repeated at each interval. */
 struct report_said {
-	bool kernel_error, user_error, lost_files, incomplete_debug, hidden;
+	bool kernel_error, user_error, lost_files, incomplete_debug, hidden, scripts;
 	size_t unanswered;
 };
 
@@ -45,6 +45,9 @@ struct report_said {
  */
 void report__say_what_is_missing(const struct report *report, const struct session *session,
 				 struct report_said *said);
+
+/* Of samples: say on stderr what would give scripts and generated code names, if most are there. */
+void report__say_scripts(const struct report *report, struct report_said *said);
 
 /* What the trace has cost by now. */
 void report__say_cost(const struct session *session);

@@ -320,6 +320,8 @@ static int report_epoch(struct counting *counting, bool last, struct error *erro
 		return err;
 	say_what_lasts(counting);
 	report__say_what_is_missing(&report, tracing->session, &counting->said);
+	if (counting->sampler && !tracing->options->quiet)
+		report__say_scripts(&report, &counting->said);
 	event_counters__add(&counting->all.events, &report.accounting.events);
 	symbolizer__forget_names(naming__symbolizer(tracing->naming));
 	unwinding__make_room_for_bases(session__unwinding(tracing->session));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/options/trace_options.h"
+#include "core/run/threads_now.h"
 #include "core/run/tracing.h"
 #include "core/trace/accounting.h"
 #include "core/trace/waits.h"
@@ -79,6 +80,68 @@ static bool has_other_filters(const struct trace_options *options)
 	       options->mntnsmap;
 }
 
+/* What is known of threads that wait or compute after a trace of samples, and of waits. */
+static const struct doing_words in_samples[NR_THREAD_DOINGS] = {
+	[THREAD_WAITS] = {"waits", "wait"},
+	[THREAD_RUNS] = {"runs, or is ready to", "run, or are ready to"},
+	[THREAD_IS_STOPPED] = {"is stopped by a signal", "are stopped by a signal"},
+	[THREAD_IS_TRACED] = {"is stopped by a debugger", "are stopped by a debugger"},
+	[THREAD_HAS_ENDED] = {"has ended (a zombie)", "have ended (zombies)"},
+};
+
+static const struct doing_words in_waits[NR_THREAD_DOINGS] = {
+	[THREAD_WAITS] = {"has waited since before the trace",
+			  "have waited since before the trace"},
+	[THREAD_RUNS] = {"computes", "compute"},
+	[THREAD_IS_STOPPED] = {"is stopped by a signal", "are stopped by a signal"},
+	[THREAD_IS_TRACED] = {"is stopped by a debugger", "are stopped by a debugger"},
+	[THREAD_HAS_ENDED] = {"has ended (a zombie)", "have ended (zombies)"},
+};
+
+static void look(const struct tracing *tracing, struct threads_now *now)
+{
+	const struct trace_options *options = tracing->options;
+
+	threads_now__look(now, trace_options__ids(options), options->tids.nr > 0);
+}
+
+/* Waits that end, or begin, can be traced; those that last can only be looked at. */
+static void say_no_sample(const struct tracing *tracing, const struct subject *who)
+{
+	struct threads_now now;
+	char does[512];
+
+	look(tracing, &now);
+	threads_now__write(&now, in_samples, does, sizeof(does));
+	if (!does[0])
+		message("no sample: %s used no CPU, or hardly any, and has ended", who->words);
+	else if (now.nr[THREAD_WAITS])
+		message("no sample: %s used no CPU, or hardly any: %s; where in the kernel: cat "
+			"%s; waits that begin during a trace: tracekit offcputime --pending %s",
+			who->words, does, who->stacks, who->option);
+	else
+		message("no sample: %s used no CPU, or hardly any: %s", who->words, does);
+}
+
+static void say_no_wait(const struct tracing *tracing, const struct subject *who)
+{
+	struct threads_now now;
+	char does[512], what[192] = "", where[128] = "";
+
+	look(tracing, &now);
+	threads_now__write(&now, in_waits, does, sizeof(does));
+	if (now.nr[THREAD_RUNS])
+		snprintf(what, sizeof(what), "; what: tracekit profile %s", who->option);
+	if (now.nr[THREAD_WAITS])
+		snprintf(where, sizeof(where), "; where in the kernel: cat %s", who->stacks);
+	if (does[0])
+		message("no wait: %s: %s%s%s", who->words, does, what, where);
+	else
+		message("no wait: %s has ended; until then it computed, or had waited since "
+			"before the trace",
+			who->words);
+}
+
 void nothing_seen__samples(const struct tracing *tracing, const struct accounting *accounting)
 {
 	struct subject who = subject_of(tracing->options, 't');
@@ -93,10 +156,12 @@ void nothing_seen__samples(const struct tracing *tracing, const struct accountin
 	else if (!who.words[0] || has_other_filters(tracing->options))
 		message("no sample: the CPUs were idle (-I shows that), or busy with what the "
 			"options leave out");
-	else
+	else if (tracing->options->command)
 		message("no sample: %s used no CPU, or hardly any; where it waits: tracekit "
 			"offcputime --pending %s",
 			who.words, who.option);
+	else
+		say_no_sample(tracing, &who);
 }
 
 void nothing_seen__waits(const struct tracing *tracing, const struct waits *waits,
@@ -112,9 +177,7 @@ void nothing_seen__waits(const struct tracing *tracing, const struct waits *wait
 		message("no wait: %s never left its CPU; what it does there: tracekit profile %s",
 			who.words, who.option);
 	else
-		message("no wait: %s computed all the time (what: tracekit profile %s), or has "
-			"waited since before the trace began (where: cat %s)",
-			who.words, who.option, who.stacks);
+		say_no_wait(tracing, &who);
 }
 
 void nothing_seen__events(const struct tracing *tracing, const struct accounting *accounting)

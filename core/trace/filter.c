@@ -5,12 +5,15 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bpf/abi.h"
+#include "core/kernel/cgroups.h"
 #include "core/kernel/namespaces.h"
 #include "core/kernel/types.h"
 #include "core/options/comm_glob.h"
@@ -194,19 +197,40 @@ static int fill_targets(const struct pid_list *list, int fd, struct error *error
 	return 0;
 }
 
-static int fill_cgroup(const char *path, int map_fd, struct error *error)
+/* Put the folder at fd into the map; 0, -EBADF: it is no cgroup of version 2, or another errno. */
+static int set_cgroup(int map_fd, int fd)
 {
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	uint32_t zero = 0;
 
-	if (fd < 0)
-		return error__set(error, -errno, "--cgroup %s: %s; give the directory of a cgroup",
-				  path, strerror(errno));
-	if (bpf_map_update_elem(map_fd, &zero, &fd, BPF_ANY) == 0)
+	return bpf_map_update_elem(map_fd, &zero, &fd, BPF_ANY) ? -errno : 0;
+}
+
+/*
+ * A path, or the name of a cgroup below the place where they are mounted, as in /proc/PID/cgroup:
+ * "/system.slice/cron.service".
+ */
+static int fill_cgroup(const char *path, int map_fd, struct error *error)
+{
+	CLEANUP_FREE char *place = cgroups__find_mount();
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), below = -1;
+	int err = fd < 0 ? -errno : set_cgroup(map_fd, fd);
+	char name[PATH_MAX];
+
+	if (!err || (err != -ENOENT && err != -EBADF && err != -ENOTDIR))
+		return err ? error__set(error, err, "--cgroup %s: %s", path, strerror(-err)) : 0;
+	if (!place)
+		return error__set(error, err,
+				  "--cgroup %s: is no cgroup of version 2: none are mounted here",
+				  path);
+	snprintf(name, sizeof(name), "%s/%s", place, path);
+	/* "." is a folder, and no name. */
+	below = path[0] == '.' ? -1 : open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (below >= 0 && set_cgroup(map_fd, below) == 0)
 		return 0;
-	if (errno == EBADF)
-		return error__set(error, -EBADF, "--cgroup %s: is no cgroup of version 2", path);
-	return error__set(error, -errno, "--cgroup %s: %s", path, strerror(errno));
+	return error__set(error, err,
+			  "--cgroup %s: is neither the folder of a cgroup of version 2 nor a name "
+			  "below %s, where they are mounted",
+			  path, place);
 }
 
 static int fill_container(const char *id, int map_fd, struct error *error)

@@ -14,6 +14,8 @@ load ../refute
 		'    --count' '    --pending' '    --stack-storage-size N' '    --stats'; do
 		grep -Eq "^  $option( |$)" out
 	done
+	# With -p the numbers in the output are those of threads, as bcc has it.
+	grep -Fq "only threads of the process with PID 185, each with its TID" out
 }
 
 @test "what exclude each other" {

@@ -25,6 +25,20 @@ load ../refute
 	usage_error "profile: unknown option '--bogus=3'" tracekit profile --bogus=3
 }
 
+@test "letters that other applets have for it" {
+	usage_error "profile: unknown option '-t' (did you mean '-L'?)" tracekit profile -t 1
+	usage_error "profile: unknown option '-D': the duration stands by itself, as in 'profile 5'" tracekit profile -D 5
+	usage_error "offcputime: unknown option '-L' (did you mean '-t'?)" tracekit offcputime -L 1
+	usage_error "stackcount: unknown option '-C' (did you mean '-c'?)" tracekit stackcount -C 0 vfs_read
+	# An applet that has nothing of the kind.
+	usage_error "flamegraph: unknown option '-L'" tracekit flamegraph -L 1
+	usage_error "profile: unknown option '-n'" tracekit profile -n 5
+}
+
+@test "an output file is replaced, which help says" {
+	tracekit profile --help | grep -q 'write to FILE, in place of what is there'
+}
+
 @test "long options are spelled out in full" {
 	usage_error "profile: unknown option '--fold' (did you mean '--folded'?)" tracekit profile --fold
 	usage_error "profile: unknown option '--freq' (did you mean '--frequency'?)" tracekit profile --freq 9

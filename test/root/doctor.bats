@@ -57,7 +57,46 @@ load doctor.bash
 	answers programs no
 	answers CAP_PERFMON no
 	[ "$(why programs)" = 'Operation not permitted: without CAP_BPF and CAP_PERFMON' ]
+	[[ $(why capabilities) == 'without CAP_BPF, CAP_PERFMON, '* ]]
+	grep -q '"check":"samples",.*"help":"run it as root, or with setcap as under Privileges"' report
 	answers user-namespace yes
+}
+
+# bats test_tags=between
+@test "an ordinary user: the command that it gives makes all work that works for root" {
+	local command
+	type -P setcap >/dev/null || skip "setcap is not installed"
+	spin paths
+	examine
+	grep '^{"applet":' report >as_root
+	as_nobody
+	examine
+	command=$(sed -n 's/^{"check":"capabilities",.*"help":"run it as root, or: \([^"]*\)".*/\1/p' report)
+	[[ $command == "sudo setcap cap_"*"=ep $PWD/tracekit" ]] || {
+		[[ $command == *' /usr/local/bin/tracekit' ]]
+		skip "programs have no capabilities in the file system of $PWD"
+	}
+	$(type -P setcap) ${command#sudo setcap } 2>err || skip "cannot give a file capabilities: $(<err)"
+	# The bounding set stays: the file gives them to whoever runs it.
+	prefix=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	examine
+	answers capabilities yes
+	answers CAP_BPF yes
+	answers other-users yes
+	grep '^{"applet":' report | diff as_root -
+	sees profile -q -f -F 999 -p "$pid" DURATION
+	sees offcputime -q -f DURATION
+}
+
+@test "what it says helps names options of the kernel, and no use is told to look below" {
+	local line
+	examine
+	refute grep -q 'missing below' report
+	refute grep -q '"help":"a newer kernel"' report
+	while IFS= read -r line; do
+		[[ $line == *'"help":"a kernel '*' with CONFIG_'* ]]
+	done < <(grep -E '"check":"(kprobe|uprobe)(-multi)?",.*"answer":"no"' report | grep -v 'ftrace_enabled')
+	! answers kernel-functions no || grep '"check":"kernel-functions"' report | grep -q 'CONFIG_[KF]PROBE'
 }
 
 @test "an ordinary user with capabilities: what it says is what the applets do" {

@@ -313,6 +313,19 @@ wait_often() {
 	wait_for has_waited "$1" $(($(times_waited "$1") + $2))
 }
 
+# The kernel function that PID waits in, as messages have it, in $place: ", in do_wait"; nothing if
+# the kernel does not tell.
+read_place() {
+	local stack
+	place=$(<"/proc/$1/wchan")
+	if [ "$place" = 0 ]; then
+		read -r stack <"/proc/$1/stack" || true
+		place=${stack#*] }
+		place=${place%%+*}
+	fi
+	place=${place:+, in $place}
+}
+
 # sample HUNDREDTHS ARGUMENTS...: profile, into out and err, until each process in $busy, or $pid, has
 # used so much more CPU time.
 sample() {

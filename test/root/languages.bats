@@ -232,3 +232,57 @@ profile_script_hidden() {
 	profile_script_hidden /usr/bin/python3 -c "$script"
 	mostly ';_?Py[A-Za-z_]* [0-9]+$' 30
 }
+
+# says LINE: is all that err says of scripts, if anything is to be said; -q silences it.
+says() {
+	grep '^profile: most samples' err | diff - <([ -z "$1" ] || echo "profile: most samples are in $1")
+}
+
+@test "scripts: what would give their functions names is said, once" {
+	local perl='scripts of Perl, whose functions have no names: those of the interpreter stand for them'
+	[ -x /usr/bin/perl ] || skip "no perl"
+	start /usr/bin/perl -e 'my $n = 0; while (1) { $n += $_ % 7 for 1..1000 }'
+	wait_for has_run "$pid" 20
+	sample 30 -f -U -p "$pid" -F 499
+	says "$perl"
+	sample 60 -f -U -p "$pid" -F 499 -i 0.1
+	says "$perl"
+	sample 30 -q -f -U -p "$pid" -F 499
+	says ''
+	sample 30 -o perl.svg -p "$pid" -F 499
+	says "$perl"
+	spin names
+	sample 30 -f -U -p "$pid" -F 499
+	says ''
+}
+
+@test "Python: what would give the functions of a script names is said, unless it has done so" {
+	[ -x /usr/bin/python3 ] || skip "no python3"
+	local script='while True: sum(i * i for i in range(1000))'
+	profile_script /usr/bin/python3 -c "$script"
+	says "scripts of Python, whose functions have no names; from Python 3.12 on 'python3 -X perf' gives them names"
+	/usr/bin/python3 -c 'import sys; sys.exit(sys.version_info < (3, 12))' || return 0
+	profile_script /usr/bin/python3 -X perf -c "$script"
+	rm -f "/tmp/perf-$pid.map"
+	says ''
+}
+
+@test "Java: what would give its functions names is said, and does so" {
+	command -v java javac jcmd >/dev/null || skip "no JDK"
+	cat >Spin.java <<-'END'
+		public class Spin {
+			static long leaf() { long n = 0; for (long i = 0; i < 1000000; i++) n += i % 7; return n; }
+			public static void main(String[] arguments) { for (long n = 0; ; n += leaf()); }
+		}
+	END
+	javac Spin.java
+	start java -XX:+PreserveFramePointer -Xmx64m Spin
+	wait_for has_used "$pid" 200
+	sample 50 -f -U -p "$pid" -F 499
+	says "generated code without names; Java: call 'jcmd PID Compiler.perfmap' before the trace ends, and for whole stacks start it with -XX:+PreserveFramePointer; node: start it with --perf-basic-prof"
+	jcmd "$pid" Compiler.perfmap >/dev/null || skip "this Java cannot tell its names"
+	sample 50 -f -U -p "$pid" -F 499
+	rm -f "/tmp/perf-$pid.map"
+	says ''
+	mostly 'Spin\.leaf' 50
+}

@@ -322,15 +322,37 @@ lasts_at_end() {
 	done
 }
 
+is_in_state() {
+	local stat
+	stat=$(<"/proc/$1/stat")
+	[[ ${stat##*) } == "$2"* ]]
+}
+
 @test "no wait: a process that has waited since before, or one that is not meant" {
 	start sleep 1000
 	wait_for has_waited "$pid" 1
-	offcputime -p "$pid" 0.2 2>err >out
-	diff err <(echo "offcputime: no wait: process $pid computed all the time (what: tracekit profile -p $pid), or has waited since before the trace began (where: cat /proc/$pid/task/*/stack)")
+	wait_for is_in_state "$pid" S
+	offcputime --pending -p "$pid" 0.2 2>err >out
+	read_place "$pid"
+	diff err <(echo "offcputime: no wait: process $pid: 1 thread has waited since before the trace$place; where in the kernel: cat /proc/$pid/task/*/stack")
 	offcputime -t "$pid" 0.2 2>err >out
-	diff err <(echo "offcputime: no wait: thread $pid computed all the time (what: tracekit profile -L $pid), or has waited since before the trace began (where: cat /proc/$pid/stack)")
+	diff err <(echo "offcputime: no wait: thread $pid: 1 thread has waited since before the trace$place; where in the kernel: cat /proc/$pid/stack")
 	for limit in '-m 1' '-M 5' '--state D' '--comm nobody'; do
 		offcputime -p "$pid" $limit 0.1 2>err >out
 		diff err <(echo "offcputime: no wait: none that has ended was as the options want it")
 	done
+}
+
+@test "no wait: threads that wait at two places, and that are stopped" {
+	# One thread that waits for ever, and one that sleeps for long.
+	start "$WAITER" ends 1 1000000
+	wait_for has_waited "$pid" 1
+	wait_for eval '[ "$(cat /proc/$pid/task/*/stat | grep -c ") S ")" -eq 2 ]'
+	offcputime -p "$pid" 0.2 2>err >out
+	grep -Eq "^offcputime: no wait: process $pid: 2 threads have waited since before the trace(, in [a-z_0-9.]+ \(1\), [a-z_0-9.]+ \(1\))?; where in the kernel: " err
+	kill -STOP "$pid"
+	wait_for is_in_state "$pid" T
+	wait_for eval '[ "$(cat /proc/$pid/task/*/stat | grep -c ") T ")" -eq 2 ]'
+	offcputime -p "$pid" 0.2 2>err >out
+	diff err <(echo "offcputime: no wait: process $pid: 2 threads are stopped by a signal")
 }

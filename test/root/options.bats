@@ -544,12 +544,36 @@ run_container() {
 }
 
 @test "--cgroup of what is none" {
-	try profile --cgroup . 1 2>err
-	[ "$status" -eq 1 ]
-	grep -Fxq "profile: --cgroup .: is no cgroup of version 2" err
-	try profile --cgroup nowhere 1 2>err
-	[ "$status" -eq 1 ]
-	grep -Fxq "profile: --cgroup nowhere: No such file or directory; give the directory of a cgroup" err
+	root=$(findmnt -n -t cgroup2 -o TARGET | head -1)
+	for path in . nowhere /nowhere; do
+		try profile --cgroup "$path" 1 2>err
+		[ "$status" -eq 1 ]
+		if [ -n "$root" ]; then
+			diff err <(echo "profile: --cgroup $path: is neither the folder of a cgroup of version 2 nor a name below $root, where they are mounted")
+		else
+			diff err <(echo "profile: --cgroup $path: is no cgroup of version 2: none are mounted here")
+		fi
+	done
+}
+
+@test "--cgroup by its name below the mount, wherever that is" {
+	make_cgroup
+	spin paths
+	enter "$pid" "$cgroup/below"
+	name=${cgroup#"$(findmnt -n -t cgroup2 -o TARGET | head -1)"}
+	sample 10 -U --cgroup "$name/below" -F 499
+	grep -q "spin ($pid)" out
+	sample 10 -U --cgroup "${name#/}" -F 499
+	grep -q "spin ($pid)" out
+	unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
+	mkdir unified
+	# Only there.
+	unshare --mount bash -c 'mount -t cgroup2 none unified && mount -t tmpfs none "$1" &&
+		exec "$TRACEKIT" profile -f -U --cgroup "$2" -F 499 0.5' - "${cgroup%"$name"}" "$name" >out 2>err || {
+		cat err
+		false
+	}
+	grep -q "^spin;" out
 }
 
 @test "--cgroupmap shows the cgroups in the map, each by itself" {

@@ -214,12 +214,15 @@ cut_at() {
 	start sleep 1000
 	one=$pid
 	start sleep 1000
+	wait_for has_waited "$one" 1
+	wait_for has_waited "$pid" 1
 	try profile -p "$pid" 0.2 2>err >out
 	[ "$status" -eq 0 ]
-	diff err <(echo "profile: no sample: process $pid used no CPU, or hardly any; where it waits: tracekit offcputime --pending -p $pid")
+	read_place "$pid"
+	diff err <(echo "profile: no sample: process $pid used no CPU, or hardly any: 1 thread waits$place; where in the kernel: cat /proc/$pid/task/*/stack; waits that begin during a trace: tracekit offcputime --pending -p $pid")
 	[ "$(wc -l <out)" -eq 2 ]
 	profile -L "$pid,$one" 0.2 2>err >out
-	diff err <(echo "profile: no sample: threads $pid,$one used no CPU, or hardly any; where it waits: tracekit offcputime --pending -t $pid,$one")
+	diff err <(echo "profile: no sample: threads $pid,$one used no CPU, or hardly any: 2 threads wait$place; where in the kernel: cat /proc/TID/stack; waits that begin during a trace: tracekit offcputime --pending -t $pid,$one")
 	profile --comm nobody 0.2 2>err >out
 	diff err <(echo "profile: no sample: the CPUs were idle (-I shows that), or busy with what the options leave out")
 	profile -F 1 -p "$pid" 0.001 2>err >out

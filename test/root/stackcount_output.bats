@@ -474,6 +474,15 @@ means() {
 	means ./a:b/program:1:counted './a\:b/program\:1:counted'
 	cp "$CALLS" a:b/program
 	means u:./a:b/program:plain 'u:./a\:b/program:plain'
+	# One file is meant, and no function of what has no such probe.
+	PATH=$PWD:$PATH means 'u:*program*:plain' u:program:plain
+	means '*libc.so*:malloc' c:malloc
+	fails "'libc.*': FILE is one program or library, by its name or path: only what stands behind it can have wildcards" \
+		'libc.*:no_such_function'
+	try stackcount 'u:libc:no_such_*' 2>err
+	diff err <(echo "stackcount: 'libc': names of libraries are written without 'lib', as 'c'")
+	gcc -x c - -o bare <<<'int main(void) { return 0; }' 2>/dev/null || cp /bin/true bare
+	fails "./bare: has no USDT probes" 'u:./bare:*'
 	# An expression is none of theirs.
 	fails "'kprobe' is no library that the loader finds, and no program in PATH; give a path" \
 		-r kprobe:vfs_read

@@ -329,11 +329,11 @@ static void text_output(void)
 
 static void shares(void)
 {
-	struct counted_stack stacks[] = {both_sides(), both_sides()};
+	struct counted_stack stacks[] = {make_stack("cat", &no_frames, FRAMES(0x1000)),
+					 both_sides()};
 
 	stacks[0].count = 1;
-	CHECK_STR(print_stacks(stacks, 2, "p"), "  vfs_read\n  do_syscall\n"
-						"  leaf\n  std::a;b?[2J?\n"
+	CHECK_STR(print_stacks(stacks, 2, "p"), "  leaf\n"
 						"  - cat (42)\n    1 (12.5%)\n\n"
 						"  vfs_read\n  do_syscall\n"
 						"  leaf\n  std::a;b?[2J?\n"
@@ -341,6 +341,37 @@ static void shares(void)
 						"    total: 8 samples\n\n");
 	CHECK_STR(print_stacks(stacks, 0, "p"), "    total: 0 samples\n\n");
 	CHECK_STR(print_stacks(stacks, 0, ""), "");
+}
+
+/* Two places in functions without a name: only -v tells them apart. The sum decides the order. */
+static void alike(void)
+{
+	struct counted_stack stacks[] = {
+		make_stack("cat", &no_frames, FRAMES(0x1000, 0x3000)),
+		make_stack("cat", &no_frames, FRAMES(0x1000)),
+		make_stack("cat", &no_frames, FRAMES(0x1000, 0x5000)),
+		make_stack("cat", &no_frames, FRAMES(0x1000)),
+	};
+
+	stacks[0].count = 5;
+	stacks[1].count = 6;
+	stacks[2].count = 7;
+	stacks[3].count = 8;
+	stacks[3].key.tgid = 43;
+	CHECK_STR(print_stacks(stacks, 4, ""), "  leaf\n  - cat (42)\n    6\n\n"
+					       "  other\n  - cat (43)\n    8\n\n"
+					       "  leaf\n  [unknown]\n  - cat (42)\n    12\n\n");
+	CHECK_STR(print_stacks(stacks, 3, "v"),
+		  "  1000             leaf\n"
+		  "  3000             [unknown] (libfoo.so+0x12ab)\n  - cat (42)\n    5\n\n"
+		  "  1000             leaf\n  - cat (42)\n    6\n\n"
+		  "  1000             leaf\n"
+		  "  5000             [unknown]\n  - cat (42)\n    7\n\n");
+	CHECK_STR(print_stacks(stacks, 4, "f"), "cat;leaf 6\ncat;other 8\ncat;[unknown];leaf 12\n");
+	/* Equal ones stay in their order. */
+	stacks[0].count = 1;
+	stacks[2].count = 5;
+	CHECK_STR(print_stacks(stacks, 3, "f"), "cat;[unknown];leaf 6\ncat;leaf 6\n");
 }
 
 static void folded_output(void)
@@ -897,6 +928,7 @@ static const struct tap_test tests[] = {
 	{"no buffer is overrun, no character cut in two", buffers_of_any_size},
 	{"stacks in lines, with -d and -s", text_output},
 	{"text with shares", shares},
+	{"stacks that look alike are one, with their sum", alike},
 	{"folded stacks, with -d and -s", folded_output},
 	{"inlined calls and source lines", inlined_calls},
 	{"inlined calls without end", endless_inlined_calls},
