@@ -197,7 +197,7 @@ const struct applet applet_offcputime = {
 				"    offcputime -m 1000        # only waits of a millisecond or more\n"
 				"    offcputime -M 10000       # only waits of 10 milliseconds or less\n"
 				"    offcputime -- make        # run make, and trace it with all that it starts\n"
-				"    offcputime -p 185         # only threads of the process with PID 185, each with its TID\n"
+				"    offcputime -p 185         # only threads of process 185, with their TIDs\n"
 				"    offcputime --pending -p 185 5   # also waits that begin and do not end\n"
 				"    offcputime -t 188,120     # only the threads with these TIDs\n"
 				"    offcputime -u             # only threads of programs\n"

@@ -15,7 +15,7 @@ load ../refute
 		grep -Eq "^  $option( |$)" out
 	done
 	# With -p the numbers in the output are those of threads, as bcc has it.
-	grep -Fq "only threads of the process with PID 185, each with its TID" out
+	grep -Fq "only threads of process 185, with their TIDs" out
 }
 
 @test "what exclude each other" {
