@@ -117,9 +117,9 @@ static void print_header(FILE *out, const struct counting *counting)
 	trace_options__print_duration(&settings->trace, out);
 }
 
-static void print_thread(FILE *out, const char *comm, uint32_t tid)
+static void print_thread(FILE *out, const char *comm, const char *id)
 {
-	fprintf(out, "    %-16s %s (%" PRIu32 ")", "-", comm, tid);
+	fprintf(out, "    %-16s %s (%s)", "-", comm, id);
 }
 
 static const struct stack_layout layout = {

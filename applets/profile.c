@@ -137,9 +137,9 @@ static void print_header(FILE *out, const struct counting *counting)
 	trace_options__print_duration(trace, out);
 }
 
-static void print_process(FILE *out, const char *comm, uint32_t tgid)
+static void print_process(FILE *out, const char *comm, const char *id)
 {
-	fprintf(out, "    %-16s %s (%" PRIu32 ")", "-", comm, tgid);
+	fprintf(out, "    %-16s %s (%s)", "-", comm, id);
 }
 
 static const struct stack_layout layout = {

@@ -76,12 +76,13 @@ static int check(const void *settings, struct error *error)
 
 static bool keys_have_process(const struct stackcount_settings *settings)
 {
-	return !settings->trace.kernel_stacks_only || settings->per_process;
+	return !settings->trace.kernel_stacks_only || settings->per_process ||
+	       settings->trace.threads;
 }
 
-static void print_process(FILE *out, const char *comm, uint32_t tgid)
+static void print_process(FILE *out, const char *comm, const char *id)
 {
-	fprintf(out, "    %s [%" PRIu32 "]", comm, tgid);
+	fprintf(out, "    %s [%s]", comm, id);
 }
 
 static const struct stack_layout layout = {
@@ -155,7 +156,8 @@ static int run(const void *argument, struct error *error)
 		.shown.layout = &layout,
 		.shown.unit = "events",
 		.shown.comms = keys_have_process(settings),
-		.shown.processes = keys_have_process(settings) && trace->pids.nr != 1,
+		.shown.processes =
+			keys_have_process(settings) && (trace->pids.nr != 1 || trace->threads),
 		.sink = &settings->sink,
 		.settings = settings,
 		.print_header = print_header,

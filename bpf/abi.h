@@ -502,7 +502,8 @@ struct trace_config {
 	__u8 walks_later;	/* stacks are sent whose tables are missing */
 	__u8 adds_caller;	/* at functions of the kernel: its own walk leaves out the caller */
 	__u8 address_bits;	/* of an address of user space; arm64 signs in those above */
-	__u8 reserved[3];
+	__u8 key_by_thread;	/* threads are counted by themselves */
+	__u8 reserved[2];
 	struct comm_glob comm;
 	struct wait_config waits;
 	struct mapping_layout mapping;

@@ -2,10 +2,13 @@
 /* The programs of all applets that count by stacks; each has those loaded that it needs. */
 #include "stack.bpf.h"
 
-static __always_inline struct scratch *claim_event(__u32 in_epoch, __u32 tgid,
-						   __u32 tid __attribute__((unused)))
+static __always_inline struct scratch *claim_event(__u32 in_epoch, __u32 tgid, __u32 tid)
 {
-	return claim_key(in_epoch, tgid);
+	struct scratch *scratch = claim_key(in_epoch, tgid);
+
+	if (scratch && config.key_by_thread)
+		scratch->key.tid = tid;
+	return scratch;
 }
 
 /* Count the event that has begun. */

@@ -92,12 +92,12 @@ static int add_stack(struct flame_tree *tree, const struct shown_stacks *shown,
 		     const struct counted_stack *item)
 {
 	CLEANUP(line__release) struct line line = {0};
-	char comm[COMM_LEN + 1];
+	char who[WHO_MAX];
 	int err = 0;
 
-	counted_stack__comm(item, false, comm);
+	counted_stack__who(shown, item, false, who);
 	if (shown->comms)
-		err = line__add(&line, comm, NULL, FLAME_PROCESS);
+		err = line__add(&line, who, NULL, FLAME_PROCESS);
 	if (!err)
 		err = add_frames(&line, shown, item, item->user, 0);
 	if (!err && shown_stacks__delimits(shown, item))

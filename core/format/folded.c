@@ -37,13 +37,13 @@ static void print_folded_frames(FILE *out, const struct shown_stacks *shown,
 static void print_line(FILE *out, const struct shown_stacks *shown,
 		       const struct counted_stack *item)
 {
-	char comm[COMM_LEN + 1];
+	char who[WHO_MAX];
 	bool first = true;
 
 	if (shown->comms) {
-		counted_stack__comm(item, true, comm);
+		counted_stack__who(shown, item, true, who);
 		print_separator(out, &first);
-		fputs(comm, out);
+		fputs(who, out);
 	}
 	print_folded_frames(out, shown, item, item->user, 0, &first);
 	if (shown_stacks__delimits(shown, item)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/format/format.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/names/frame_names.h"
@@ -79,6 +80,24 @@ void counted_stack__comm(const struct counted_stack *item, bool folded, char cle
 	/* A thread can call itself nothing, but a folded line has to begin with something. */
 	if (!text__clean(item->key.comm, length, folded, clean, COMM_LEN + 1))
 		strcpy(clean, "?");
+}
+
+void counted_stack__thread(const struct shown_stacks *shown, const struct counted_stack *item,
+			   char id[THREAD_ID_MAX])
+{
+	*id = '\0';
+	if (shown->thread_ids)
+		sprintf(id, "%" PRIu32 "/%" PRIu32, item->key.tgid, item->key.tid);
+}
+
+void counted_stack__who(const struct shown_stacks *shown, const struct counted_stack *item,
+			bool folded, char who[WHO_MAX])
+{
+	char comm[COMM_LEN + 1], id[THREAD_ID_MAX];
+
+	counted_stack__comm(item, folded, comm);
+	counted_stack__thread(shown, item, id);
+	sprintf(who, "%s%s%s", comm, *id ? "-" : "", id);
 }
 
 const char *counted_stack__container(const struct shown_stacks *shown,

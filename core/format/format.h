@@ -29,9 +29,9 @@ struct stack_layout {
 	const char *count_indent;
 	/*
 	 * What names the process, from a comm that is safe to print; without a newline. id: the TID
-	 * where threads are counted, else the PID.
+	 * where threads are counted, or "PID/TID" with thread_ids; else the PID.
 	 */
-	void (*print_process)(FILE *out, const char *comm, uint32_t id);
+	void (*print_process)(FILE *out, const char *comm, const char *id);
 	bool delimits_always; /* with delimited: also where one of the stacks is empty */
 };
 
@@ -54,7 +54,8 @@ struct shown_stacks {
 	struct containers *containers; /* of the cgroups; NULL: they are not told */
 	bool comms;		       /* keys have a comm; folded lines begin with it */
 	bool processes;		       /* print the line that names the process */
-	bool threads;		       /* each thread is counted by itself */
+	bool threads;		       /* each thread is counted by itself, */
+	bool thread_ids;	       /* and all formats tell which one, and of which process */
 	bool samples;		       /* of time: any function can be the innermost */
 	bool shares;		       /* text has them, and the total */
 	enum text_labels labels;
@@ -130,6 +131,16 @@ bool shown_stacks__have_weights(const struct shown_stacks *shown);
 
 /* The comm of a stack, safe to print and never empty. */
 void counted_stack__comm(const struct counted_stack *item, bool folded, char clean[COMM_LEN + 1]);
+
+/* "PID/TID", with thread_ids; else "". */
+#define THREAD_ID_MAX sizeof("4294967295/4294967295")
+void counted_stack__thread(const struct shown_stacks *shown, const struct counted_stack *item,
+			   char id[THREAD_ID_MAX]);
+
+/* The comm, with thread_ids and that behind it: "comm-PID/TID". */
+#define WHO_MAX (COMM_LEN + 1 + THREAD_ID_MAX)
+void counted_stack__who(const struct shown_stacks *shown, const struct counted_stack *item,
+			bool folded, char who[WHO_MAX]);
 
 /* The ID of the container that its process is in, of any bytes; NULL: of none. */
 const char *counted_stack__container(const struct shown_stacks *shown,

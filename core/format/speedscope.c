@@ -100,25 +100,35 @@ static void print_frames(struct speedscope *speedscope, const struct counted_sta
 
 /* ---- profiles ---- */
 
-/* By process. */
-static int compare_processes(const void *left, const void *right)
+/* By process, and then by thread. */
+static int compare_stacks(const void *left, const void *right)
 {
 	const struct counted_stack *a = *(const struct counted_stack *const *)left;
 	const struct counted_stack *b = *(const struct counted_stack *const *)right;
 	int order = COMPARE(a->key.tgid, b->key.tgid);
 
-	return order ? order : memcmp(a->key.comm, b->key.comm, COMM_LEN);
+	if (!order)
+		order = memcmp(a->key.comm, b->key.comm, COMM_LEN);
+	return order ? order : COMPARE(a->key.tid, b->key.tid);
+}
+
+static bool share_profile(const struct shown_stacks *shown, const struct counted_stack *a,
+			  const struct counted_stack *b)
+{
+	return shown->merged ||
+	       (a->key.tgid == b->key.tgid && !memcmp(a->key.comm, b->key.comm, COMM_LEN) &&
+		(!shown->thread_ids || a->key.tid == b->key.tid));
 }
 
 static void print_sample(struct speedscope *speedscope, const struct counted_stack *item)
 {
-	char comm[COMM_LEN + 1];
+	char who[WHO_MAX];
 	bool first = true;
 
 	fputc('[', speedscope->out);
 	if (speedscope->shown->merged && speedscope->shown->comms) {
-		counted_stack__comm(item, false, comm);
-		print_frame(speedscope, comm, NULL, 0, &first);
+		counted_stack__who(speedscope->shown, item, false, who);
+		print_frame(speedscope, who, NULL, 0, &first);
 	}
 	print_frames(speedscope, item, item->user, 0, &first);
 	print_frames(speedscope, item, item->kernel, item->hidden, &first);
@@ -137,18 +147,21 @@ static uint64_t weight_of(const struct shown_stacks *shown, const struct counted
 
 static void print_name(struct speedscope *speedscope, const struct counted_stack *item)
 {
-	char comm[COMM_LEN + 1], name[64];
+	char comm[COMM_LEN + 1], id[THREAD_ID_MAX], name[64];
 
 	if (speedscope->shown->merged || !speedscope->shown->comms) {
 		print_string(speedscope->out, speedscope->shown->unit);
 		return;
 	}
 	counted_stack__comm(item, false, comm);
-	snprintf(name, sizeof(name), "%s (%" PRIu32 ")", comm, item->key.tgid);
+	counted_stack__thread(speedscope->shown, item, id);
+	if (!*id)
+		sprintf(id, "%" PRIu32, item->key.tgid);
+	snprintf(name, sizeof(name), "%s (%s)", comm, id);
 	print_string(speedscope->out, name);
 }
 
-/* The stacks of one process, or of all. */
+/* The stacks of one process or thread, or of all. */
 struct group {
 	const struct counted_stack *const *items;
 	size_t nr;
@@ -181,7 +194,7 @@ static int compare_weights(const void *left, const void *right)
 	const struct group *a = left, *b = right;
 	int order = COMPARE(b->weight, a->weight);
 
-	return order ? order : compare_processes(a->items, b->items);
+	return order ? order : compare_stacks(a->items, b->items);
 }
 
 /* The profiles of items, which are sorted by process; returns their number. */
@@ -191,7 +204,7 @@ static size_t make_groups(const struct shown_stacks *shown,
 	size_t nr_groups = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		if (i == 0 || (!shown->merged && compare_processes(&items[i - 1], &items[i])))
+		if (i == 0 || !share_profile(shown, items[i - 1], items[i]))
 			groups[nr_groups++] = (struct group){.items = &items[i]};
 		groups[nr_groups - 1].nr++;
 		groups[nr_groups - 1].weight += weight_of(shown, items[i]);
@@ -213,7 +226,7 @@ static int write_speedscope(FILE *out, const struct shown_stacks *shown)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		items[i] = &shown->counts->items[i];
-	array__sort(items, nr, sizeof(*items), compare_processes);
+	array__sort(items, nr, sizeof(*items), compare_stacks);
 	nr_groups = make_groups(shown, items, nr, groups);
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 	      "\"exporter\":\"tracekit\",\"name\":",

@@ -85,7 +85,7 @@ static void print_total(FILE *out, const struct shown_stacks *shown, const struc
 static void print_stack(FILE *out, const struct shown_stacks *shown,
 			const struct counted_stack *item)
 {
-	char comm[COMM_LEN + 1];
+	char comm[COMM_LEN + 1], id[THREAD_ID_MAX];
 	const char *container;
 
 	print_lines(out, shown, item, item->kernel, item->hidden);
@@ -95,8 +95,10 @@ static void print_stack(FILE *out, const struct shown_stacks *shown,
 	if (shown->processes) {
 		container = counted_stack__container(shown, item);
 		counted_stack__comm(item, false, comm);
-		shown->layout->print_process(out, comm,
-					     shown->threads ? item->key.tid : item->key.tgid);
+		counted_stack__thread(shown, item, id);
+		if (!*id)
+			sprintf(id, "%" PRIu32, shown->threads ? item->key.tid : item->key.tgid);
+		shown->layout->print_process(out, comm, id);
 		if (container)
 			print_container(out, container);
 		fputc('\n', out);

@@ -63,6 +63,7 @@ struct trace_options {
 	struct sym_settings names;
 	size_t unnamed; /* enum unnamed_form */
 	bool stats;
+	bool threads;		     /* each is counted and shown by itself */
 	bool shares;		     /* text has the share of each block, and the sum of all */
 	bool quiet;		     /* no lines on stderr that nothing is wrong without */
 	uint64_t interval;	     /* nanoseconds from report to report; 0: one at the end */
@@ -209,6 +210,9 @@ struct trace_options {
 	 .group = GROUP_LIMITS, .offset = TRACE_OPTION_(settings, hash_storage_size),            \
 	 .min = 1, .max = STORAGE_SIZE_MAX,                                                      \
 	 .help = "how many distinct keys (process and stacks) can be counted (default 40960)"},  \
+	{.name = "threads", .type = OPTION_FLAG,                                                 \
+	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, threads),                       \
+	 .help = "show each thread by itself, as PID/TID"},                                      \
 	{.name = "shares", .type = OPTION_FLAG,                                                  \
 	 .group = GROUP_SHOWN, .offset = TRACE_OPTION_(settings, shares),                        \
 	 .help = "in text: the share of each block in per cent, and at the end the total"}

@@ -76,6 +76,7 @@ int counting__load(struct counting *counting, struct error *error)
 	for (size_t i = 0; i < sink_options__nr(counting->sink) && !err; i++)
 		err = sink__check_place(sink_options__path(counting->sink, i), error);
 	wish(counting);
+	tracing->config->key_by_thread = tracing->options->threads;
 	if (!err)
 		err = tracing__load(tracing, error);
 	if (!err)
@@ -262,6 +263,8 @@ static int print_report(struct counting *counting, const struct report *report, 
 	shown.merged = counting->sink->merge;
 	shown.labels = (enum text_labels)counting->sink->labels;
 	shown.max_samples = counting->sink->max_samples;
+	shown.threads |= options->threads;
+	shown.thread_ids = options->threads;
 	shown.shares = options->shares;
 	shown.delimited =
 		options->delimited && !options->kernel_stacks_only && !options->user_stacks_only;

@@ -42,9 +42,9 @@ static void print_header(FILE *out, const struct counting *counting)
 	fputs("Counting processes that are started... Hit Ctrl-C to end.\n", out);
 }
 
-static void print_process(FILE *out, const char *comm, uint32_t tgid)
+static void print_process(FILE *out, const char *comm, const char *id)
 {
-	fprintf(out, "  %s [%" PRIu32 "]", comm, tgid);
+	fprintf(out, "  %s [%s]", comm, id);
 }
 
 static const struct stack_layout layout = {

@@ -281,6 +281,8 @@ sleeps() {
 	[ -z "$(sed 's/ [0-9]*$//' waits.folded | sort | uniq -d)" ]
 	offcputime -U -o waits.json -- "$WAITER" threads 20 50 >said 2>err
 	[ "$(sed -n '/waits_in_sleep/s/.*"tid":\([0-9]*\),.*/\1/p' waits.json | sort -u | wc -l)" -eq 20 ]
+	offcputime -U --threads -o waits.folded -- "$WAITER" threads 20 50 >said 2>err
+	[ "$(sed -n '/;waits_in_sleep;/s/;.*//p' waits.folded | grep -Ex 'waiter-[0-9]+/[0-9]+' | sort -u | wc -l)" -eq 20 ]
 }
 
 @test "tables that are full: what is lost is said, and how long it lasted" {

@@ -94,10 +94,34 @@ load ../refute
 	[ "$(grep -Ec '^    - ' out)" -eq "$(grep -Ec "^    - .*\(($pid|$other)\)$" out)" ]
 }
 
+# Sets $one and $two: the threads of the process but its first.
+two_threads() {
+	set -- $(cd "/proc/$pid/task" && ls)
+	[ $# -eq 3 ] && one=$2 two=$3
+}
+
 @test "-p follows the threads of a process, also when its first thread has ended" {
 	spin threads
 	sample 10 -f -U -p "$pid" -F 499
 	grep -Eq ';thread;spin_leaf [0-9]+$' out
+}
+
+@test "--threads: each thread of a process by itself, in each format" {
+	spin threads
+	wait_for two_threads
+	busy="$pid/task/$one $pid/task/$two" sample 10 -U -p "$pid" -F 499 --threads \
+		-o out.txt -o out.folded -o out.json -o out.speedscope.json -o out.svg
+	for tid in "$one" "$two"; do
+		echo "$tid"
+		grep -q "^    - .* spin ($pid/$tid)$" out.txt
+		grep -Eq "^spin-$pid/$tid;.*spin_leaf [0-9]+$" out.folded
+		grep -q "\"comm\":\"spin\",\"pid\":$pid,\"tid\":$tid,.*spin_leaf" out.json
+		grep -q "\"name\":\"spin ($pid/$tid)\"" out.speedscope.json
+		grep -q "spin-$pid/$tid" out.svg
+	done
+	# Without it, both are one.
+	sample 10 -f -U -p "$pid" -F 499
+	refute grep -q ^spin- out
 }
 
 @test "a system-wide profile shows the process that spins, and no idle task" {

@@ -75,6 +75,21 @@ fails() {
 		"    calls [$pid]" '    60' '' Detaching...)
 }
 
+@test "--threads: those that have ended by then, too, each by itself" {
+	calls threads 10
+	start_stackcount -K --threads -p "$pid" "$CALLS:counted"
+	go "$pid"
+	stop_stackcount
+	grep -v '^Tracing' out | sed "s|$pid/[0-9]*|$pid/TID|" | diff - <(
+		for thread in 1 2; do
+			printf '%s\n' '' "    calls [$pid/TID]" '    10'
+		done
+		printf '%s\n' '' Detaching...
+	)
+	[ "$(grep -o "$pid/[0-9]*" out | sort -u | wc -l)" -eq 2 ]
+	refute grep -q "$pid/$pid" out
+}
+
 @test "a tracepoint that BTF has takes a raw one's program, and no other" {
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
 	start_stackcount t:sched:sched_switch

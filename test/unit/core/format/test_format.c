@@ -8,6 +8,7 @@
 
 #include "core/names/frame_names.h"
 #include "core/report/output.h"
+#include "core/trace/accounting.h"
 #include "core/trace/stacks.h"
 #include "sym/types.h"
 #include "sym/util/array.h"
@@ -239,9 +240,9 @@ static const struct frame_names names = {
 
 _Static_assert(ARRAY_SIZE(places) == ARRAY_SIZE(queries), "each frame has its answer");
 
-static void print_process(FILE *out, const char *comm, uint32_t tgid)
+static void print_process(FILE *out, const char *comm, const char *id)
 {
-	fprintf(out, "  - %s (%" PRIu32 ")", comm, tgid);
+	fprintf(out, "  - %s (%s)", comm, id);
 }
 
 static const struct stack_layout layout = {
@@ -564,10 +565,13 @@ static void hidden_frames(void)
 					   "  - cat (42)\n    7\n\n");
 }
 
+static bool thread_ids; /* for print_waits(): --threads */
+
 static const char *print_waits(struct stack_counts *counts, const struct format *format,
 			       bool counts_times)
 {
-	static char result[2048];
+	static const struct accounting accounting;
+	static char result[8192];
 	const struct shown_stacks shown = {
 		.counts = counts,
 		.layout = &layout,
@@ -575,6 +579,8 @@ static const char *print_waits(struct stack_counts *counts, const struct format 
 		.comms = true,
 		.processes = true,
 		.threads = true,
+		.thread_ids = thread_ids,
+		.accounting = &accounting,
 		.unit = "waits",
 		.cost = "offcpu",
 		.cost_unit = "nanoseconds",
@@ -632,6 +638,33 @@ static void waits_of_threads(void)
 		  "\"module\":\"cat\",\"module_offset\":0,\"kind\":\"user\"}]}\n");
 	counts.nr = 0;
 	CHECK_STR(print_waits(&counts, &format_folded, false), "");
+}
+
+/* With --threads all formats tell which thread it was; two never share a line or a profile. */
+static void ids_of_threads(void)
+{
+	struct counted_stack items[] = {
+		make_wait(43, 1000, 1, FRAMES(0x1000)),
+		make_wait(UINT32_MAX, 2000, 2, FRAMES(0x1000)),
+	};
+	struct stack_counts counts = {.items = items, .nr = ARRAY_SIZE(items)};
+	const char *profiles;
+
+	thread_ids = true;
+	CHECK_STR(print_waits(&counts, &format_text, false),
+		  "  leaf\n  - cat (42/43)\n    1\n\n"
+		  "  leaf\n  - cat (42/4294967295)\n    2\n\n");
+	CHECK_STR(print_waits(&counts, &format_folded, false),
+		  "cat-42/43;leaf 1\ncat-42/4294967295;leaf 2\n");
+	profiles = print_waits(&counts, &format_speedscope, false);
+	CHECK(strstr(profiles, "\"name\":\"cat (42/4294967295)\",\"unit\":\"nanoseconds\","
+			       "\"startValue\":0,\"endValue\":2000,"));
+	CHECK(strstr(profiles, "\"name\":\"cat (42/43)\",\"unit\":\"nanoseconds\","
+			       "\"startValue\":0,\"endValue\":1000,"));
+	thread_ids = false;
+	profiles = print_waits(&counts, &format_speedscope, false);
+	CHECK(strstr(profiles, "\"name\":\"cat (42)\",\"unit\":\"nanoseconds\","
+			       "\"startValue\":0,\"endValue\":3000,"));
 }
 
 static void no_frames_at_all(void)
@@ -939,6 +972,7 @@ static const struct tap_test tests[] = {
 	{"counts of all processes together have no comm", without_comms},
 	{"frames of the probe itself are hidden", hidden_frames},
 	{"waits of threads: times, and folded lines of all threads", waits_of_threads},
+	{"--threads: each thread by itself in each format", ids_of_threads},
 	{"stacks without frames", no_frames_at_all},
 	{"frames without a name are [unknown], without an offset", unknown_frames},
 	{"-v: addresses, modules of the kernel, and where in its file an unknown frame lies",
