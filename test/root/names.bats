@@ -164,7 +164,7 @@ ends_so() {
 		device) mknod "$jit_map" c 1 5 ;;
 		link) ln -s /dev/zero "$jit_map" ;;
 		esac
-		try within 20 "$TRACEKIT" profile -f -U -p "$pid" -F 999 0.3 >out 2>err
+		try within 20 "$TRACEKIT" profile -q -f -U -p "$pid" -F 999 0.3 >out 2>err
 		rm -d "$jit_map"
 		echo "$kind: status $status"
 		[ "$status" -eq 0 ]
@@ -177,7 +177,7 @@ ends_so() {
 	spin_in_jit
 	truncate -s 1T "$jit_map" 2>/dev/null || truncate -s 40G "$jit_map" || skip "no sparse files here"
 	begin=$(date +%s)
-	try within 60 "$TRACEKIT" profile -f -U -p "$pid" -F 999 0.3 >out 2>err
+	try within 60 "$TRACEKIT" profile -q -f -U -p "$pid" -F 999 0.3 >out 2>err
 	[ "$status" -eq 0 ]
 	[ $(($(date +%s) - begin)) -le $((20 * TRACEKIT_SLOWNESS)) ]
 	grep -Eq ';\[unknown\] [0-9]+$' out
@@ -262,7 +262,7 @@ base36() {
 	spin names
 	setpriv --bounding-set -sys_admin,-checkpoint_restore true || skip "cannot drop capabilities"
 	try setpriv --bounding-set -sys_admin,-checkpoint_restore \
-		--inh-caps -sys_admin,-checkpoint_restore "$TRACEKIT" profile -f -U -p "$pid" -F 999 0.3 >out 2>err
+		--inh-caps -sys_admin,-checkpoint_restore "$TRACEKIT" profile -q -f -U -p "$pid" -F 999 0.3 >out 2>err
 	cat err
 	if [ "$status" -ne 0 ]; then
 		grep -q 'perf_event_paranoid' err
