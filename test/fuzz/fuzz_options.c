@@ -98,6 +98,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int nr = split_words(data, size, words);
 	int err;
 
+	/* By default memory says how many; an option says 1 at least. */
+	settings.trace.hash_storage_size = 1;
+	settings.trace.stack_storage_size = 1;
 	/* getopt sorts argv: the words to be freed are kept apart. */
 	memcpy(argv + 1, words, (size_t)nr * sizeof(*words));
 	err = options__parse(&command, nr + 1, argv, &settings, &error);

@@ -86,7 +86,11 @@ one_line() {
 	chmod 755 . ./tracekit
 	nobody +bpf "$PWD/tracekit" --version >/dev/null || skip "cannot drop to these capabilities here"
 	try nobody +bpf "$PWD/tracekit" profile 1 >out 2>err
-	one_line 1 '^profile: cannot load BPF programs: .*; run as root, or with CAP_BPF and CAP_PERFMON; see .tracekit doctor.$'
+	# Before 5.11 maps are locked memory.
+	locked=
+	[ "$(printf '%s\n' 5.11 "$(uname -r)" | sort -V | head -1)" = 5.11 ] ||
+		locked=" and, before Linux 5\.11, 'ulimit -l unlimited' \(RLIMIT_MEMLOCK\)"
+	one_line 1 "^profile: cannot load BPF programs: .*; run as root, or with CAP_BPF and CAP_PERFMON$locked; see .tracekit doctor.\$"
 	spin names
 	try nobody +bpf,+perfmon "$PWD/tracekit" profile -f -F 499 0.2 >out 2>err
 	if [ "$status" -eq 0 ]; then
