@@ -716,10 +716,17 @@ static bool take_meanwhile(void *context)
 	return later__take(&loading->later, want_files_of, loading);
 }
 
+/*
+ * What is in the ring now, which is less than what can be kept: once more than that has come, all are
+ * walked by the tables that there are. Where stacks come faster than that goes, files have their turn
+ * all the same.
+ */
 static void take_stacks(struct loading *loading)
 {
-	while (!take_meanwhile(loading))
-		later__walk(&loading->later, &loading->tables, true);
+	if (take_meanwhile(loading))
+		return;
+	later__walk(&loading->later, &loading->tables, true);
+	(void)take_meanwhile(loading);
 }
 
 static void walk_stacks(struct loading *loading)
