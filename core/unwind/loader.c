@@ -15,6 +15,7 @@
 #include "core/unwind/tables.h"
 #include "sym/util/array.h"
 #include "sym/util/child.h"
+#include "sym/util/clock.h"
 #include "sym/util/descriptors.h"
 
 #define NICE (-10)
@@ -23,7 +24,8 @@ static const struct child_role role = {"loader", DEBUG_LOG_TABLES};
 
 struct unwind_loader {
 	pid_t child;
-	int fd; /* the child ends when nobody has it open any more */
+	int fd;		     /* the child ends when nobody has it open any more */
+	unsigned char asked; /* what was sent last */
 	struct unwind_told *told;
 };
 
@@ -116,21 +118,37 @@ int unwind_loader__start(struct unwind_loader **out, const struct unwind_maps *m
 	return 0;
 }
 
-bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds)
+/* True if there is something to receive, or it has ended. A signal does not end the wait. */
+static bool wait_until(const struct unwind_loader *loader, uint64_t until)
 {
 	struct pollfd polled = {.fd = loader->fd, .events = POLLIN};
+	int ready;
 
-	return poll(&polled, 1, milliseconds) != 0;
+	do {
+		uint64_t now = monotonic_now();
+		uint64_t left = now < until ? until - now : 0;
+
+		ready = poll(&polled, 1, (int)((left + MILLISECONDS - 1) / MILLISECONDS));
+	} while (ready < 0 && errno == EINTR);
+	return ready > 0;
 }
 
-void unwind_loader__settle(const struct unwind_loader *loader, int milliseconds)
+bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds)
 {
-	char byte;
+	return wait_until(loader, monotonic_now() + (uint64_t)milliseconds * MILLISECONDS);
+}
 
-	while (recv(loader->fd, &byte, sizeof(byte), MSG_DONTWAIT) == sizeof(byte))
+/* Answers to what was asked before, and waited for in vain, may come first. */
+void unwind_loader__settle(struct unwind_loader *loader, int milliseconds)
+{
+	uint64_t until = monotonic_now() + (uint64_t)milliseconds * MILLISECONDS;
+	unsigned char asked = ++loader->asked, answered;
+
+	if (send(loader->fd, &asked, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1)
+		return;
+	while (wait_until(loader, until) && recv(loader->fd, &answered, 1, MSG_DONTWAIT) == 1 &&
+	       answered != asked)
 		;
-	if (send(loader->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
-		(void)unwind_loader__await(loader, milliseconds);
 }
 
 struct unwind_status unwind_loader__status(const struct unwind_loader *loader)

@@ -33,7 +33,7 @@ bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds);
  * Wait until all files are found that walks have come to by now, as far as they can be, and all
  * stacks are walked that were to be walked later; for so many milliseconds at most.
  */
-void unwind_loader__settle(const struct unwind_loader *loader, int milliseconds);
+void unwind_loader__settle(struct unwind_loader *loader, int milliseconds);
 
 /* The modules that frames can have: filled as more come; valid as long as the loader is. */
 const struct unwind_module_list *unwind_loader__modules(const struct unwind_loader *loader);

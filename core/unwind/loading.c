@@ -28,8 +28,6 @@
 #include "sym/util/error.h"
 #include "sym/util/text_set.h"
 
-#define MILLISECONDS 1000000ULL
-
 /* The wait until a child is asked again if it goes on. */
 #define WAIT_MS 20
 
@@ -61,6 +59,7 @@ struct loading {
 	struct later later;
 	uint64_t walked_at;   /* when stacks were walked last */
 	uint64_t waits_until; /* the parent waits for files, until then at most; 0: it does not */
+	unsigned char asked;  /* what it has sent */
 	struct avoided_devices avoided;
 	struct generators generators;
 	uint64_t wanted;	/* how often files have been wanted */
@@ -826,13 +825,12 @@ static void load_first(struct loading *loading, const struct unwind_first *first
 	status_of(loading)->nr_late += count_wanted(loading);
 }
 
-/* Whether the parent is still there. It sends a byte, and waits for one. */
+/* Whether the parent is still there. It sends a byte, and waits until it comes back. */
 static bool hear_parent(struct loading *loading, int socket)
 {
 	uint64_t now = monotonic_now();
-	char byte;
 
-	if (recv(socket, &byte, sizeof(byte), MSG_DONTWAIT) != sizeof(byte))
+	if (recv(socket, &loading->asked, 1, MSG_DONTWAIT) != 1)
 		return false;
 	loading->waits_until = now + REPORT_FILES_MAX;
 	take_requests(loading);
@@ -849,7 +847,7 @@ static void answer_parent(struct loading *loading, int socket, bool looks)
 	if (!loading->waits_until || loading->later.nr_asked_for ||
 	    (!all_found && monotonic_now() < loading->waits_until))
 		return;
-	(void)!write(socket, "", 1);
+	(void)!write(socket, &loading->asked, 1);
 	loading->waits_until = 0;
 }
 

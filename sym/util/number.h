@@ -19,13 +19,14 @@ int number__parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *b
 
 /*
  * Seconds, with a fraction if wanted ("5", "0.25"), or with a unit behind them: us, ms, s, m, h or
- * d
- * ("5s", "1.5h"). Above 0 and at most SECONDS_MAX; digits beyond the ninth are ignored.
+ * d ("5s", "1.5h"). Above 0 and at most SECONDS_MAX; digits beyond the ninth are ignored.
  * Returns 0, or -EINVAL or -ERANGE with *nanoseconds untouched.
  */
 int number__parse_seconds(const char *text, uint64_t *nanoseconds);
 
-#define NANOSECONDS 1000000000ULL
-#define SECONDS_MAX (100ULL * 366 * 86400)
+/* So many nanoseconds. */
+#define MILLISECONDS 1000000ULL
+#define NANOSECONDS  1000000000ULL /* in a second */
+#define SECONDS_MAX  (100ULL * 366 * 86400)
 
 #endif

@@ -97,12 +97,37 @@ stream_of_new() {
 	walked_later
 }
 
-@test "without what loads tables they are counted as lost" {
-	cp "$LIVES" new
-	start_stackcount -f -U --stats ./new:counted
+# find_loader: $loader is what loads tables for $tracer.
+find_loader() {
 	for loader in $(pgrep -P "$tracer"); do
 		[ "$(ps -o ni= -p "$loader")" -ne -10 ] || break
 	done
+}
+
+# The tracer polls one descriptor: that by which the loader answers.
+waits_for_loader() {
+	[ "$(cut -d' ' -f3 "/proc/$tracer/syscall")" = 0x1 ]
+}
+
+@test "Ctrl-C while a report waits for the loader: it waits on" {
+	cp "$LIVES" new
+	start_stackcount -f -U --stats -i 0.05 ./new:counted
+	find_loader
+	kill -STOP "$loader"
+	./new once
+	wait_for waits_for_loader
+	kill -INT "$tracer"
+	wait_for has_no_signals "$tracer"
+	kill -CONT "$loader"
+	ends_well
+	all_whole 1
+	[ "$(total lost)" -eq 0 ]
+}
+
+@test "without what loads tables they are counted as lost" {
+	cp "$LIVES" new
+	start_stackcount -f -U --stats ./new:counted
+	find_loader
 	kill -STOP "$loader"
 	./new once
 	kill -KILL "$loader"
