@@ -11,16 +11,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "sym/child/proc_stat.h"
+#include "sym/process/maps.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/page.h"
 
@@ -38,43 +36,28 @@ struct file_mappings {
 	size_t nr;
 };
 
-struct mapping_line {
-	struct file_mapping mapping;
-	struct mapped_as as;
-	bool private;
-};
-
-static bool parse(const char *text, struct mapping_line *line)
-{
-	unsigned int major_number, minor_number;
-	char permissions[5];
-	uint64_t inode;
-
-	if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64,
-		   &line->mapping.start, &line->mapping.end, permissions, &line->mapping.offset,
-		   &major_number, &minor_number, &inode) != 7 ||
-	    strlen(permissions) != 4)
-		return false;
-	line->mapping.writable = permissions[1] == 'w';
-	line->private = permissions[3] == 'p';
-	line->as = (struct mapped_as){makedev(major_number, minor_number), inode};
-	return true;
-}
-
 /* directory: of the process, in /proc. The private mappings of the file. */
 static int read_mappings(int directory, const struct mapped_as *as, struct file_mappings *mappings)
 {
 	CLEANUP_FCLOSE FILE *file = NULL;
 	CLEANUP_FREE char *text = NULL;
-	struct mapping_line line;
 	size_t size = 0;
 	int err = proc_file__open(directory, "maps", &file);
 
 	mappings->nr = 0;
-	for (size_t i = 0; !err && i < LINES_MAX && getline(&text, &size, file) > 0; i++)
-		if (parse(text, &line) && line.private && line.as.inode == as->inode &&
-		    line.as.device == as->device && mappings->nr < MAPPINGS_MAX)
-			mappings->items[mappings->nr++] = line.mapping;
+	for (size_t i = 0; !err && i < LINES_MAX && getline(&text, &size, file) > 0; i++) {
+		char permissions[MAPPING_PERMISSIONS];
+		struct mapping mapping;
+
+		if (mapping__parse(text, &mapping, permissions) && permissions[3] == 'p' &&
+		    mapping.inode == as->inode && mapping.device == as->device &&
+		    mappings->nr < MAPPINGS_MAX)
+			mappings->items[mappings->nr++] =
+				(struct file_mapping){.start = mapping.start,
+						      .end = mapping.end,
+						      .offset = mapping.offset,
+						      .writable = permissions[1] == 'w'};
+	}
 	return err;
 }
 
@@ -184,7 +167,8 @@ int mapped_as__find(struct mapped_as *as, int fd)
 	void *page = mmap(NULL, page_size(), PROT_READ, MAP_PRIVATE, fd, 0);
 	CLEANUP_FCLOSE FILE *file = NULL;
 	CLEANUP_FREE char *text = NULL;
-	struct mapping_line line;
+	char permissions[MAPPING_PERMISSIONS];
+	struct mapping mapping;
 	bool found = false;
 	size_t size = 0;
 	int err;
@@ -193,10 +177,10 @@ int mapped_as__find(struct mapped_as *as, int fd)
 		return -errno;
 	err = proc_file__open(AT_FDCWD, "/proc/self/maps", &file);
 	while (!err && !found && getline(&text, &size, file) > 0)
-		found = parse(text, &line) && line.mapping.start <= (uintptr_t)page &&
-			line.mapping.end > (uintptr_t)page;
+		found = mapping__parse(text, &mapping, permissions) &&
+			mapping.start <= (uintptr_t)page && mapping.end > (uintptr_t)page;
 	munmap(page, page_size());
 	if (found)
-		*as = line.as;
+		*as = (struct mapped_as){mapping.device, mapping.inode};
 	return err ? err : found ? 0 : -ESRCH;
 }

@@ -20,29 +20,30 @@
 #define TEXT_BYTES_MAX	((size_t)16 * 1024 * 1024)
 #define PATHS_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
-/*
- * "55d0c5a00000-55d0c5a21000 r-xp 00002000 fe:00 1835035   /usr/bin/cat"
- * Returns whether line is an executable mapping; its path lies in line.
- */
-static bool parse_line(char *line, struct mapping *mapping)
+/* "55d0c5a00000-55d0c5a21000 r-xp 00002000 fe:00 1835035   /usr/bin/cat" */
+bool mapping__parse(char *line, struct mapping *mapping, char permissions[MAPPING_PERMISSIONS])
 {
-	char *rest;
 	unsigned int major_number, minor_number;
-	char permissions[5];
 	uint64_t inode;
 	int path = 0;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
 		   &mapping->start, &mapping->end, permissions, &mapping->offset, &major_number,
 		   &minor_number, &inode, &path) < 7 ||
-	    path == 0)
+	    path == 0 || strlen(permissions) != MAPPING_PERMISSIONS - 1)
 		return false;
 	mapping->device = makedev(major_number, minor_number);
 	mapping->inode = inode;
-	rest = line + path;
-	rest[strcspn(rest, "\n")] = '\0';
-	mapping->path = rest;
-	return strlen(permissions) == 4 && permissions[2] == 'x' && mapping->start < mapping->end;
+	mapping->path = line + path;
+	line[path + strcspn(mapping->path, "\n")] = '\0';
+	return mapping->start < mapping->end;
+}
+
+static bool parse_executable(char *line, struct mapping *mapping)
+{
+	char permissions[MAPPING_PERMISSIONS];
+
+	return mapping__parse(line, mapping, permissions) && permissions[2] == 'x';
 }
 
 /* Keep a path, once for the neighbours that share it; "" for one that is too long. */
@@ -102,7 +103,7 @@ int mapping_list__read(struct mapping_list *list, FILE *file)
 		struct mapping mapping;
 
 		text_bytes += (size_t)length;
-		if (!parse_line(line, &mapping) || mapping.start < previous_end)
+		if (!parse_executable(line, &mapping) || mapping.start < previous_end)
 			continue;
 		previous_end = mapping.end;
 		if (ARRAY_GROW(found.mappings, found.nr, capacity) ||

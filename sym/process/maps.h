@@ -19,6 +19,15 @@ struct mapping {
 	const char *path; /* as the kernel prints it, "[vdso]" and " (deleted)" included; or "" */
 };
 
+/* As "r-xp", with its end. */
+#define MAPPING_PERMISSIONS 5
+
+/*
+ * A line of a file of that format. The path lies in line, which is ended behind it. False if the
+ * line is no mapping.
+ */
+bool mapping__parse(char *line, struct mapping *mapping, char permissions[MAPPING_PERMISSIONS]);
+
 struct mapping_list {
 	struct mapping *mappings; /* ascending and disjoint, as the kernel prints them */
 	size_t nr;

@@ -100,22 +100,21 @@ doors() {
 	done
 }
 
-# compile_bpf PROCESSOR SOURCE OPTION...: SOURCE for that processor, on x86-64 also for arm64.
+# compile_bpf PROCESSOR SOURCE OPTION...: SOURCE for that processor.
 compile_bpf() {
 	case $1 in
+	x86_64) arch=(-D__TARGET_ARCH_x86) ;;
 	arm64) arch=(-D__TARGET_ARCH_arm64 -I"$SOURCE/bpf/host/arm64") ;;
-	*) arch=(-D__TARGET_ARCH_x86) ;;
+	aarch64) arch=(-D__TARGET_ARCH_arm64) ;;
 	esac
 	clang -target bpf -mcpu=v2 -g -O2 -std=gnu11 -Wall -Wextra -Werror "${arch[@]}" -I"$SOURCE" \
 		-idirafter "/usr/include/$(cc -dumpmachine)" "${@:3}" -c "$2" -o "$BATS_TEST_TMPDIR/bpf.o"
 }
 
+# Those whose programs can be compiled here, this one first: x86-64 has headers of arm64 in bpf/host.
 bpf_processors() {
-	case $(uname -m) in
-	x86_64) echo x86_64 arm64 ;;
-	aarch64) echo arm64 ;;
-	*) skip "not a machine that tracekit runs on" ;;
-	esac
+	uname -m
+	[ "$(uname -m)" != x86_64 ] || echo arm64
 }
 
 # bats test_tags=build
@@ -124,19 +123,21 @@ bpf_processors() {
 	for processor in $(bpf_processors); do
 		for header in "$SOURCE"/bpf/*.bpf.h; do
 			case $header in
-			*/arch_$processor.bpf.h) ;;
+			*/arch_"${processor/aarch64/arm64}".bpf.h) ;;
 			*/arch_*) continue ;;
 			esac
 			echo "$processor: $header"
 			printf '#include "%s"\n' "$header" >alone.c
-			compile_bpf "$processor" alone.c -Wno-unused-function -Wno-undefined-internal -I"$SOURCE/bpf"
+			compile_bpf "$processor" alone.c -fsyntax-only -Wno-unused-function \
+				-Wno-undefined-internal -I"$SOURCE/bpf"
 		done
 	done
 }
 
 # bats test_tags=build
-@test "BPF programs compile for each processor" {
-	for processor in $(bpf_processors); do
+@test "BPF programs compile for the other processor, too" {
+	[ "$(uname -m)" = x86_64 ] || skip "there are no headers of another one"
+	for processor in $(bpf_processors | tail -n +2); do
 		for program in "$SOURCE"/bpf/*.bpf.c; do
 			echo "$processor: $program"
 			compile_bpf "$processor" "$program"
