@@ -40,7 +40,7 @@ enum frame_tag {
 
 enum frame_mark {
 	MARK_CUT = 1, /* the stack goes on; argument: the frames before the cut */
-	MARK_STOPPED, /* likewise, but the walk could not follow; argument: enum unwind_end */
+	MARK_STOPPED, /* it goes on, but the walk could not follow; argument: enum unwind_end */
 	MARK_LASTS,   /* what is counted lasted when the trace ended; behind both stacks */
 };
 
@@ -48,7 +48,7 @@ enum frame_mark {
 enum unwind_end {
 	UNWIND_GOES_ON,
 	UNWIND_COMPLETE,
-	UNWIND_ASSISTED, /* likewise, but some callers were found by frame pointers */
+	UNWIND_ASSISTED, /* complete, but some callers were found by frame pointers */
 	UNWIND_CUT,	 /* there were more frames than are wanted */
 	/* Why it is not complete. */
 	UNWIND_TABLES_MISSING, /* the tables of a file are not loaded yet */
@@ -436,7 +436,7 @@ struct wait_config {
 	__u64 min, max;	     /* nanoseconds */
 	__u32 state;	     /* a bit of this; 0: threads that could have run; see any_state */
 	__u32 task_state;    /* offset in task_struct */
-	__u32 task_flags;    /* likewise */
+	__u32 task_flags;    /* offset there, too */
 	__u8 any_state;	     /* whatever the state */
 	__u8 state_source;   /* enum state_source */
 	__u8 threads;	     /* enum thread_kind */
@@ -475,7 +475,7 @@ struct trace_config {
 	struct task_layout task;
 	__u32 max_frames;     /* what one bpf_get_stack() returns at most */
 	__u32 max_depth;      /* frames of a stack that are wanted: 1 to MAX_FRAMES */
-	__u32 max_user_depth; /* likewise, of a user stack */
+	__u32 max_user_depth; /* of a user stack */
 	__u32 cpu;	      /* filter all others; or ALL_CPUS */
 	__u32 workload;	      /* the process that is followed from its next exec() on, or 0 */
 	__u32 cpus;	      /* that can ever be online: each has scratch slots */

@@ -90,8 +90,8 @@ static __always_inline bool dwarf__return_address(const __u64 *registers, __u64 
 }
 
 /*
- * Calls: likewise. A function that has called others has its own address in x30, behind such a
- * call.
+ * Calls, as those of x86-64: the one in front of the address in x30 must lead to a function without
+ * call-frame information. One that has called others has its own address there, behind such a call.
  */
 #define LEAF_BYTES 4096
 

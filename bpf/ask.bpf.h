@@ -115,7 +115,7 @@ __noinline int ask_for_tables(__u32 number)
 	return 0;
 }
 
-/* Ask for the JIT map of the program of that slot; likewise. */
+/* Ask for the JIT map of the program of that slot. A global function, as above. */
 __noinline int ask_for_map(__u32 number)
 {
 	struct scratch *scratch = scratch__find(number);

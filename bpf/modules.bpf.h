@@ -84,7 +84,7 @@ __noinline int begin_in_mappings(__u32 number)
 	return 0;
 }
 
-/* Likewise; two, for their stack. */
+/* Two global functions, for their stack. */
 __noinline int find_vma(__u32 number, __u64 address)
 {
 	struct scratch *scratch = scratch__find(number);

@@ -206,7 +206,7 @@ __noinline int sort_raw_word(__u32 buffer_number, __u32 number)
 	return (int)number + 1;
 }
 
-/* Likewise of the next of some words. */
+/* Of the first of RAW_TIMES words for which sort_raw_word() does not give 0; 0: there is none. */
 __noinline int find_unknown(__u32 buffer_number, __u32 first)
 {
 	for (__u64 i = 0; i < RAW_TIMES; i++) {
@@ -315,7 +315,7 @@ static __always_inline int raw__note_next(__u32 number, __u32 buffer_number, __u
 #define RAW_LOOKS	8
 #define RAW_LOOKS_TIMES 16
 
-/* Likewise the next few. A global function, as those of scratch.bpf.h. */
+/* Note those of the next few words. A global function, as those of scratch.bpf.h. */
 __noinline int note_next_mappings(__u32 number, __u32 buffer_number, __u32 first)
 {
 	int next = (int)first;

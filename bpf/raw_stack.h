@@ -49,8 +49,9 @@ static inline __u64 raw_word__word(__u64 raw)
 
 struct raw_mapping {
 	__u64 start, end;
-	__u64 base;   /* these as in struct unwind_mapping */
-	__u32 module; /* likewise */
+	/* As in struct unwind_mapping. */
+	__u64 base;
+	__u32 module;
 	__u16 executable;
 	__u16 is_kept; /* words that lead there are sent */
 };

@@ -116,7 +116,7 @@ static __always_inline __u32 find_rule_number(const struct unwind_module *module
 	return page_rule(shard, page, unwind_low(offset));
 }
 
-/* Likewise; place: of the offset, where it is remembered, or 0. */
+/* The same number; place: of the offset, where it is remembered, or 0. */
 static __always_inline __u32 recall_rule_number(const struct unwind_module *module, __u64 offset,
 						__u64 place)
 {

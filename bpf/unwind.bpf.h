@@ -96,7 +96,7 @@ enum user_walk {
 	USER_WALK_FROM_SAMPLE,	       /* anywhere; the context is a struct bpf_perf_event_data */
 	USER_WALK_FROM_KERNEL,	       /* in the kernel; the context is of any type */
 	USER_WALK_FROM_WITHIN,	       /* in a function; the context is a struct pt_regs */
-	USER_WALK_FROM_FUNCTION_ENTRY, /* at its first instruction; likewise */
+	USER_WALK_FROM_FUNCTION_ENTRY, /* at its first instruction; so is this one */
 };
 
 /*
@@ -124,7 +124,7 @@ __noinline int add_by_frame_pointer(__u32 number)
 	return 1;
 }
 
-/* Likewise, some. */
+/* Some frames further; 0: there are no more. */
 __noinline int add_some_by_frame_pointers(__u32 number)
 {
 	for (__u32 i = 0; i < FRAMES_AT_ONCE; i++)
@@ -174,7 +174,7 @@ __noinline int place_frame(__u32 number, __u32 i)
 	return 0;
 }
 
-/* Likewise some frames, from the first on; 0: there are no more. */
+/* Place some frames, from the first on; 0: there are no more. */
 __noinline int place_some_frames(__u32 number, __u32 first)
 {
 	struct scratch *scratch = scratch__find(number);
@@ -315,7 +315,7 @@ static __always_inline bool unwind__has_left(const struct scratch *scratch, enum
 	       find_mapping(scratch->number, walk__stack_pointer(walk)) == MAPPING_NONE;
 }
 
-/* From frame i - 1 some frames further; likewise. */
+/* From frame i - 1 some frames further, as walk_step(). */
 __noinline int walk_some_steps(__u32 number, __u32 i)
 {
 	enum unwind_end end = UNWIND_GOES_ON;
@@ -325,7 +325,7 @@ __noinline int walk_some_steps(__u32 number, __u32 i)
 	return end;
 }
 
-/* Note how a walk has ended; likewise. */
+/* Note how a walk has ended. A global function, as those of scratch.bpf.h. */
 __noinline int end_walk(__u32 number, __u32 end)
 {
 	struct scratch *scratch = scratch__find(number);

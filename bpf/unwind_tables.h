@@ -222,7 +222,7 @@ _Static_assert(sizeof(struct unwind_module) == 24, "no padding");
 _Static_assert(sizeof(struct unwind_page) == 8, "no padding");
 _Static_assert(UNWIND_RULES == 1 << UNWIND_RULE_BITS, "words have room for them");
 _Static_assert((UNWIND_MODULES + 1ULL) << (UNWIND_OFFSET_BITS + UNWIND_RULE_BITS) < 1ULL << 63,
-	       "likewise");
+	       "the sign is free");
 _Static_assert(sizeof(struct unwind_request) == 80 + PLACE_NAMES * PLACE_NAME_MAX, "no padding");
 
 #endif

@@ -532,7 +532,7 @@ static __always_inline bool walk__is_called(const struct walk *walk)
 }
 
 /*
- * Likewise for the walk in that slot; noted at its start, since the code cannot be read where the
+ * For the walk in that slot; noted at its start, since the code cannot be read where the
  * stack is walked later. A global function, as those of scratch.bpf.h.
  */
 __noinline int is_called(__u32 number)

@@ -14,7 +14,7 @@ struct flame_function {
 	const char *text;
 	uint64_t self;			    /* weight of the stacks that end in it */
 	uint64_t total;			    /* of those that it is in, however often */
-	uint64_t self_before, total_before; /* the same of the earlier run, scaled */
+	uint64_t self_before, total_before; /* both of the earlier run, scaled */
 	uint32_t open;			    /* for counting: how often it is on the way to a node */
 };
 

@@ -31,7 +31,7 @@ struct flame_node {
 	const char *module;
 	uint64_t total; /* weight of all stacks that go through it */
 	uint64_t self;	/* of those that end in it */
-	/* The same of an earlier run, which the tree may hold for comparison. */
+	/* Both of an earlier run, which the tree may hold for comparison. */
 	uint64_t total_before, self_before;
 	uint32_t parent;
 	uint32_t callee; /* the first one; 0: none */

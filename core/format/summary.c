@@ -132,7 +132,7 @@ static int add_stack(struct function_totals *functions, const char *name,
 	return 0;
 }
 
-/* The same of functions number of the stacks. */
+/* The function that has most, of those at number in their stacks. */
 static int find_top(const struct shown_stacks *shown, uint32_t number, char name[FRAME_NAME_MAX],
 		    struct stack_totals *top)
 {

@@ -13,9 +13,8 @@
 enum flame_kind frame_kind__of_name(char *name, enum flame_kind otherwise);
 
 /*
- * The same of the outermost of several frames, which is no function where it is the name of a
- * thread:
- * "[ET_NET 0]".
+ * The kind of the outermost of several frames, which is no function where it is the name of a
+ * thread: "[ET_NET 0]".
  */
 enum flame_kind frame_kind__of_thread(char *name, enum flame_kind otherwise);
 

@@ -51,7 +51,7 @@ bool json_reader__skip(struct json_reader *reader);
  */
 bool json_reader__member(struct json_reader *reader, bool *first);
 
-/* In an array, likewise: true if there is one more element. */
+/* In an array, whose [ has been taken: true if there is one more element; else ] is taken. */
 bool json_reader__element(struct json_reader *reader, bool *first);
 
 /* Forget the fault, and what is left of the line. */

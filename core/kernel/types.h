@@ -31,7 +31,7 @@ bool kernel_types__have_tracepoint(const char *name);
  */
 int task_layout__read(struct task_layout *layout);
 
-/* Likewise, where mappings stand. */
+/* Where mappings stand. Returns as task_layout__read(). */
 int mapping_layout__read(struct mapping_layout *layout);
 
 /* Where these stand in a task_struct. */

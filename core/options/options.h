@@ -24,7 +24,7 @@ enum option_type {
 	OPTION_PIDS,	/* struct pid_list, comma-separated */
 	OPTION_PATH,	/* const char *, the word itself, which argv keeps */
 	OPTION_PATHS,	/* struct path_list of such words; may be repeated */
-	OPTION_TEXT,	/* likewise, of max bytes at most if that is not 0 */
+	OPTION_TEXT,	/* a word as OPTION_PATH, of max bytes at most if that is not 0 */
 	OPTION_CHOICE,	/* size_t, index into choices */
 };
 

@@ -41,10 +41,10 @@ extern const char *const unnamed_forms[];
 
 struct trace_options {
 	struct pid_list pids;  /* empty: all processes */
-	struct pid_list tids;  /* likewise threads; one of the two lists is empty */
+	struct pid_list tids;  /* threads; one of the two lists is empty */
 	char tids_letter;      /* of their option */
 	const char *cgroupmap; /* path of a pinned map, or NULL */
-	const char *mntnsmap;  /* likewise */
+	const char *mntnsmap;  /* of another one, or NULL */
 	const char *cgroup;    /* path of a cgroup, or NULL */
 	const char *container; /* how the ID of a container begins, or NULL */
 	const char *comm;      /* glob for names of threads, or NULL */

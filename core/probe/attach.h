@@ -6,7 +6,7 @@
  *
  *   kernel functions  one link (kprobe.multi), else a perf event for each
  *   user code         one link for each file and process, or for each file if the processes are
- *                     many (uprobe.multi), else likewise
+ *                     many (uprobe.multi), else a perf event for each
  *   system calls      one link to sys_enter or sys_exit, with a set of numbers
  *   tracepoints       a raw tracepoint each, else a perf event
  */

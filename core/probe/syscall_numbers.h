@@ -12,7 +12,7 @@
  */
 int syscall_number(const char *name);
 
-/* The same of a tracepoint, as in "syscalls:sys_enter_read"; *entry: not of the return. */
+/* By its tracepoint, as in "syscalls:sys_enter_read"; *entry: not of the return. */
 int syscall_of_tracepoint(const char *tracepoint, bool *entry);
 
 #endif

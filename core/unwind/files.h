@@ -45,7 +45,7 @@ struct unwind_files {
 	size_t nr, capacity;
 	uint32_t buckets[UNWIND_FILE_BUCKETS]; /* index of the first, plus 1 */
 	uint32_t of_module[UNWIND_MODULES];    /* index of the file, plus 1 */
-	uint32_t removed;		       /* likewise, the first */
+	uint32_t removed;		       /* the first that was; index plus 1 */
 };
 
 #define UNWIND_FILE_NONE ((uint32_t)-1)

@@ -24,7 +24,7 @@ struct known_generator {
 	bool wanted;
 	uint32_t failures; /* in a row */
 	uint64_t next;	   /* no look before that time, by monotonic_now() */
-	uint64_t heard;	   /* likewise, when it was wanted last */
+	uint64_t heard;	   /* when it was wanted last, by that clock */
 };
 
 /* All zero is empty. */

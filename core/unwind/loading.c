@@ -716,9 +716,9 @@ static bool take_meanwhile(void *context)
 }
 
 /*
- * What is in the ring now, which is less than what can be kept: once more than that has come, all are
- * walked by the tables that there are. Where stacks come faster than that goes, files have their turn
- * all the same.
+ * What is in the ring now, which is less than what can be kept: once more than that has come, all
+ * are walked by the tables that there are. Where stacks come faster than that goes, files have
+ * their turn all the same.
  */
 static void take_stacks(struct loading *loading)
 {

@@ -133,7 +133,7 @@ static int open_split(void *context, const char *path)
 	return found.fd;
 }
 
-/* Likewise: we wait for the reader, but not for ever. */
+/* We wait for the reader, but not for ever. */
 static void tick(void *context)
 {
 	const struct known_file *known = context;

@@ -30,7 +30,7 @@ struct proc_stat {
 /* Returns 0, -ESRCH or another negative errno. */
 int proc_stat__read(pid_t pid, struct proc_stat *stat);
 
-/* The same of such a file, by its path from the directory at. */
+/* By the path of such a file, from the directory at. */
 int proc_stat__read_at(int at, const char *path, struct proc_stat *stat);
 
 #endif

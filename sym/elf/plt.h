@@ -19,8 +19,8 @@ struct elf_file;
 
 /*
  * Name those of lookups, sorted by address, that have no name yet and lie in such
- * a table: "NAME@plt", with start at the entry. Knows x86-64; elsewhere nothing is
- * found. Bounded as elf_symbols__find() is, with which it shares *work, and returns
+ * a table: "NAME@plt", with start at the entry. Knows x86-64 and arm64; elsewhere
+ * nothing is found. Bounded as elf_symbols__find() is, with which it shares *work, and returns
  * the same.
  */
 int elf_plt__find(const struct elf_file *elf, struct elf_lookup *lookups, size_t nr,

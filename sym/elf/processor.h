@@ -22,10 +22,10 @@ struct processor {
 
 	/* Call-frame information. */
 	uint8_t stack_pointer, frame_pointer;
-	uint8_t return_address;	  /* the column, unless a CIE has another one */
-	uint8_t program_counter;  /* in expressions, or NO_REGISTER */
-	uint8_t base;		  /* kept for callees, and what frames are reached by; likewise */
-	bool has_return_register; /* whose content is the return address until it is saved */
+	uint8_t return_address;	 /* the column, unless a CIE has another one */
+	uint8_t program_counter; /* in expressions, or NO_REGISTER */
+	uint8_t base; /* kept for callees, and what frames are reached by; or NO_REGISTER */
+	bool has_return_register;    /* whose content is the return address until it is saved */
 	bool signs_return_addresses; /* can do so: pointer authentication */
 
 	/* Relocations of the slots that entries of linkage tables jump through. */

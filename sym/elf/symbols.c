@@ -216,7 +216,7 @@ int elf_symbols__each_function(const struct elf_file *elf, const struct work *wo
 struct candidate {
 	struct elf_symbol covering; /* the best whose size covers the address; rank 0: none */
 	struct elf_symbol nearest;  /* the last one that starts at or before it, in any case */
-	struct elf_symbol label;    /* likewise, of those without a type */
+	struct elf_symbol label;    /* the last one without a type */
 };
 
 struct pass {

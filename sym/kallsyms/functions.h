@@ -36,7 +36,7 @@ int kernel_functions__find(struct kernel_function_list *list, kernel_function_wa
 			   void *context);
 void kernel_function_list__release(struct kernel_function_list *list);
 
-/* The same of other files, for tests; NULL: not there. */
+/* Other files in their place, for tests; NULL: not there. */
 struct kernel_function_sources {
 	int tracefs;	     /* a folder that looks like it, or negative: none; the caller's */
 	const char *symbols; /* as /proc/kallsyms */

@@ -30,7 +30,7 @@ int rooted__of_process(pid_t task);
 /* Only name the file at path: flags are 0, O_DIRECTORY, or O_NOFOLLOW. */
 int rooted__name(int root, const char *path, int flags);
 
-/* The same of a path in our root that is our own, or the user's: it may lead anywhere. */
+/* Only name a path in our root that is our own, or the user's: it may lead anywhere. */
 int rooted__name_ours(const char *path, int flags);
 
 /*
@@ -39,10 +39,10 @@ int rooted__name_ours(const char *path, int flags);
  */
 int rooted__open(int root, const char *path, struct stat *st);
 
-/* The same for the file of named, a descriptor that only names it. */
+/* Open the file that the descriptor named only names, as rooted__open(). */
 int rooted__open_named(int named, struct stat *st);
 
-/* Likewise, also if the kernel makes it; -EINVAL if it is not regular. */
+/* The kernel may make this one; -EINVAL if it is not regular. */
 int rooted__open_regular(int named, struct stat *st);
 
 /*

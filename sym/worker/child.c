@@ -36,7 +36,7 @@ struct child {
 	struct user_namer *namer;
 	struct progress *progress;
 	struct incoming incoming;
-	/* The question itself, likewise. */
+	/* The question itself. */
 	struct question *questions;
 	size_t nr, capacity;
 	const struct sym_query *queries; /* while it is answered */

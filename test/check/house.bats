@@ -246,6 +246,10 @@ bpf_processors() {
 	done
 }
 
+@test "comments, documents and messages say what they mean" {
+	refute git -c safe.directory='*' grep -niE 'like''wise|the same'' of' -- . ':!CHANGELOG.md'
+}
+
 @test "the script and the style of flame graphs end nothing that they stand in" {
 	refute grep -E ']]>|</|<!--|[<&]' core/flame/flame.css
 	refute grep -E ']]>|</script|<!--' core/flame/flame.js

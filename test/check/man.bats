@@ -27,7 +27,7 @@ described_by_help() {
 		LC_ALL=C sort
 }
 
-# The same of PAGE. Words that a value can be are in a list of their own, as Cm.
+# described_by_page PAGE: as by help. Words that a value can be are in a list of their own, as Cm.
 described_by_page() {
 	section OPTIONS "$1" |
 		awk '/^\.Ss / { group = tolower(substr($0, 5)) ": " } /^\.It (Fl|Ar) / { print group substr($0, 5) }' |
@@ -39,7 +39,7 @@ used_by_help() {
 	"$TRACEKIT" "$1" --help | sed '/^$/q' | grep -oE '\[-[^] ]+' | tr -d '[' | LC_ALL=C sort
 }
 
-# The same of its page, where letters can be joined.
+# By its page, where letters can be joined.
 used_by_page() {
 	section SYNOPSIS "$1" | grep -oE 'Fl [^ ]+' | sed 's/^Fl //' |
 		sed -E '/^-/! s/./&\n/g' | sed -n '/./ s/^/-/p' | LC_ALL=C sort

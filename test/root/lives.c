@@ -10,7 +10,7 @@
  *   lives leaderless          its first thread ends, and another one spins in code that it has
  *                             generated, at the address that it says, for ten seconds (x86-64)
  *   lives exec PROGRAM ARG... asks() calls counted(), and it becomes that program
- *   lives waits PROGRAM ARG... likewise, when it has read a line
+ *   lives waits PROGRAM ARG... it does so when it has read a line
  *   lives as PID PROGRAM ARG... runs that program with that PID, and waits for it;
  *                             status 77: this kernel cannot do that, or somebody has the PID
  *

@@ -7,8 +7,8 @@
  *     mapped changing NUMBER
  *
  * PID: so many addresses of that process, which maps nothing meanwhile: at random, at the edges of
- * mappings, and between them. many: the same of a process with thousands of mappings. changing: of
- * one in which threads map, unmap and split, those whose mappings stay.
+ * mappings, and between them. many: of a process with thousands of mappings. changing: of one in
+ * which threads map, unmap and split, those whose mappings stay.
  *
  * Prints answers that are not right, and how many are. Exit status: 1 if one is wrong, or if
  * many were missed; 77 if the kernel does not tell where it keeps mappings.

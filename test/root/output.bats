@@ -156,7 +156,7 @@ table_of() {
 	"$TRACEKIT" flamegraph --unit calls -t 100 "$1" | sed '/ calls$/d'
 }
 
-@test "flamegraph makes the same of each format, and of what stacksnoop prints" {
+@test "flamegraph makes one picture of each format, and of what stacksnoop prints" {
 	calls usdt 7
 	for suffix in folded json pb.gz; do
 		start_stackcount -p "$pid" --unnamed start -o "result.$suffix" "u:$CALLS:plain"

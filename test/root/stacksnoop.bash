@@ -71,7 +71,7 @@ stacksnoop_text() {
 	}' "$1"
 }
 
-# stacksnoop_json FILE STACK...: the same of JSON, where each event has the STACKs "kernel", "user".
+# stacksnoop_json FILE STACK...: as stacksnoop_text, of JSON, where each event has the STACKs "kernel", "user".
 stacksnoop_json() {
 	/usr/bin/python3 - "$@" <<-'END'
 		import json, re, sys
@@ -131,7 +131,7 @@ exact() {
 	accounted "$1"
 }
 
-# json_exact MADE STACK...: the same of JSON, with "kernel", "user" or both.
+# json_exact MADE STACK...: as exact, of JSON, with "kernel", "user" or both.
 json_exact() {
 	local counts made=$1
 	shift

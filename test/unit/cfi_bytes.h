@@ -66,7 +66,7 @@ static inline size_t cfi_buffer__cie(struct cfi_buffer *buffer, bool signal)
 	return start;
 }
 
-/* Likewise for arm64: CFA = sp, the return address in x30; letters: more of the augmentation. */
+/* A CIE of arm64: CFA = sp, the return address in x30; letters: more of the augmentation. */
 static inline size_t cfi_buffer__arm64_cie(struct cfi_buffer *buffer, const char *letters)
 {
 	static const unsigned char behind[] = {

@@ -454,7 +454,7 @@ static struct unwind_mapped map_file(void **at)
 	return found ? *found : (struct unwind_mapped){.start = 0};
 }
 
-/* The same of a new file, in a directory that is to be removed. */
+/* Map a new file, in a directory that is to be removed. */
 static struct unwind_mapped map_new_file(void **at)
 {
 	CHECK(mkdtemp(directory) != NULL);
