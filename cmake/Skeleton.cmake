@@ -37,7 +37,7 @@ function(add_bpf_skeleton name)
     COMMAND ${CLANG} -g -O2 -target bpf -mcpu=v2 -std=gnu11 -Wall -Wextra
       $<$<BOOL:${TRACEKIT_WERROR}>:-Werror>
       -D${BPF_ARCH_DEFINITION} -I${CMAKE_SOURCE_DIR}
-      -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+      -idirafter ${CMAKE_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
       -fdebug-prefix-map=${CMAKE_SOURCE_DIR}=.
       -MD -MF ${object}.d -c ${source} -o ${object}
     # clang keeps a symbol for each block of code, which nobody refers to.

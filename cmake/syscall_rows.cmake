@@ -5,7 +5,7 @@ cmake_minimum_required(VERSION 3.25)
 # defined by others.
 file(WRITE ${OUTPUT}.h "#include <asm/unistd.h>\n")
 execute_process(
-  COMMAND ${COMPILER} -E -dM ${OUTPUT}.h
+  COMMAND ${COMPILER} --sysroot=${SYSROOT} -E -dM ${OUTPUT}.h
   OUTPUT_VARIABLE macros COMMAND_ERROR_IS_FATAL ANY)
 file(REMOVE ${OUTPUT}.h)
 string(REGEX MATCHALL "#define __NR_[a-z0-9_]+ " names "${macros}")

@@ -2,11 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced by the other scripts: Debian's packages, and how to install them.
 
-# shellcheck disable=SC2034
-BUILD_PACKAGES=(
-	bpftool clang cmake gcc git libbpf-dev libc6-dev libdw-dev libelf-dev libiberty-dev
-	liblzma-dev libprotobuf-c-dev libzstd-dev make pkg-config protobuf-c-compiler zlib1g-dev zstd
+# What tracekit is linked with, of the machine that it is built for.
+LIBRARY_PACKAGES=(
+	libbpf-dev libc6-dev libdw-dev libelf-dev libiberty-dev liblzma-dev libprotobuf-c-dev
+	libzstd-dev zlib1g-dev
 )
+# shellcheck disable=SC2034
+TOOL_PACKAGES=(
+	bpftool clang cmake gcc git make pkg-config protobuf-c-compiler zstd
+)
+# shellcheck disable=SC2034
+BUILD_PACKAGES=("${TOOL_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}")
+# To build for arm64 on another machine, beside what foreign-root fetches.
+# shellcheck disable=SC2034
+ARM64_PACKAGES=(debian-archive-keyring gcc-aarch64-linux-gnu)
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
 	bats binutils busybox-static chromium chromium-driver clang-format dwz fish g++ golang-go jq
