@@ -117,6 +117,12 @@ static __always_inline bool user_regs__in_system_call(const user_regs *regs)
 	return false;
 }
 
+/* Breakpoints leave it where it is. */
+static __always_inline __u64 user_regs__trapped(__u64 pc)
+{
+	return pc;
+}
+
 /* The code address in a return address from the stack: no signature (pointer authentication). */
 static __always_inline __u64 user_regs__code(__u64 address)
 {
