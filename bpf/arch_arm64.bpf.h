@@ -110,11 +110,19 @@ static __always_inline bool user_call__is_of(__u64 address, __u64 pc)
 	       address - pc + LEAF_BYTES >= 2 * LEAF_BYTES;
 }
 
-/* The kernel does not say; the walk then looks at the next instruction, mostly of the same rule. */
-static __always_inline bool user_regs__in_system_call(const user_regs *regs)
+/*
+ * Behind those of user space, and one word (orig_x0), the kernel has the number of the system call;
+ * negative outside of one (struct pt_regs of arch/arm64/include/asm/ptrace.h). Where that cannot be
+ * read, the walk looks at the next instruction, mostly of the same rule.
+ */
+static __always_inline bool user_regs__in_system_call(const user_regs *regs, const void *saved)
 {
-	(void)regs;
-	return false;
+	__s32 number = -1;
+
+	if (saved)
+		(void)bpf_probe_read_kernel(&number, sizeof(number),
+					    (const char *)saved + sizeof(*regs) + sizeof(__u64));
+	return number >= 0;
 }
 
 /* Breakpoints leave it where it is. */

@@ -178,8 +178,9 @@ static __always_inline bool user_call__is_of(__u64 address, __u64 pc)
 }
 
 /* True: the program counter is behind the instruction that is being executed. */
-static __always_inline bool user_regs__in_system_call(const user_regs *regs)
+static __always_inline bool user_regs__in_system_call(const user_regs *regs, const void *saved)
 {
+	(void)saved;
 	return (__s64)regs->orig_rax >= 0;
 }
 

@@ -287,7 +287,7 @@ _Static_assert(DWARF_REGISTERS <= WALKER_REGISTERS, "there is room for all of th
 struct walker_start walker__start(const walker_regs *regs)
 {
 	struct walker_start start = {.pc = user_regs__pc(regs),
-				     .exact = !user_regs__in_system_call(regs)};
+				     .exact = !user_regs__in_system_call(regs, NULL)};
 
 	user_regs__to_dwarf(regs, (__u64 *)start.registers);
 	return start;
