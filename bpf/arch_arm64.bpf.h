@@ -117,6 +117,18 @@ static __always_inline bool user_regs__in_system_call(const user_regs *regs)
 	return false;
 }
 
+/* Breakpoints leave the program counter where it is: then nobody asks. */
+static __always_inline bool user_regs__is_stepped(const user_regs *regs)
+{
+	(void)regs;
+	return true;
+}
+
+static __always_inline __u64 user_regs__trapped(__u64 pc)
+{
+	return pc;
+}
+
 /* The code address in a return address from the stack: no signature (pointer authentication). */
 static __always_inline __u64 user_regs__code(__u64 address)
 {

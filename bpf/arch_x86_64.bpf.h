@@ -183,6 +183,25 @@ static __always_inline bool user_regs__in_system_call(const user_regs *regs)
 	return (__s64)regs->orig_rax >= 0;
 }
 
+/* True if the thread comes into the kernel behind each instruction (X86_EFLAGS_TF). */
+static __always_inline bool user_regs__is_stepped(const user_regs *regs)
+{
+	return regs->eflags & 1 << 8;
+}
+
+/*
+ * The instruction that a thread has come to which is in the kernel, and came there at pc: behind a
+ * breakpoint, which was put in the place of that, until the kernel has set pc back.
+ */
+static __always_inline __u64 user_regs__trapped(__u64 pc)
+{
+	__u8 code = 0;
+
+	return !bpf_probe_read_user(&code, sizeof(code), (const void *)(pc - 1)) && code == 0xcc ?
+		       pc - 1 :
+		       pc;
+}
+
 /* The code address in a return address that was read from the stack. */
 static __always_inline __u64 user_regs__code(__u64 address)
 {

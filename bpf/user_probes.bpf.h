@@ -90,11 +90,12 @@ static __always_inline void read_return_address(struct walk *walk, __u64 byte)
 }
 
 /*
- * A walk begins in the area of probes: go on to the place that is meant, as far as that is known. A
- * thread at the trampoline may have been in the kernel already, which has forgotten the instance:
- * then another one would be that of a caller.
+ * A walk begins in a process that has such an area. Where it begins in the area, or behind a
+ * breakpoint, go on to the place that is meant, as far as that is known. A thread at the trampoline
+ * may have been in the kernel already, which has forgotten the instance: then another one would be
+ * that of a caller.
  */
-__noinline int leave_probe_area(__u32 number)
+__noinline int leave_probes(__u32 number)
 {
 	struct scratch *scratch = scratch__find(number);
 	struct walk *walk;
@@ -107,6 +108,12 @@ __noinline int leave_probe_area(__u32 number)
 	if (!walk->trampoline)
 		return 0;
 	byte = walk->pc - walk->trampoline;
+	if (byte >= USER_PAGE) {
+		/* To be walked later, it has to begin there, too. */
+		if (walk->trapped && walk->exact)
+			walk->start.pc = walk->pc = user_regs__trapped(walk->pc);
+		return 0;
+	}
 	if (byte < TRAMPOLINE_BYTES) {
 		/* Within the system call the stack pointer is the function's for a moment. */
 		pops = walk->exact && byte >= TRAMPOLINE_POPS;

@@ -56,8 +56,8 @@ static __always_inline void walk__begin(struct scratch *scratch)
 	walk->assisted = walk->by_frame_pointer = 0;
 	walk->instance = 0;
 	walk__begin_modules(scratch);
-	if (walk->pc - walk->trampoline < USER_PAGE)
-		leave_probe_area(walk->number);
+	if (walk->trampoline)
+		leave_probes(walk->number);
 }
 
 /*

@@ -8,7 +8,7 @@
  *   lives burn                works() uses some hundredths of a second of a CPU, and it ends
  *   lives buried              asks() calls counted(), below more stack than is sent to be walked
  *   lives leaderless          its first thread ends, and another one spins in code that it has
- *                             generated, at the address that it says, for ten seconds (x86-64)
+ *                             generated, at the address that it says, for a minute (x86-64)
  *   lives exec PROGRAM ARG... asks() calls counted(), and it becomes that program
  *   lives waits PROGRAM ARG... it does so when it has read a line
  *   lives as PID PROGRAM ARG... runs that program with that PID, and waits for it;
@@ -95,7 +95,7 @@ static int leaderless(void)
 	memcpy(code, loop, sizeof(loop));
 	printf("%lx\n", (unsigned long)(uintptr_t)code);
 	fflush(stdout);
-	alarm(10);
+	alarm(60);
 	if (pthread_create(&other, NULL, run_code, code))
 		return 1;
 	pthread_exit(NULL);

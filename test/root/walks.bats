@@ -100,7 +100,7 @@ mostly() {
 	probe_returns returns_often returns_at_once returns_last
 	walked returns
 	sample_walks
-	mostly 75 walked
+	mostly 95 walked
 	grep -Eq '^walked;_start;.*;main;returns(;returns_often){4};returns_last;spend [0-9]+$' out
 	refute grep -E 'uprobes|;\[unknown\];returns_(last|at_once)' out
 }
