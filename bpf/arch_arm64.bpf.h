@@ -125,7 +125,13 @@ static __always_inline bool user_regs__in_system_call(const user_regs *regs, con
 	return number >= 0;
 }
 
-/* Breakpoints leave it where it is. */
+/* Breakpoints leave the program counter where it is: then nobody asks. */
+static __always_inline bool user_regs__is_stepped(const user_regs *regs)
+{
+	(void)regs;
+	return true;
+}
+
 static __always_inline __u64 user_regs__trapped(__u64 pc)
 {
 	return pc;

@@ -184,6 +184,12 @@ static __always_inline bool user_regs__in_system_call(const user_regs *regs, con
 	return (__s64)regs->orig_rax >= 0;
 }
 
+/* True if the thread comes into the kernel behind each instruction (X86_EFLAGS_TF). */
+static __always_inline bool user_regs__is_stepped(const user_regs *regs)
+{
+	return regs->eflags & 1 << 8;
+}
+
 /*
  * The instruction that a thread has come to which is in the kernel, and came there at pc: behind a
  * breakpoint, which was put in the place of that, until the kernel has set pc back.

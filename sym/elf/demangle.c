@@ -6,10 +6,12 @@
  * it is left by a jump, from its callback as soon as the form is too long, or from
  * a timer.
  *
- * A jump could leave memory behind. libiberty's printers hold none but, in a Rust v0
- * name, the buffer of one Punycode identifier while they decode and print it. No
- * jump leaves them in print then; and such identifiers are so short that decoding them all
- * takes a small part of the time that the timer allows.
+ * A jump could leave memory behind, or an allocator that is at work. libiberty's printers
+ * allocate none but, in a Rust v0 name, the buffer of one Punycode identifier while they decode and
+ * print it. No jump leaves them in print then; and where a name can have such identifiers, the
+ * first tick of the timer is only noted, for the callback. Each of them is so short that it is
+ * printed long before the next tick: when that comes, nothing has been printed meanwhile, nor
+ * allocated.
  */
 #include "sym/elf/demangle.h"
 
@@ -31,7 +33,9 @@ struct output {
 	size_t used;
 	int options; /* of libiberty */
 	bool is_rust;
-	bool too_long; /* no further text is wanted */
+	bool allocates;
+	volatile sig_atomic_t late; /* a tick has been noted */
+	bool too_long;		    /* no further text is wanted */
 	sigjmp_buf give_up;
 };
 
@@ -51,11 +55,11 @@ static void append(const char *piece, size_t length, void *opaque)
 	if (length == 0)
 		return; /* an empty name of Rust: piece is NULL */
 	output->too_long |= length >= DEMANGLED_SIZE - output->used;
+	if ((output->too_long || output->late) && !is_punycode(output, piece, length))
+		siglongjmp(output->give_up, 1);
 	if (!output->too_long) {
 		memcpy(output->text + output->used, piece, length);
 		output->used += length;
-	} else if (!is_punycode(output, piece, length)) {
-		siglongjmp(output->give_up, 1);
 	}
 }
 
@@ -65,8 +69,11 @@ static struct output *volatile active;
 static void out_of_time(int signal)
 {
 	(void)signal;
-	if (active)
+	if (!active)
+		return;
+	if (!active->allocates || active->late)
 		siglongjmp(active->give_up, 1);
+	active->late = true;
 }
 
 static void start_timer(struct output *output)
@@ -74,7 +81,8 @@ static void start_timer(struct output *output)
 	/* Not blocked while it is handled: a jump does not unblock it. */
 	const struct sigaction action = {.sa_handler = out_of_time,
 					 .sa_flags = SA_NODEFER | SA_RESTART};
-	const struct itimerval time = {.it_value = {.tv_usec = TIME_MAX}};
+	const struct itimerval time = {.it_value = {.tv_usec = TIME_MAX},
+				       .it_interval = {.tv_usec = TIME_MAX}};
 	static bool handled;
 
 	if (!handled)
@@ -97,26 +105,31 @@ static bool may_be_mangled(const char *symbol)
 	       !strncmp(symbol, "_GLOBAL_", 8);
 }
 
-/* True if a symbol could hold an identifier in Punycode, "u1234_...", that is too long. */
-static bool has_long_punycode(const char *symbol)
+/* The length of the longest identifier in Punycode, "u1234_...", that a symbol could hold; or 0. */
+static size_t longest_punycode(const char *symbol)
 {
+	size_t longest = 0;
+
 	while ((symbol = strchr(symbol, 'u'))) {
 		size_t length = 0;
 
 		/* It can overflow, to the same value as in libiberty. */
 		for (symbol++; *symbol >= '0' && *symbol <= '9'; symbol++)
 			length = length * 10 + (size_t)(*symbol - '0');
-		if (length > PUNYCODE_LENGTH_MAX && length <= strlen(symbol))
-			return true;
+		if (length > longest && length <= strlen(symbol))
+			longest = length;
 	}
-	return false;
+	return longest;
 }
 
 /* The symbol alone, without a version or "@plt" behind it. */
 static bool demangle_plain(const char *symbol, struct output *output)
 {
-	if (symbol[1] == 'R' && has_long_punycode(symbol))
+	size_t punycode = symbol[1] == 'R' ? longest_punycode(symbol) : 0;
+
+	if (punycode > PUNYCODE_LENGTH_MAX)
 		return false;
+	output->allocates = punycode;
 	output->is_rust = true;
 	if (rust_demangle_callback(symbol, output->options, append, output))
 		return !output->too_long;
