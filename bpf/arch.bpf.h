@@ -7,7 +7,6 @@
  *   user_regs__is_user()       ... and not those of the kernel
  *   user_regs__pc(), user_regs__to_dwarf()
  *   user_regs__in_system_call()
- *   user_regs__in_system_call()
  *                              whether the thread is in one; saved: where the kernel has the
  *                              registers, or NULL
  *   user_regs__is_stepped(), user_regs__trapped()
