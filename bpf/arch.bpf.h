@@ -7,7 +7,8 @@
  *   user_regs__is_user()       ... and not those of the kernel
  *   user_regs__pc(), user_regs__to_dwarf()
  *   user_regs__in_system_call()
- *   user_regs__is_stepped(), user_regs__trapped()
+ *   user_regs__may_be_behind_breakpoint(), user_code__before_breakpoint()
+ *                              of a thread in the kernel: where it is in its program
  *   user_regs__code()          what a word of the stack says of the code that it leads to
  *   DWARF_REGISTERS, DWARF_FRAME_POINTER, DWARF_STACK_POINTER
  *   DWARF_BASE_REGISTER        if frames are reached by one more (enum unwind_base)
