@@ -9,7 +9,8 @@
  *   user_regs__in_system_call()
  *                              whether the thread is in one; saved: where the kernel has the
  *                              registers, or NULL
- *   user_regs__is_stepped(), user_regs__trapped()
+ *   user_regs__may_be_behind_breakpoint(), user_code__before_breakpoint()
+ *                              of a thread in the kernel: where it is in its program
  *   user_regs__code()          what a word of the stack says of the code that it leads to
  *   DWARF_REGISTERS, DWARF_FRAME_POINTER, DWARF_STACK_POINTER
  *   DWARF_BASE_REGISTER        if frames are reached by one more (enum unwind_base)

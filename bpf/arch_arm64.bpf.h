@@ -125,14 +125,14 @@ static __always_inline bool user_regs__in_system_call(const user_regs *regs, con
 	return number >= 0;
 }
 
-/* Breakpoints leave the program counter where it is: then nobody asks. */
-static __always_inline bool user_regs__is_stepped(const user_regs *regs)
+/* Breakpoints leave the program counter where it is. */
+static __always_inline bool user_regs__may_be_behind_breakpoint(const user_regs *regs)
 {
 	(void)regs;
-	return true;
+	return false;
 }
 
-static __always_inline __u64 user_regs__trapped(__u64 pc)
+static __always_inline __u64 user_code__before_breakpoint(__u64 pc)
 {
 	return pc;
 }

@@ -184,17 +184,19 @@ static __always_inline bool user_regs__in_system_call(const user_regs *regs, con
 	return (__s64)regs->orig_rax >= 0;
 }
 
-/* True if the thread comes into the kernel behind each instruction (X86_EFLAGS_TF). */
-static __always_inline bool user_regs__is_stepped(const user_regs *regs)
+/*
+ * A breakpoint (int3) takes the place of an instruction. A thread that comes to it enters the
+ * kernel with the program counter behind it, and has executed nothing of the instruction; then the
+ * kernel sets the program counter back. But a thread that is stepped (X86_EFLAGS_TF) enters the
+ * kernel behind each instruction that it has executed.
+ */
+static __always_inline bool user_regs__may_be_behind_breakpoint(const user_regs *regs)
 {
-	return regs->eflags & 1 << 8;
+	return !(regs->eflags & 1 << 8);
 }
 
-/*
- * The instruction that a thread has come to which is in the kernel, and came there at pc: behind a
- * breakpoint, which was put in the place of that, until the kernel has set pc back.
- */
-static __always_inline __u64 user_regs__trapped(__u64 pc)
+/* The place of the breakpoint that pc is behind, or pc if there is none. */
+static __always_inline __u64 user_code__before_breakpoint(__u64 pc)
 {
 	__u8 code = 0;
 

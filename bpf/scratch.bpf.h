@@ -81,7 +81,7 @@ struct walk {
 	__u8 assisted; /* a frame pointer has helped earlier */
 	__u8 by_frame_pointer; /* so many of the last steps were by a frame pointer; 2: or more */
 	__u8 at_entry;	       /* the walk began at the first instruction of a function */
-	__u8 trapped;	       /* it began in the kernel, where the thread came at pc */
+	__u8 may_be_behind_breakpoint; /* its first pc; see user_regs__may_be_behind_breakpoint() */
 	__u64 mm, root; /* of the process: its struct mm_struct, and the root of its mappings */
 	__u64 mm_id;	/* which mm_struct it is, and the number of its last change: */
 	__u32 mm_seq;

@@ -412,10 +412,12 @@ static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct s
 		user_regs__to_dwarf(regs, scratch->walk.registers);
 		scratch->walk.pc = user_regs__pc(regs);
 		scratch->walk.at_entry = walk == USER_WALK_FROM_FUNCTION_ENTRY;
-		scratch->walk.trapped =
+		/* A thread in the kernel, but not by a system call. */
+		scratch->walk.may_be_behind_breakpoint =
+			scratch->walk.exact &&
 			(walk == USER_WALK_FROM_KERNEL ||
 			 (walk == USER_WALK_FROM_SAMPLE && !user_regs__is_user(ctx))) &&
-			!user_regs__is_stepped(regs);
+			user_regs__may_be_behind_breakpoint(regs);
 		scratch->walk.start.is_called = 0;
 		unwind__from_registers(scratch);
 		return true;

@@ -105,13 +105,11 @@ __noinline int leave_probes(__u32 number)
 	if (!scratch || config.mapping.mm_xol_area == NO_OFFSET)
 		return 0;
 	walk = &scratch->walk;
-	if (!walk->trampoline)
-		return 0;
 	byte = walk->pc - walk->trampoline;
 	if (byte >= USER_PAGE) {
-		/* To be walked later, it has to begin there, too. */
-		if (walk->trapped && walk->exact)
-			walk->start.pc = walk->pc = user_regs__trapped(walk->pc);
+		/* If the stack is walked later, that begins there, too. */
+		if (walk->may_be_behind_breakpoint)
+			walk->start.pc = walk->pc = user_code__before_breakpoint(walk->pc);
 		return 0;
 	}
 	if (byte < TRAMPOLINE_BYTES) {

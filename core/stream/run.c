@@ -18,7 +18,7 @@
 #include "sym/util/error.h"
 
 /* The longest that lines wait to be flushed. */
-#define FLUSH_INTERVAL (20 * 1000000ULL)
+#define FLUSH_INTERVAL (20 * MILLISECONDS)
 
 /*
  * The kernel wakes us for the first event behind those that were read: at some thousand a second

@@ -352,7 +352,7 @@ struct pollfd stream__poll(const struct stream *stream)
 
 /* An event waits so long for a stack that is walked later; a look for it is due every so often. */
 #define LATER_MAX  (3 * NANOSECONDS / 2)
-#define LATER_LOOK (2 * 1000000ULL)
+#define LATER_LOOK (2 * MILLISECONDS)
 
 uint64_t stream__wait(const struct stream *stream, uint64_t now)
 {

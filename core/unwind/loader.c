@@ -133,15 +133,15 @@ static bool wait_until(const struct unwind_loader *loader, uint64_t until)
 	return ready > 0;
 }
 
-bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds)
+bool unwind_loader__await(const struct unwind_loader *loader, uint64_t nanoseconds)
 {
-	return wait_until(loader, monotonic_now() + (uint64_t)milliseconds * MILLISECONDS);
+	return wait_until(loader, monotonic_now() + nanoseconds);
 }
 
 /* Answers to what was asked before, and waited for in vain, may come first. */
-void unwind_loader__settle(struct unwind_loader *loader, int milliseconds)
+void unwind_loader__settle(struct unwind_loader *loader, uint64_t nanoseconds)
 {
-	uint64_t until = monotonic_now() + (uint64_t)milliseconds * MILLISECONDS;
+	uint64_t until = monotonic_now() + nanoseconds;
 	unsigned char asked = ++loader->asked, answered;
 
 	if (send(loader->fd, &asked, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1)

@@ -24,16 +24,16 @@ int unwind_loader__start(struct unwind_loader **loader, const struct unwind_maps
 			 uint64_t memory, int files);
 
 /*
- * Wait until the files of the first processes are loaded, or it has ended, for so many milliseconds
+ * Wait until the files of the first processes are loaded, or it has ended, for so many nanoseconds
  * at most. True if they are, or it has.
  */
-bool unwind_loader__await(const struct unwind_loader *loader, int milliseconds);
+bool unwind_loader__await(const struct unwind_loader *loader, uint64_t nanoseconds);
 
 /*
  * Wait until all files are found that walks have come to by now, as far as they can be, and all
- * stacks are walked that were to be walked later; for so many milliseconds at most.
+ * stacks are walked that were to be walked later; for so many nanoseconds at most.
  */
-void unwind_loader__settle(struct unwind_loader *loader, int milliseconds);
+void unwind_loader__settle(struct unwind_loader *loader, uint64_t nanoseconds);
 
 /* The modules that frames can have: filled as more come; valid as long as the loader is. */
 const struct unwind_module_list *unwind_loader__modules(const struct unwind_loader *loader);

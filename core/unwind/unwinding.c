@@ -38,7 +38,7 @@
 #define HELD_MAX   NANOSECONDS
 #define FIRST_MAX  (NANOSECONDS / 2)
 #define SEARCH_MAX (NANOSECONDS / 10)
-#define LOOK_MS	   10
+#define LOOK_AGAIN (10 * MILLISECONDS)
 
 /* Of named processes so many in a row are read that have no new file. */
 #define NAMED_ALIKE 16
@@ -47,7 +47,7 @@
  * A report waits for files that walks have come to of late: the loader looks for them for a second;
  * so much longer, if it waits itself for a file that does not answer.
  */
-#define SETTLE_MS 10000
+#define SETTLE_MAX (10 * NANOSECONDS)
 
 struct unwinding {
 	bool user_stacks;
@@ -240,7 +240,7 @@ void unwinding__await(const struct unwinding *unwinding, int stop_fd)
 
 	if (!unwinding->loader)
 		return;
-	while (!unwind_loader__await(unwinding->loader, LOOK_MS) && poll(&stop, 1, 0) != 1)
+	while (!unwind_loader__await(unwinding->loader, LOOK_AGAIN) && poll(&stop, 1, 0) != 1)
 		;
 	if (unwinding->first.program && unwind_loader__status(unwinding->loader).nr_late)
 		message("the command runs after a second of loading its call-frame information, "
@@ -288,7 +288,7 @@ const struct unwind_module_list *unwinding__modules(const struct unwinding *unwi
 void unwinding__settle(const struct unwinding *unwinding)
 {
 	if (unwinding->loader)
-		unwind_loader__settle(unwinding->loader, SETTLE_MS);
+		unwind_loader__settle(unwinding->loader, SETTLE_MAX);
 }
 
 void unwinding__tell_bases(struct unwinding *unwinding, struct trace_config *config)

@@ -33,8 +33,8 @@ struct output {
 	size_t used;
 	int options; /* of libiberty */
 	bool is_rust;
-	bool allocates;
-	volatile sig_atomic_t late; /* a tick has been noted */
+	bool allocates;		    /* libiberty may be at work in the allocator */
+	volatile sig_atomic_t late; /* the time is over, as a tick of the timer has noted */
 	bool too_long;		    /* no further text is wanted */
 	sigjmp_buf give_up;
 };

@@ -184,7 +184,7 @@ static int attend(struct debuginfod *debuginfod, struct run *run)
 	int closed = 0, status = 0;
 
 	for (;;) {
-		uint64_t waited = before + (monotonic_now() - run->began) / 1000000;
+		uint64_t waited = before + (monotonic_now() - run->began) / MILLISECONDS;
 
 		note_waited(debuginfod, waited);
 		if (waited >= DEBUGINFOD_MS)

@@ -24,8 +24,7 @@ int number__parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *b
  */
 int number__parse_seconds(const char *text, uint64_t *nanoseconds);
 
-/* So many nanoseconds. */
-#define MILLISECONDS 1000000ULL
+#define MILLISECONDS 1000000ULL	   /* one, in nanoseconds */
 #define NANOSECONDS  1000000000ULL /* in a second */
 #define SECONDS_MAX  (100ULL * 366 * 86400)
 
