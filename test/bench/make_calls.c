@@ -10,8 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../system_call.h"
 
 #define THREADS_MAX 64
 
@@ -20,17 +21,10 @@
 
 static uint64_t calls_wanted;
 
-/* Not through libc, whose function has no frame. */
 void event(void);
 void event(void)
 {
-#ifdef __x86_64__
-	long result = SYS_getppid;
-
-	__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
-#else
-	syscall(SYS_getppid);
-#endif
+	call_getppid();
 }
 
 static uint64_t descend(int left)

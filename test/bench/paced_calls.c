@@ -15,9 +15,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../system_call.h"
 
 #define THREADS_MAX 64
 #define SECOND	    1000000000ULL
@@ -40,16 +41,9 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
 }
 
-/* Not through libc, whose function has no frame. */
 static void event(void)
 {
-#ifdef __x86_64__
-	long result = SYS_getppid;
-
-	__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
-#else
-	syscall(SYS_getppid);
-#endif
+	call_getppid();
 }
 
 static void odd(uint64_t path, int left);

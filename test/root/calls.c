@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../system_call.h"
 #include "core/doctor/usdt.h"
 
 void library_function(void);
@@ -346,13 +347,7 @@ static __thread int meetings;
 
 static void system_call(void)
 {
-#ifdef __x86_64__
-	long result = SYS_getppid;
-
-	__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
-#else
-	getppid();
-#endif
+	call_getppid();
 }
 
 CHAIN(0)
@@ -395,18 +390,10 @@ static unsigned long usdt(void)
 	return watched_semaphore;
 }
 
-/* A system call of its own: the one in libc has no frame pointer. */
 static unsigned long getppids(void)
 {
-	for (int i = 0; i < number; i++) {
-#ifdef __x86_64__
-		long result = SYS_getppid;
-
-		__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
-#else
-		syscall(SYS_getppid);
-#endif
-	}
+	for (int i = 0; i < number; i++)
+		call_getppid();
 	return 0;
 }
 

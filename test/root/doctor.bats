@@ -39,7 +39,7 @@ load doctor.bash
 		start bash -c 'while "$TRACEKIT" stackcount -K -D 0.05 t:raw_syscalls:sys_enter; do :; done' >others
 		loops+=("$pid")
 	done
-	wait_for grep -q do_syscall_64 others
+	wait_for grep -q "$kernel_dispatch" others
 	examine profile
 	answers kernel-names yes
 	kill -KILL "${loops[@]}"
@@ -164,7 +164,7 @@ load doctor.bash
 	[ "$(why kprobe)" = 'kernel.ftrace_enabled is 0' ]
 	[ "$(why kprobe-multi)" = 'kernel.ftrace_enabled is 0' ]
 	verdict stackcount 'works in part'
-	try tracekit stackcount -D 1 __do_sys_getppid 2>err
+	try tracekit stackcount -D 1 vfs_read 2>err
 	[ "$status" -eq 1 ]
 	grep '^stackcount: cannot probe kernel functions: kernel.ftrace_enabled is 0; ' err
 }

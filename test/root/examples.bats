@@ -62,7 +62,7 @@ interrupt() {
 	[ "$(text out)" -gt 20 ]
 	grep -Fxq "    -                dd ($dd)" out
 	grep -Fxq "    -                func_ab ($func_ab)" out
-	for frame in func_a func_b main do_syscall_64 vfs_read; do
+	for frame in func_a func_b main "$kernel_dispatch" vfs_read; do
 		grep -Fxq "    $frame" out
 	done
 	refute grep -q swapper out
@@ -118,7 +118,7 @@ interrupt() {
 	text out
 	grep -Fxq "    --" out
 	# Behind the kernel's entry, and before a function of libc.
-	grep -A2 -Fx "    entry_SYSCALL_64_after_hwframe" out | grep -A1 -Fx "    --" | grep -Exq "    (__)?(read|write)"
+	grep -A2 -Fx "    $kernel_entry" out | grep -A1 -Fx "    --" | grep -Exq "    (__)?(read|write)"
 	# Never where one of the parts is missing.
 	awk -v RS= '/\n    --\n/ && (/^    --\n/ || /\n    --\n    -   /) { exit 1 }' out
 }
@@ -148,14 +148,14 @@ interrupt() {
 	spin_dd
 	out=out.profile profile_busy "$dd" -df -F 199
 	folded out.profile
-	grep -Eq '^dd;.*;-;entry_SYSCALL_64_after_hwframe;' out.profile
+	grep -Eq "^dd;.*;-;$kernel_entry;" out.profile
 }
 
 @test "profile -adf: kernel functions marked" {
 	spin_dd
 	profile_busy "$dd" -adf -F 199
 	[ "$(folded out)" -gt 20 ]
-	grep -Eq '^dd;.*(read|write);-;entry_SYSCALL_64_after_hwframe_\[k\];do_syscall_64_\[k\];([A-Za-z0-9_.]+_\[k\];)*vfs_(read|write)_\[k\][; ]' out
+	grep -Eq '^dd;.*(read|write);-;'"$kernel_entry"'_\[k\];'"$kernel_dispatch"'_\[k\];([A-Za-z0-9_.]+_\[k\];)*vfs_(read|write)_\[k\][; ]' out
 	# Between the delimiter and the count every name is marked.
 	sed -n 's/.*;-;\(.*\) [0-9]*$/\1/p' out | tr ';' '\n' >kernel-names
 	[ -s kernel-names ]
@@ -195,7 +195,7 @@ interrupt() {
 	interrupt "$pid"
 	head -1 out | grep -Fxq "Sampling at 199 Hertz of all threads by user stack... Hit Ctrl-C to end."
 	text out
-	refute grep -Eq '^    (do_syscall_64|vfs_read|cpu_startup_entry)$' out
+	refute grep -Eq "^    ($kernel_dispatch|vfs_read|cpu_startup_entry)$" out
 	grep -Fxq "    func_b" out
 	# A process line behind an empty line: no frames.
 	if grep -q swapper out; then

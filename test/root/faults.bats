@@ -60,9 +60,9 @@ one_line() {
 	if [ -s err ]; then
 		grep -Eq '^profile: kernel functions have no names: ' err
 		[ "$(wc -l <err)" -eq 1 ]
-		refute grep -q do_syscall_64 out
+		refute grep -q "$kernel_dispatch" out
 	else
-		grep -q do_syscall_64 out
+		grep -q "$kernel_dispatch" out
 	fi
 }
 
@@ -75,9 +75,9 @@ one_line() {
 	[ -s out ]
 	if [ -s err ]; then
 		grep -Eq '^profile: kernel functions have no names: the kernel hides its addresses; set kernel.kptr_restrict to 0, or run with CAP_SYSLOG$' err
-		refute grep -q do_syscall_64 out
+		refute grep -q "$kernel_dispatch" out
 	else
-		grep -q do_syscall_64 out
+		grep -q "$kernel_dispatch" out
 	fi
 }
 

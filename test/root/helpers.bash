@@ -4,6 +4,28 @@
 
 load ../slowness
 
+# The kernel's functions from its entry to a system call, outermost first, and innermost first, which
+# depend on the processor; between them and the call come kernel_to_call and kernel_to_call_up, of
+# extended expressions.
+case $HOSTTYPE in
+aarch64)
+	kernel_path="el0t_64_sync;el0t_64_sync_handler;el0_svc;do_el0_svc"
+	kernel_path_up="do_el0_svc;el0_svc;el0t_64_sync_handler;el0t_64_sync"
+	kernel_to_call=";el0_svc_common[^;]*;invoke_syscall[^;]*"
+	kernel_to_call_up=";invoke_syscall[^;]*;el0_svc_common[^;]*"
+	kernel_call=__arm64_sys_
+	;;
+*)
+	kernel_path="entry_SYSCALL_64_after_hwframe;do_syscall_64"
+	kernel_path_up="do_syscall_64;entry_SYSCALL_64_after_hwframe"
+	kernel_to_call="(;x64_sys_call)?"
+	kernel_to_call_up="(;x64_sys_call)?"
+	kernel_call=__x64_sys_
+	;;
+esac
+export kernel_path kernel_path_up kernel_to_call kernel_to_call_up kernel_call
+export kernel_entry=${kernel_path%%;*} kernel_dispatch=${kernel_path##*;}
+
 setup_file() {
 	[ -n "$TRACEKIT_SLOWNESS" ] || measure_slowness
 	[ "$EUID" != 0 ] || mount_tracefs

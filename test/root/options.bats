@@ -159,15 +159,15 @@ enter() {
 @test "-a marks kernel functions, and only those" {
 	spin syscalls
 	sample 10 -a -f -p "$pid" -F 499
-	grep -Eq ';main;syscalls;.*do_syscall_64_\[k\]' out
+	grep -Eq ';main;syscalls;.*'"$kernel_dispatch"'_\[k\]' out
 	refute grep -Eq ';(main|syscalls)_\[k\]' out
 	# Every kernel function stands behind the user functions, and has its mark.
 	refute grep -Eq '_\[k\];[^;]*[^]][; ]' out
 	sample 10 -a -p "$pid" -F 499
-	grep -Eq '^    do_syscall_64_\[k\]$' out
+	grep -Eq '^    '"$kernel_dispatch"'_\[k\]$' out
 	grep -Eq '^    syscalls$' out
 	sample 10 -s -a -p "$pid" -F 499
-	grep -Eq '^    do_syscall_64\+0x[0-9a-f]+_\[k\]$' out
+	grep -Eq '^    '"$kernel_dispatch"'\+0x[0-9a-f]+_\[k\]$' out
 }
 
 @test "-v shows addresses, and where in which file a function without a name lies" {

@@ -64,9 +64,9 @@ load ../refute
 @test "a kernel stack lies under its user stack" {
 	spin syscalls
 	sample 10 -f -p "$pid" -F 499
-	grep -Eq ';main;syscalls;.*do_syscall_64' out
+	grep -Eq ";main;syscalls;.*$kernel_dispatch" out
 	sample 10 -df -p "$pid" -F 499
-	grep -Eq ';main;syscalls;-;.*do_syscall_64' out
+	grep -Eq ";main;syscalls;-;.*$kernel_dispatch" out
 }
 
 # bats test_tags=same
@@ -74,9 +74,9 @@ load ../refute
 	spin syscalls
 	sample 10 -f -K -p "$pid" -F 499
 	refute grep -q ';main[; ]' out
-	grep -q 'do_syscall_64' out
+	grep -q "$kernel_dispatch" out
 	sample 10 -f -U -p "$pid" -F 499
-	refute grep -q 'do_syscall_64' out
+	refute grep -q "$kernel_dispatch" out
 	grep -q ';main;' out
 }
 

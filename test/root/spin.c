@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../system_call.h"
+
 static volatile uint64_t work;
 static volatile int stop; /* never set: so that the compiler expects calls to return */
 
@@ -98,18 +100,10 @@ static void mappings(int nr)
 	work++;
 }
 
-/* A system call of its own: the one in libc has no frame pointer. */
 static void syscalls(void)
 {
-	while (!stop) {
-#ifdef __x86_64__
-		long result = SYS_getppid;
-
-		__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
-#else
-		syscall(SYS_getppid);
-#endif
-	}
+	while (!stop)
+		call_getppid();
 }
 
 /*

@@ -242,7 +242,7 @@ load ../refute
 	go "$pid"
 	stop_stackcount
 	[ "$(sum out)" -eq 15 ]
-	grep -Eq '^entry_SYSCALL_64_after_hwframe;do_syscall_64(;[^;]+)* 15$' out
+	grep -Eq "^$kernel_path(;[^;]+)* 15$" out
 	# A user function has no kernel stack: only the call is known.
 	calls names 10
 	start_stackcount -f -K "$CALLS:counted"
@@ -568,7 +568,7 @@ getppid='__*sys_getppid'
 	[ "$(total lost)" -eq 0 ]
 	[ "$(sum out)" -eq 40 ]
 	cat out
-	stacks | grep -Exq 'main;getppids;entry_SYSCALL_64_after_hwframe;do_syscall_64(;x64_sys_call)?;__[a-z0-9_]*sys_getppid 40'
+	stacks | grep -Exq "main;getppids;$kernel_path$kernel_to_call;__[a-z0-9_]*sys_getppid 40"
 }
 
 # bats test_tags=between

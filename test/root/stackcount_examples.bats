@@ -65,7 +65,7 @@ has_block() {
 	[ "$(total counted)" -eq "$(stackcount_text out)" ]
 	awk -v RS= '/\n    dd \[[0-9]+\]\n    [0-9]+$/ { n += $NF } END { exit n < 20 }' out
 	[ "$(grep -c '^  submit_bio$' out)" -eq "$(grep -Ec '^    [0-9]+$' out)" ]
-	for frame in vfs_write ksys_write entry_SYSCALL_64_after_hwframe; do
+	for frame in vfs_write ksys_write "$kernel_entry"; do
 		grep -Fxq "  $frame" out
 	done
 }
@@ -78,7 +78,7 @@ has_block() {
 	stop_stackcount
 	[ "$(stackcount_text out)" -ge 5 ]
 	[ "$(grep -c '^    --$' out)" -eq "$(grep -Ec '^    [0-9]+$' out)" ]
-	grep -A1 -Fx '  entry_SYSCALL_64_after_hwframe' out | grep -Fxq '    --'
+	grep -A1 -Fx "  $kernel_entry" out | grep -Fxq '    --'
 }
 
 @test "stackcount -d of what sets up a timer for a sleeping thread" {
@@ -224,7 +224,7 @@ has_block() {
 	stop_stackcount
 	[ "$(folded out)" -gt 2 ]
 	[ "$(grep -Ec '^[^;]+(;[^;]+)*;-(;[^;]+)*;__schedule [0-9]+$' out)" -eq "$(wc -l <out)" ]
-	grep -Eq '^sleep;.*;-;entry_SYSCALL_64_after_hwframe;.*nanosleep.*;__schedule [0-9]+$' out
+	grep -Eq "^sleep;.*;-;$kernel_entry;.*nanosleep.*;__schedule [0-9]+$" out
 	refute grep -E '^swapper' <(grep -Ev '^swapper/[0-9]+;-;' out)
 }
 

@@ -122,8 +122,8 @@ fails() {
 	go "$pid"
 	stop_stackcount
 	[ "$(stackcount_text out)" -eq 15 ]
-	grep -A2 -Fx '  entry_SYSCALL_64_after_hwframe' out |
-		diff - <(printf '%s\n' '  entry_SYSCALL_64_after_hwframe' '    --' '  getppids')
+	grep -A2 -Fx "  $kernel_entry" out |
+		diff - <(printf '%s\n' "  $kernel_entry" '    --' '  getppids')
 }
 
 @test "-s and -v: offsets, and addresses" {

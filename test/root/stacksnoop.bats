@@ -20,9 +20,9 @@ load ../refute
 		paths out | sort -u >path
 		cat path
 		[ "$(wc -l <path)" -eq 1 ]
-		grep -Eq '^([a-z_0-9.]+;)*do_syscall_64;entry_SYSCALL_64_after_hwframe$' path
+		grep -Eq "^([a-z_0-9.]+;)*$kernel_path_up$" path
 		refute grep -Eq 'bpf_|__traceiter_|getppids' out
-		tail -1 out | grep -Exq '[0-9]+\.[0-9]{9} +r[0-9]+: ffffffff[0-9a-f]{8} entry_SYSCALL_64_after_hwframe'
+		tail -1 out | grep -Exq '[0-9]+\.[0-9]{9} +r[0-9]+: ffff[0-9a-f]{12} '"$kernel_entry"
 	done
 }
 
@@ -49,7 +49,7 @@ load ../refute
 	go "$pid"
 	stop_tracer
 	exact 3 d
-	paths out | grep -Ec ';entry_SYSCALL_64_after_hwframe;-;getppids;main$' | grep -qx 3
+	paths out | grep -Ec ";$kernel_entry;-;getppids;main$" | grep -qx 3
 	# No kernel stack: that of a user function.
 	calls names 1
 	start_stacksnoop -d --stats -p "$pid" "$CALLS:counted"
@@ -194,7 +194,7 @@ load ../refute
 	go "$pid"
 	stop_tracer
 	exact 20 d
-	paths out | grep -Exc '__[a-z0-9_]*sys_getppid;(x64_sys_call;)?do_syscall_64;entry_SYSCALL_64_after_hwframe;-;getppids;main' | grep -qx 20
+	paths out | grep -Exc "__[a-z0-9_]*sys_getppid$kernel_to_call_up;$kernel_path_up;-;getppids;main" | grep -qx 20
 }
 
 # ---- processes ----

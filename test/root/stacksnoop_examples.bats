@@ -36,11 +36,11 @@ has_rows() {
 	read -r events lost <<<"$counts"
 	[ "$events" -ge 1 ]
 	[ "$lost" -eq 0 ]
-	[ "$(grep -Ec '^[0-9.]+ +ip: ffffffff[0-9a-f]{8} iterate_supers$' out)" -eq "$events" ]
-	has_rows out ksys_sync __x64_sys_sync || has_rows out ksys_sync __do_sys_sync
+	[ "$(grep -Ec '^[0-9.]+ +ip: ffff[0-9a-f]{12} iterate_supers$' out)" -eq "$events" ]
+	has_rows out ksys_sync ${kernel_call}sync || has_rows out ksys_sync __do_sys_sync
 	# Frames have the address of the return, the first one that of the function.
 	has_rows out iterate_supers ksys_sync
-	grep -Eq '^[0-9.]+ +r[0-9]+: ffffffff[0-9a-f]{8} entry_SYSCALL_64_after_hwframe$' out
+	grep -Eq "^[0-9.]+ +r[0-9]+: ffff[0-9a-f]{12} $kernel_entry$" out
 	refute grep -Fq '[unknown]' out
 }
 
@@ -52,7 +52,7 @@ has_rows() {
 	stop_tracer
 	counts=$(stacksnoop_text out v)
 	[ "${counts% *}" -ge 1 ]
-	grep -Eq "^[0-9.]+ +sync {9}$(printf %-6d "$pid") [0-9]   ip: ffffffff[0-9a-f]{8} iterate_supers\$" out
+	grep -Eq "^[0-9.]+ +sync {9}$(printf %-6d "$pid") [0-9]   ip: ffff[0-9a-f]{12} iterate_supers\$" out
 	refute grep -Evq "^[0-9.]+ +sync +$pid +[0-9]+ +" <(sed 1d out)
 }
 
@@ -82,7 +82,7 @@ has_rows() {
 	[ "$(stacksnoop_text out v)" = "0 0" ]
 	[ "$(total filtered)" -ge 2 ]
 	calls getppids 5
-	start_stacksnoop -v -p "$pid" '__x64_sys_getppid'
+	start_stacksnoop -v -p "$pid" "${kernel_call}getppid"
 	go "$pid"
 	kill -KILL "$pid"
 	ends_well
@@ -118,5 +118,5 @@ has_rows() {
 	within 60 "$TRACEKIT" stacksnoop -vd -n 2 t:syscalls:sys_enter_execve >out
 	[ "$(stacksnoop_text out dv)" = "2 0" ]
 	[ "$(grep -c ' --$' out)" -eq 2 ]
-	grep -Eq ' r[0-9]+: [0-9a-f]+ entry_SYSCALL_64_after_hwframe$' out
+	grep -Eq " r[0-9]+: [0-9a-f]+ $kernel_entry$" out
 }

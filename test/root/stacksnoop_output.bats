@@ -125,7 +125,7 @@ load ../refute
 	start_stacksnoop -fd -p "$pid" t:syscalls:sys_enter_getppid
 	go "$pid"
 	stop_tracer
-	grep -Exc 'calls;.*;main;getppids;-;entry_SYSCALL_64_after_hwframe;do_syscall_64(;[^;]+)* 1' out | grep -qx 5
+	grep -Exc "calls;.*;main;getppids;-;$kernel_path(;[^;]+)* 1" out | grep -qx 5
 	[ "$(wc -l <out)" -eq 5 ]
 	refute grep -Eq 'bpf_|__traceiter_' out
 	calls names 1
