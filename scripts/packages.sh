@@ -15,7 +15,7 @@ TOOL_PACKAGES=(
 BUILD_PACKAGES=("${TOOL_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}")
 # To build for arm64 on another machine, beside what foreign-root fetches.
 # shellcheck disable=SC2034
-ARM64_PACKAGES=(debian-archive-keyring gcc-aarch64-linux-gnu)
+ARM64_PACKAGES=(debian-archive-keyring gcc-aarch64-linux-gnu lld)
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
 	bats binutils busybox-static chromium chromium-driver clang-format dwz fish g++ golang-go jq
@@ -24,7 +24,7 @@ TEST_PACKAGES=(
 )
 # shellcheck disable=SC2034
 VM_PACKAGES=(
-	cpio debian-archive-keyring kmod qemu-system-x86 util-linux xz-utils
+	cpio debian-archive-keyring kmod qemu-system-arm qemu-system-x86 util-linux xz-utils
 )
 
 say() {

@@ -120,6 +120,7 @@ has_no_end() {
 retries() {
 	local build=build program cases filter by
 	[ ! -e "$1/CMakeCache.txt" ] || build=$1
+	[[ $1 != arm64-* ]] || build="build-arm64-test"
 	sed -n "s|^not ok - $1 \([^ ]*\): .*|\1|p" "$results" | sort -u | while read -r program; do
 		cases=$(sed -n "s|^not ok - $1 $program: ||p" "$results")
 		filter=
