@@ -351,18 +351,15 @@ static __always_inline void walk_stack(__u32 number)
 }
 
 /*
- * The registers with which the running thread came into the kernel. False if they cannot be read,
- * or for a thread of the kernel, which has 0 there.
+ * The registers with which the running thread came into the kernel. Returns where the kernel has
+ * them; NULL if they cannot be read, or for a thread of the kernel, which has 0 there.
  */
-static __always_inline bool unwind__user_regs(struct scratch *scratch)
+static __always_inline const void *unwind__user_regs(user_regs *regs)
 {
 	const void *saved = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	user_regs *regs = &scratch->regs;
 
-	if (bpf_probe_read_kernel(regs, sizeof(*regs), saved) || !user_regs__pc(regs))
-		return false;
-	scratch->walk.exact = !user_regs__in_system_call(regs, saved);
-	return true;
+	return !bpf_probe_read_kernel(regs, sizeof(*regs), saved) && user_regs__pc(regs) ? saved :
+											   NULL;
 }
 
 /* Begin where the registers of the slot's walk are: with the first frame. */
@@ -391,26 +388,27 @@ static __always_inline bool unwind_user(void *ctx, enum user_walk walk, struct s
 {
 	struct stack *stack = &scratch->stack;
 	const user_regs *regs = NULL;
+	const void *saved = NULL; /* where the kernel has them */
 
 	if (walk == USER_WALK_FROM_SAMPLE && !config.unwind_tables)
 		return unwind__user_by_kernel(ctx, scratch);
 	if (walk == USER_WALK_FROM_KERNEL || walk == USER_WALK_FROM_SAMPLE) {
 		if (config.has_task_pt_regs) {
 			stack->nr = 0;
-			if (is_idle() || !unwind__user_regs(scratch))
+			saved = is_idle() ? NULL : unwind__user_regs(&scratch->regs);
+			if (!saved)
 				return true;
 			regs = &scratch->regs;
 		} else if (walk == USER_WALK_FROM_SAMPLE) {
 			regs = ctx;
-			scratch->walk.exact = !user_regs__in_system_call(regs, NULL);
 		}
 	} else {
 		regs = ctx;
-		scratch->walk.exact = !user_regs__in_system_call(regs, NULL);
 	}
 	if (regs && user_regs__is_64bit(regs)) {
 		user_regs__to_dwarf(regs, scratch->walk.registers);
 		scratch->walk.pc = user_regs__pc(regs);
+		scratch->walk.exact = !user_regs__in_system_call(regs, saved);
 		scratch->walk.at_entry = walk == USER_WALK_FROM_FUNCTION_ENTRY;
 		/* A thread in the kernel, but not by a system call. */
 		scratch->walk.may_be_behind_breakpoint =
