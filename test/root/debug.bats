@@ -215,7 +215,6 @@ function_at() {
 }
 
 @test "debug name: generated code, and what is nothing" {
-	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
 	start "$SPIN" jit >page
 	wait_for [ -s page ]
 	jit_map=/tmp/perf-$pid.map

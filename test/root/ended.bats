@@ -174,7 +174,6 @@ start_counting() {
 }
 
 @test "a process whose first thread has ended, and which still runs code that it has generated" {
-	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
 	start_tracer profile -f -U -F 199
 	start "$LIVES" leaderless >page
 	wait_for [ -s page ]
@@ -187,7 +186,6 @@ start_counting() {
 
 @test "a process that has generated code, and has ended: by the map that it had" {
 	local other
-	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
 	start_tracer profile -f -U -F 199
 	start "$SPIN" jit >page
 	other=$pid

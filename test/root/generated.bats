@@ -26,7 +26,6 @@ make_huge_pages() {
 
 # whole [COMMAND...] KIND...: its stacks are.
 whole() {
-	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
 	start "$@"
 	wait_for has_begun "$pid" generated
 	sample 20 -f -U -p "$pid" -F 499
@@ -87,7 +86,6 @@ is_whole() {
 # How soon the loader knows a file is a matter of user space, and of seconds in a guest.
 # bats test_tags=same
 @test "system-wide: a program that begins during the trace" {
-	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
 	local kind
 	for kind in memfd zero; do
 		start_tracer profile -f -U -F 499
@@ -101,7 +99,6 @@ is_whole() {
 
 # bats test_tags=same
 @test "a file that had generated code, and then becomes a program, is known to be one within a second" {
-	[ "$(uname -m)" = x86_64 ] || skip "x86-64 code"
 	start_tracer profile -f -U -F 499
 	start "$GENERATED" file reused
 	spend "$pid" 30

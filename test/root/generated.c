@@ -16,13 +16,11 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
+#include "machine_code.h"
+
 /* Of huge pages it is one. */
 #define SIZE	  ((size_t)2 << 20)
 #define CODE_STEP 4096
-
-/* push %rbp; mov %rsp,%rbp; mov $1000000,%rax; 1: dec %rax; jnz 1b; pop %rbp; ret */
-static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8, 0x40, 0x42, 0x0f, 0,	0,
-				     0,	   0,	 0,    0x48, 0xff, 0xc8, 0x75, 0xfb, 0x5d, 0xc3};
 
 static void *map(int fd, int flags)
 {
@@ -127,7 +125,7 @@ int main(int argc, char **argv)
 	if (write_jit_map(memory))
 		return 1;
 	for (size_t at = 0;; at = (at + CODE_STEP) % SIZE) {
-		memcpy(memory + at, code, sizeof(code));
+		put_code(memory + at, code_count, sizeof(code_count));
 		call_generated((void (*)(void))(uintptr_t)(memory + at));
 	}
 }

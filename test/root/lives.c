@@ -8,7 +8,7 @@
  *   lives burn                works() uses some hundredths of a second of a CPU, and it ends
  *   lives buried              asks() calls counted(), below more stack than is sent to be walked
  *   lives leaderless          its first thread ends, and another one spins in code that it has
- *                             generated, at the address that it says, for a minute (x86-64)
+ *                             generated, at the address that it says, for a minute
  *   lives exec PROGRAM ARG... asks() calls counted(), and it becomes that program
  *   lives waits PROGRAM ARG... it does so when it has read a line
  *   lives as PID PROGRAM ARG... runs that program with that PID, and waits for it;
@@ -30,6 +30,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "machine_code.h"
 
 #define CANNOT 77
 
@@ -85,14 +87,13 @@ static void *run_code(void *code)
 
 static int leaderless(void)
 {
-	static const unsigned char loop[] = {0xeb, 0xfe}; /* a jump to itself */
 	void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pthread_t other;
 
 	if (code == MAP_FAILED)
 		return 1;
-	memcpy(code, loop, sizeof(loop));
+	put_code(code, code_spin_without_frame, sizeof(code_spin_without_frame));
 	printf("%lx\n", (unsigned long)(uintptr_t)code);
 	fflush(stdout);
 	alarm(60);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "../system_call.h"
+#include "machine_code.h"
 
 static volatile uint64_t work;
 static volatile int stop; /* never set: so that the compiler expects calls to return */
@@ -208,35 +209,28 @@ static void brief_thread(void)
 	work++;
 }
 
-#ifdef __x86_64__
 /* A page of generated code, which begins at its byte 64; its address is printed. */
-static void (*generate(const unsigned char *code, size_t size))(void)
+static void (*generate(const code_unit *code, size_t size))(void)
 {
 	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page == MAP_FAILED)
 		exit(1);
-	memcpy(page + 64, code, size);
+	put_code(page + 64, code, size);
 	printf("%lx\n", (unsigned long)(uintptr_t)page);
 	fflush(stdout);
 	return (void (*)(void))(uintptr_t)(page + 64);
 }
 
-/* push %rbp; mov %rsp, %rbp; 1: pause; jmp 1b */
 static void jit(void)
 {
-	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xf3, 0x90, 0xeb, 0xfc};
-
-	generate(code, sizeof(code))();
+	generate(code_spin, sizeof(code_spin))();
 }
 
-/* push %rbp; mov %rsp, %rbp; mov $110, %eax; syscall (getppid); pop %rbp; ret */
 static void jit_calls(void)
 {
-	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xb8, 0x6e, 0x00,
-					     0x00, 0x00, 0x0f, 0x05, 0x5d, 0xc3};
-	void (*function)(void) = generate(code, sizeof(code));
+	void (*function)(void) = generate(code_getppid, sizeof(code_getppid));
 
 	for (;;) {
 		function();
@@ -251,23 +245,24 @@ static void jit_calls(void)
 void never_returns(void);
 void calls_at_its_end(void);
 void behind_it(void);
+#if defined(__x86_64__)
+#define BEGIN_FRAME "	push %rbp; mov %rsp, %rbp\n"
+#define SPIN	    "1:	pause; jmp 1b\n"
+#define CALL	    "	call "
+#else
+#define BEGIN_FRAME "	stp x29, x30, [sp, #-16]!; mov x29, sp\n"
+#define SPIN	    "1:	yield; b 1b\n"
+#define CALL	    "	bl "
+#endif
 __asm__(".text\n"
-	".type never_returns, @function\n"
-	"never_returns:\n"
-	"	push %rbp\n"
-	"	mov %rsp, %rbp\n"
-	"1:	pause\n"
-	"	jmp 1b\n"
-	".size never_returns, . - never_returns\n"
+	".type never_returns, %function\n"
+	"never_returns:\n" BEGIN_FRAME SPIN ".size never_returns, . - never_returns\n"
 	".globl calls_at_its_end\n"
-	".type calls_at_its_end, @function\n"
-	"calls_at_its_end:\n"
-	"	push %rbp\n"
-	"	mov %rsp, %rbp\n"
-	"	call never_returns\n"
+	".type calls_at_its_end, %function\n"
+	"calls_at_its_end:\n" BEGIN_FRAME CALL "never_returns\n"
 	".size calls_at_its_end, . - calls_at_its_end\n"
 	".globl behind_it\n"
-	".type behind_it, @function\n"
+	".type behind_it, %function\n"
 	"behind_it:\n"
 	"	ret\n"
 	".size behind_it, . - behind_it\n");
@@ -276,7 +271,7 @@ __asm__(".text\n"
 static void mapped(const char *path)
 {
 	extern const char __executable_start[];
-	const size_t page = 4096;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t offset = (size_t)((uintptr_t)never_returns - (uintptr_t)__executable_start);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char *code = mmap(NULL, 2 * page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
@@ -302,39 +297,12 @@ static void forged(unsigned int first)
 
 	for (unsigned int i = 0; i < 3; i++)
 		chain[i] = (struct frame){i < 2 ? &chain[i + 1] : NULL, addresses[(first + i) % 3]};
-	__asm__ volatile("mov %0, %%rbp\n"
-			 "1: pause\n"
-			 "jmp 1b\n"
-			 :
-			 : "r"(&chain[0])
-			 : "memory");
-}
+#if defined(__x86_64__)
+	__asm__ volatile("mov %0, %%rbp\n" SPIN : : "r"(&chain[0]) : "memory");
 #else
-static void jit(void)
-{
-	exit(77);
-}
-
-static void jit_calls(void)
-{
-	exit(77);
-}
-
-static void calls_at_its_end(void)
-{
-	exit(77);
-}
-
-static void mapped(const char *path)
-{
-	exit(path ? 77 : 78);
-}
-
-static void forged(unsigned int first)
-{
-	exit(first > 2 ? 78 : 77);
-}
+	__asm__ volatile("mov x29, %0\n" SPIN : : "r"(&chain[0]) : "memory");
 #endif
+}
 
 /* Changes a BPF map as fast as it can. Without BPF it ends. */
 static void update_map(void)
