@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# profile of programs whose stacks are known. What does not depend on the kernel is in names.bats
-# and options.bats.
+# profile of programs whose stacks are known. What does not depend on the kernel is in names.bats,
+# options.bats and filters.bats.
 
 load helpers
 load ../refute
