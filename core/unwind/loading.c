@@ -57,7 +57,7 @@ struct loading {
 	struct unwind_keeper keeper;
 	struct ring requests;
 	struct later later;
-	uint64_t walked_at;   /* when stacks were walked last */
+	uint64_t walk_after;  /* when stacks are walked again */
 	uint64_t waits_until; /* the parent waits for files, until then at most; 0: it does not */
 	unsigned char asked;  /* what it has sent */
 	struct avoided_devices avoided;
@@ -701,8 +701,12 @@ static void take_requests(struct loading *loading)
 #define REPORT_TABLES_MAX (200 * MILLISECONDS)
 #define REPORT_FILES_MAX  NANOSECONDS
 
-/* A child walks all that has come in so long: it costs more than some walks. */
-#define WALK_AGAIN (5 * MILLISECONDS)
+/*
+ * A child walks all that has come in so long: it costs more than some walks. At least three quarters
+ * of the time are left for files.
+ */
+#define WALK_AGAIN  (5 * MILLISECONDS)
+#define WALKS_SHARE 4
 
 /*
  * The ring has room for some 100 ms; to find files, and to load a table, can take longer. False if
@@ -730,12 +734,13 @@ static void take_stacks(struct loading *loading)
 
 static void walk_stacks(struct loading *loading)
 {
-	uint64_t now = monotonic_now();
+	uint64_t now = monotonic_now(), took;
 
-	if (now - loading->walked_at < WALK_AGAIN && !loading->later.nr_asked_for)
+	if (now < loading->walk_after && !loading->later.nr_asked_for)
 		return;
 	later__walk(&loading->later, &loading->tables, false);
-	loading->walked_at = now;
+	took = monotonic_now() - now;
+	loading->walk_after = now + (took * WALKS_SHARE > WALK_AGAIN ? took * WALKS_SHARE : WALK_AGAIN);
 }
 
 /* ---- all of it ---- */
