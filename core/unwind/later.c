@@ -19,7 +19,7 @@
 #include "sym/util/page.h"
 
 /* More stays in the ring. */
-#define BYTES_MAX ((size_t)16 * 1024 * 1024)
+#define ROOM_SIZE ((size_t)16 * 1024 * 1024)
 
 /* A file that cannot be opened, or has no tables in this time, does not hold up its stacks. */
 #define WAIT_MAX NANOSECONDS
@@ -42,21 +42,22 @@ int later__open(struct later *later, const struct later_setup *setup)
 	later->walked = page_map(bpf_map__fd(setup->walked),
 				 (sizeof(*later->walked) + page - 1) / page * page,
 				 PROT_READ | PROT_WRITE, 0);
-	return later->walked == MAP_FAILED ? -errno : 0;
+	if (later->walked == MAP_FAILED)
+		return -errno;
+	later->room = mmap(NULL, ROOM_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return later->room == MAP_FAILED ? -errno : 0;
 }
 
 static bool add(struct later *later, const struct raw_stack *raw, size_t size)
 {
-	struct raw_stack *copy = malloc(size);
-
-	if (!copy || ARRAY_GROW(later->stacks, later->nr, later->capacity)) {
-		free(copy);
+	if (ARRAY_GROW(later->stacks, later->nr, later->capacity))
 		return false;
-	}
-	memcpy(copy, raw, size);
-	later->stacks[later->nr++] = (struct later_stack){
-		.raw = copy, .size = size, .until = monotonic_now() + WAIT_MAX};
-	later->bytes += size;
+	later->stacks[later->nr++] =
+		(struct later_stack){.raw = memcpy(later->room + later->used, raw, size),
+				     .size = size,
+				     .until = monotonic_now() + WAIT_MAX};
+	later->used += size;
 	return true;
 }
 
@@ -76,7 +77,7 @@ bool later__take(struct later *later, void (*want)(void *context, const struct r
 	if (!later->walked)
 		return true;
 	ring__look(&later->ring);
-	while (later->bytes < BYTES_MAX &&
+	while (ROOM_SIZE - later->used >= sizeof(raw) &&
 	       (size = ring__read(&later->ring, &raw, sizeof(raw))) != 0) {
 		/* Without memory it is lost, as the report will say. */
 		if (is_sound(&raw, size) && add(later, &raw, size))
@@ -134,11 +135,23 @@ static void hand_over(void *context, const struct raw_walk *walk)
 	}
 }
 
+/* The places of those that are not kept are free. */
+static void close_gaps(struct later *later)
+{
+	later->used = 0;
+	for (size_t i = 0; i < later->nr; i++) {
+		struct later_stack *stack = &later->stacks[i];
+
+		stack->raw = memmove(later->room + later->used, stack->raw, stack->size);
+		later->used += stack->size;
+	}
+}
+
 void later__walk(struct later *later, const struct unwind_tables *tables, bool all)
 {
 	CLEANUP_FREE const struct raw_stack **chosen = NULL;
 	uint64_t now = monotonic_now();
-	size_t nr = 0, kept = 0, bytes = 0;
+	size_t nr = 0, kept = 0;
 
 	if (later->nr)
 		chosen = calloc(later->nr, sizeof(*chosen));
@@ -152,13 +165,10 @@ void later__walk(struct later *later, const struct unwind_tables *tables, bool a
 			continue;
 		}
 		chosen[nr++] = stack.raw;
-		bytes += stack.size;
 		later->nr_asked_for -= stack.asked_for;
 	}
 	later->nr = kept;
 	/* More are taken while the child walks. */
 	raw_walks__run(tables, &later->setup->settings, chosen, nr, hand_over, later);
-	later->bytes -= bytes;
-	for (size_t i = 0; i < nr; i++)
-		free((void *)chosen[i]);
+	close_gaps(later);
 }

@@ -702,8 +702,8 @@ static void take_requests(struct loading *loading)
 #define REPORT_FILES_MAX  NANOSECONDS
 
 /*
- * A child walks all that has come in so long: it costs more than some walks. At least three quarters
- * of the time are left for files.
+ * A child walks all that has come in so long: it costs more than some walks. At least three
+ * quarters of the time are left for files.
  */
 #define WALK_AGAIN  (5 * MILLISECONDS)
 #define WALKS_SHARE 4
@@ -740,7 +740,8 @@ static void walk_stacks(struct loading *loading)
 		return;
 	later__walk(&loading->later, &loading->tables, false);
 	took = monotonic_now() - now;
-	loading->walk_after = now + (took * WALKS_SHARE > WALK_AGAIN ? took * WALKS_SHARE : WALK_AGAIN);
+	loading->walk_after =
+		now + (took * WALKS_SHARE > WALK_AGAIN ? took * WALKS_SHARE : WALK_AGAIN);
 }
 
 /* ---- all of it ---- */
