@@ -164,7 +164,7 @@ load doctor.bash
 	[ "$(why kprobe)" = 'kernel.ftrace_enabled is 0' ]
 	[ "$(why kprobe-multi)" = 'kernel.ftrace_enabled is 0' ]
 	verdict stackcount 'works in part'
-	try tracekit stackcount -D 1 vfs_read 2>err
+	try tracekit stackcount -D 1 "${kernel_call}getppid" 2>err
 	[ "$status" -eq 1 ]
 	grep '^stackcount: cannot probe kernel functions: kernel.ftrace_enabled is 0; ' err
 }

@@ -4,27 +4,35 @@
 
 load ../slowness
 
-# The kernel's functions from its entry to a system call, outermost first, and innermost first, which
-# depend on the processor; between them and the call come kernel_to_call and kernel_to_call_up, of
-# extended expressions.
+# What depends on the processor: the kernel's functions from its entry to what calls system calls,
+# outermost first; as extended expressions, those between them and a system call, in either order, and
+# the address of a kernel function; and how the functions of system calls begin.
 case $HOSTTYPE in
 aarch64)
 	kernel_path="el0t_64_sync;el0t_64_sync_handler;el0_svc;do_el0_svc"
-	kernel_path_up="do_el0_svc;el0_svc;el0t_64_sync_handler;el0t_64_sync"
-	kernel_to_call=";el0_svc_common[^;]*;invoke_syscall[^;]*"
-	kernel_to_call_up=";invoke_syscall[^;]*;el0_svc_common[^;]*"
+	kernel_to_call="(;(el0_svc_common|invoke_syscall)[^;]*){2}"
+	kernel_address="ffff[0-9a-f]{12}"
 	kernel_call=__arm64_sys_
 	;;
 *)
 	kernel_path="entry_SYSCALL_64_after_hwframe;do_syscall_64"
-	kernel_path_up="do_syscall_64;entry_SYSCALL_64_after_hwframe"
 	kernel_to_call="(;x64_sys_call)?"
-	kernel_to_call_up="(;x64_sys_call)?"
+	kernel_address="ffffffff[0-9a-f]{8}"
 	kernel_call=__x64_sys_
 	;;
 esac
-export kernel_path kernel_path_up kernel_to_call kernel_to_call_up kernel_call
+export kernel_to_call kernel_address kernel_call
 export kernel_entry=${kernel_path%%;*} kernel_dispatch=${kernel_path##*;}
+
+# kernel_path with the innermost first.
+read_kernel_path_up() {
+	local function
+	export kernel_path_up=
+	for function in ${kernel_path//;/ }; do
+		kernel_path_up=$function${kernel_path_up:+;$kernel_path_up}
+	done
+}
+read_kernel_path_up
 
 setup_file() {
 	[ -n "$TRACEKIT_SLOWNESS" ] || measure_slowness

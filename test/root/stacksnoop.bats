@@ -22,7 +22,7 @@ load ../refute
 		[ "$(wc -l <path)" -eq 1 ]
 		grep -Eq "^([a-z_0-9.]+;)*$kernel_path_up$" path
 		refute grep -Eq 'bpf_|__traceiter_|getppids' out
-		tail -1 out | grep -Exq '[0-9]+\.[0-9]{9} +r[0-9]+: ffff[0-9a-f]{12} '"$kernel_entry"
+		tail -1 out | grep -Exq '[0-9]+\.[0-9]{9} +r[0-9]+: '"$kernel_address $kernel_entry"
 	done
 }
 
@@ -194,7 +194,7 @@ load ../refute
 	go "$pid"
 	stop_tracer
 	exact 20 d
-	paths out | grep -Exc "__[a-z0-9_]*sys_getppid$kernel_to_call_up;$kernel_path_up;-;getppids;main" | grep -qx 20
+	paths out | grep -Exc "__[a-z0-9_]*sys_getppid$kernel_to_call;$kernel_path_up;-;getppids;main" | grep -qx 20
 }
 
 # ---- processes ----

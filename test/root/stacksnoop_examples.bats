@@ -36,11 +36,11 @@ has_rows() {
 	read -r events lost <<<"$counts"
 	[ "$events" -ge 1 ]
 	[ "$lost" -eq 0 ]
-	[ "$(grep -Ec '^[0-9.]+ +ip: ffff[0-9a-f]{12} iterate_supers$' out)" -eq "$events" ]
+	[ "$(grep -Ec "^[0-9.]+ +ip: $kernel_address iterate_supers\$" out)" -eq "$events" ]
 	has_rows out ksys_sync ${kernel_call}sync || has_rows out ksys_sync __do_sys_sync
 	# Frames have the address of the return, the first one that of the function.
 	has_rows out iterate_supers ksys_sync
-	grep -Eq "^[0-9.]+ +r[0-9]+: ffff[0-9a-f]{12} $kernel_entry$" out
+	grep -Eq "^[0-9.]+ +r[0-9]+: $kernel_address $kernel_entry$" out
 	refute grep -Fq '[unknown]' out
 }
 
@@ -52,7 +52,7 @@ has_rows() {
 	stop_tracer
 	counts=$(stacksnoop_text out v)
 	[ "${counts% *}" -ge 1 ]
-	grep -Eq "^[0-9.]+ +sync {9}$(printf %-6d "$pid") [0-9]   ip: ffff[0-9a-f]{12} iterate_supers\$" out
+	grep -Eq "^[0-9.]+ +sync {9}$(printf %-6d "$pid") [0-9]   ip: $kernel_address iterate_supers\$" out
 	refute grep -Evq "^[0-9.]+ +sync +$pid +[0-9]+ +" <(sed 1d out)
 }
 
