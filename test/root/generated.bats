@@ -71,7 +71,7 @@ is_whole() {
 		whole "$GENERATED" "$kind"
 		kill "$pid"
 	done
-	whole unshare --mount sh -c 'mount -t hugetlbfs none /mnt && exec "$1" file /mnt/code' - "$GENERATED"
+	whole unshare --mount sh -c 'mkdir -p mnt && mount -t hugetlbfs none mnt && exec "$1" file mnt/code' - "$GENERATED"
 }
 
 @test "in files that are written to all the time" {
@@ -80,7 +80,7 @@ is_whole() {
 	whole "$GENERATED" deleted gone
 	memory=$(mktemp -p /dev/shm)
 	whole "$GENERATED" file "$memory"
-	whole unshare --mount sh -c 'mount -t tmpfs none /mnt && exec "$1" file /mnt/code' - "$GENERATED"
+	whole unshare --mount sh -c 'mkdir -p mnt && mount -t tmpfs none mnt && exec "$1" file mnt/code' - "$GENERATED"
 }
 
 # How soon the loader knows a file is a matter of user space, and of seconds in a guest.
