@@ -13,7 +13,7 @@
 #define LOOKS_GROW 3 /* 7.2 seconds */
 #define LOOK_AGAIN (LOOK_FIRST << LOOKS_GROW)
 
-static bool is_of(const struct known_generator *known, const struct unwind_generator *generator)
+static bool is_of(const struct known_generator *known, const struct jit_map_owner *generator)
 {
 	return known->generator.pid == generator->pid &&
 	       known->generator.program == generator->program;
@@ -21,7 +21,7 @@ static bool is_of(const struct known_generator *known, const struct unwind_gener
 
 /* Where it is, or where it is to be: in the place of the one that was heard of first. */
 static struct known_generator *find(struct generators *generators,
-				    const struct unwind_generator *generator)
+				    const struct jit_map_owner *generator)
 {
 	struct known_generator *oldest = &generators->items[0];
 
@@ -38,7 +38,7 @@ static struct known_generator *find(struct generators *generators,
 
 void generators__want(struct generators *generators, pid_t pid, uint64_t program)
 {
-	const struct unwind_generator wanted = {.pid = pid, .program = program};
+	const struct jit_map_owner wanted = {.pid = pid, .program = program};
 	struct known_generator *known = find(generators, &wanted);
 
 	if (!is_of(known, &wanted))
@@ -65,7 +65,7 @@ static void note_result(struct generators *generators, int err)
 		known->failures++;
 }
 
-static void look_for_next(struct generators *generators, const struct unwind_keeper *keeper)
+static void look_for_next(struct generators *generators, int socket)
 {
 	for (size_t i = 0; i < GENERATORS_MAX && !generators->is_looking; i++) {
 		int err;
@@ -74,14 +74,14 @@ static void look_for_next(struct generators *generators, const struct unwind_kee
 			continue;
 		generators->looking = generators->items[i].generator;
 		generators->since = monotonic_now();
-		err = unwind_reader__start_map(&generators->child, &generators->looking, keeper);
+		err = jit_map_reader__start(&generators->child, &generators->looking, socket);
 		generators->is_looking = !err;
 		if (err)
 			note_result(generators, err);
 	}
 }
 
-bool generators__go(struct generators *generators, const struct unwind_keeper *keeper)
+bool generators__go(struct generators *generators, int socket)
 {
 	if (generators->is_looking) {
 		int err = reader_child__look(&generators->child);
@@ -90,13 +90,13 @@ bool generators__go(struct generators *generators, const struct unwind_keeper *k
 			return true;
 		/* Of one that does not answer nothing is read. */
 		if (err > 0)
-			err = unwind_reader__finish_map(&generators->child, &generators->looking);
+			err = jit_map_reader__finish(&generators->child, &generators->looking);
 		else
 			reader_child__stop(&generators->child);
 		generators->is_looking = false;
 		note_result(generators, err);
 	}
-	look_for_next(generators, keeper);
+	look_for_next(generators, socket);
 	return generators->is_looking;
 }
 

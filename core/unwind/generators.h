@@ -13,14 +13,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sym/cfi/reader.h"
 #include "sym/child/reader_child.h"
+#include "sym/process/jit_map_reader.h"
 
 /* The one that was heard of the longest time ago goes for another one. */
 #define GENERATORS_MAX 64
 
 struct known_generator {
-	struct unwind_generator generator; /* pid 0: none */
+	struct jit_map_owner generator; /* pid 0: none */
 	bool wanted;
 	uint32_t failures; /* in a row */
 	uint64_t next;	   /* no look before that time, by monotonic_now() */
@@ -31,7 +31,7 @@ struct known_generator {
 struct generators {
 	struct known_generator items[GENERATORS_MAX];
 	struct reader_child child; /* that looks for the map of one */
-	struct unwind_generator looking;
+	struct jit_map_owner looking;
 	uint64_t since; /* when it began, by monotonic_now() */
 	bool is_looking;
 };
@@ -40,10 +40,10 @@ struct generators {
 void generators__want(struct generators *generators, pid_t pid, uint64_t program);
 
 /*
- * Have a child look for the next map, or take what one has found, without waiting. Returns whether
- * one is looking.
+ * Have a child look for the next map, which it passes to the socket, or take what one has found,
+ * without waiting. Returns whether one is looking.
  */
-bool generators__go(struct generators *generators, const struct unwind_keeper *keeper);
+bool generators__go(struct generators *generators, int socket);
 
 /* Polls as readable when a child has something to say. */
 struct pollfd generators__poll(const struct generators *generators);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -500,38 +501,77 @@ static void note_missed(struct loading *loading, struct unwind_known_file *file)
 		unwind_tables__set_module(&loading->tables, file->module, UNWIND_MODULE_DELAYED);
 }
 
-/* True if the file of *mapped is no program: it may have been written to since the walk. */
-static bool is_no_program(const struct loading *loading, struct unwind_mapped *mapped)
-{
-	const struct unwind_known_file *known = find_no_program(loading, &mapped->file);
-	const struct mapped_file file = mapped->file;
+/* Files that one child looks for. */
+#define LOOKS_MAX 16
 
-	if (!known)
-		return false;
-	*mapped = known->mapped;
-	mapped->file = file;
-	return true;
+/* The most wanted files that are not found; nobody forgets them meanwhile. */
+static size_t choose_looks(struct loading *loading, struct unwind_look looks[LOOKS_MAX],
+			   uint32_t indices[LOOKS_MAX])
+{
+	uint32_t index;
+	size_t nr = 0;
+
+	while (nr < LOOKS_MAX && (index = most_wanted(loading, false)) != UNWIND_FILE_NONE) {
+		struct unwind_known_file *file = &loading->files.items[index];
+
+		looks[nr] = (struct unwind_look){.pid = file->wanted_by,
+						 .start = file->wanted_start,
+						 .file = file->mapped.file};
+		memcpy(looks[nr].place, file->mapped.path, sizeof(looks[nr].place));
+		indices[nr++] = index;
+		file->wanted_by = 0;
+		file->is_read = true;
+	}
+	return nr;
 }
 
-/* Find a file that a walk has come to: through the process or, if it has gone, by its path. */
-static void find_file(struct loading *loading, uint32_t index)
+static void take_look(struct loading *loading, const struct unwind_look *look, uint32_t index)
 {
-	struct unwind_known_file *file = &loading->files.items[index];
-	struct unwind_mapped mapped = file->mapped;
-	pid_t pid = file->wanted_by;
+	const struct unwind_known_file *no_program;
+	struct unwind_mapped mapped;
 
-	file->wanted_by = 0;
-	read_process(loading, pid);
-	file = &loading->files.items[index];
-	if (unwind_known_file__is_found(file))
+	take_found(loading, look->pid, &look->mapped);
+	loading->files.items[index].is_read = false;
+	if (unwind_known_file__is_found(&loading->files.items[index]))
 		return;
-	if (is_no_program(loading, &mapped))
-		take_found(loading, pid, &mapped);
-	else if (mapped.path[0] && !unwind_reader__find(&mapped, &loading->avoided,
-							&loading->identifier, &loading->keeper))
-		take_found(loading, pid, &mapped);
-	else
-		note_missed(loading, file);
+	/* It may have been written to since the walk. */
+	no_program = find_no_program(loading, &look->file);
+	if (no_program) {
+		mapped = no_program->mapped;
+		mapped.file = look->file;
+		take_found(loading, look->pid, &mapped);
+	} else {
+		note_missed(loading, &loading->files.items[index]);
+	}
+}
+
+/* They are wanted as before. */
+static void put_back(struct loading *loading, const struct unwind_look *look, uint32_t index)
+{
+	loading->files.items[index].is_read = false;
+	loading->files.items[index].wanted_by = look->pid;
+}
+
+/* Find files that walks have come to. True if there were any. */
+static bool find_files(struct loading *loading)
+{
+	struct unwind_look looks[LOOKS_MAX];
+	uint32_t indices[LOOKS_MAX];
+	size_t nr = choose_looks(loading, looks, indices), done = nr;
+	int result;
+
+	if (!nr)
+		return false;
+	result = unwind_reader__look(looks, nr, &loading->avoided, &loading->identifier,
+				     &loading->keeper);
+	note_if_starved(loading, result);
+	if (result >= 0)
+		done = (size_t)result;
+	for (size_t i = 0; i < done; i++)
+		take_look(loading, &looks[i], indices[i]);
+	for (size_t i = done; i < nr; i++)
+		put_back(loading, &looks[i], indices[i]);
+	return true;
 }
 
 /* ---- what a command needs ---- */
@@ -679,8 +719,10 @@ static void take_request(struct loading *loading, const struct unwind_request *r
 	 * If all processes are traced, each child that reads files would ask for another one. A
 	 * child has our mappings from its start.
 	 */
-	if (is_vdso(request) || reader_child__is_own((pid_t)request->tgid))
-		want_file(loading, file, getpid(), file->mapped.start);
+	if (is_vdso(request))
+		want_file(loading, file, getpid(), getauxval(AT_SYSINFO_EHDR));
+	else if (reader_child__is_own((pid_t)request->tgid))
+		want_file(loading, file, getpid(), request->start);
 	else
 		want_file(loading, file, (pid_t)request->tgid, request->start);
 }
@@ -769,15 +811,15 @@ static bool load_wanted_file(struct loading *loading)
 	return true;
 }
 
-/* Find a file, or else load one; then other requests are heard. True if there was any. */
+/*
+ * Find files, and load one: neither waits until there is nothing to do for the other. Then other
+ * requests are heard. True if there was any.
+ */
 static bool load_wanted(struct loading *loading)
 {
-	uint32_t number = most_wanted(loading, false);
+	bool has_found = find_files(loading);
 
-	if (number == UNWIND_FILE_NONE)
-		return load_wanted_file(loading);
-	find_file(loading, number);
-	return true;
+	return load_wanted_file(loading) || has_found;
 }
 
 static struct pollfd poll_ahead(const struct loading *loading)
@@ -869,7 +911,7 @@ static void run(struct loading *loading, int socket)
 
 	(void)!write(socket, "", 1);
 	for (bool busy = false;; busy = load_wanted(loading)) {
-		bool looks = generators__go(&loading->generators, &loading->keeper);
+		bool looks = generators__go(&loading->generators, loading->keeper.socket);
 		bool waits = loading->ahead || looks || loading->later.nr || loading->waits_until;
 
 		walk_stacks(loading);

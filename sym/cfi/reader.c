@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "bpf/unwind_tables.h"
-#include "sym/child/proc_stat.h"
 #include "sym/child/reader_child.h"
 #include "sym/elf/needed.h"
 #include "sym/find/library.h"
@@ -39,7 +38,6 @@ void unwind_path__set(char path[UNWIND_PATH_MAX], const char *whole)
 }
 
 static const struct child_role mapping_reader = {"mapping reader", DEBUG_LOG_FILES};
-static const struct child_role jit_map_reader = {"JIT map reader", DEBUG_LOG_FILES};
 
 /* ---- files ---- */
 
@@ -120,6 +118,8 @@ struct mappings_job {
 	/* In the place of a process: */
 	const char *program; /* a path */
 	const struct unwind_needs *needs;
+	const struct unwind_look *looks;
+	size_t nr_looks;
 	const struct avoided_devices *avoided;
 	const struct unwind_identifier *identifier;
 	const struct unwind_keeper *keeper;
@@ -146,7 +146,7 @@ static void look_at_mapping(struct unwind_mapped *mapped, const struct process *
 	CLEANUP_CLOSE int fd = process__open_file(process, mapping);
 
 	if (fd >= 0 && !look_at_file(fd, job->identifier, mapped))
-		pass(fd, mapped, job->pid, job->keeper);
+		pass(fd, mapped, process->pid, job->keeper);
 }
 
 /*
@@ -419,161 +419,163 @@ int unwind_reader__needed(const struct unwind_needs *needs, struct avoided_devic
 	return read_mapped(send_needed, &job, avoided, mapped);
 }
 
-/* ---- files that nobody has mapped ---- */
+/* ---- files that walks have come to ---- */
 
-struct find_job {
-	const struct unwind_mapped *mapped;
-	const struct unwind_identifier *identifier;
-	const struct unwind_keeper *keeper;
-};
+/* Before the child touches a file system the parent is told. False: it is avoided. */
+static bool may_touch(uint64_t device, const struct mappings_job *job)
+{
+	reader_child__write(&device, sizeof(device));
+	return !avoided_devices__has(job->avoided, device);
+}
 
-struct find_answer {
-	int32_t result;
-	uint32_t reserved;
-	struct unwind_mapped mapped;
-};
+/* What the process of the look has there now; *process: that of the look before. */
+static struct unwind_mapped look_in_process(struct process *process, const struct unwind_look *look,
+					    const struct mappings_job *job)
+{
+	const struct mapping *mapping;
+	struct unwind_mapped mapped = {0};
 
-/* Returns 0 if the wanted file is there. */
-static int look_at_path(const char *path, const struct find_job *job, struct unwind_mapped *mapped)
+	if (process->pid != look->pid) {
+		process__release(process);
+		*process = (struct process){0};
+		(void)process__read(process, look->pid); /* of one that has ended it has none */
+		process->pid = look->pid;
+	}
+	mapping = mapping_list__find(&process->mappings, look->start);
+	if (mapping)
+		mapped = without_file(mapping);
+	/* The first shared memory of a system (SysV) has the inode 0. */
+	if (may_touch(mapped.device, job) && mapped.device)
+		look_at_mapping(&mapped, process, mapping, job);
+	return mapped;
+}
+
+/* Also a file that is no program, and has been written to since. */
+static bool is_looked_for(const struct unwind_mapped *mapped, const struct unwind_look *look)
+{
+	struct mapped_file wanted, found;
+
+	if (mapped->source != UNWIND_SOURCE_OTHER)
+		return mapped->source != UNWIND_SOURCE_NONE &&
+		       !memcmp(&mapped->file, &look->file, sizeof(look->file));
+	mapped_file__set_at_any_time(&wanted, &look->file);
+	mapped_file__set_at_any_time(&found, &mapped->file);
+	return !memcmp(&wanted, &found, sizeof(wanted));
+}
+
+/* False if the wanted file is not there; then *mapped is as before. */
+static bool look_at_path(const char *path, const struct unwind_look *look,
+			 const struct mappings_job *job, struct unwind_mapped *mapped)
 {
 	struct stat st;
 	CLEANUP_CLOSE int fd = rooted__open(ROOTED_OURS, path, &st);
-	int err;
+	struct unwind_mapped found = {0};
 
-	if (fd < 0)
-		return fd;
-	*mapped = *job->mapped;
-	err = look_at_file(fd, job->identifier, mapped);
-	if (err)
-		return err;
-	if (memcmp(&mapped->file, &job->mapped->file, sizeof(mapped->file)))
-		return -ESTALE;
-	mapped->device = st.st_dev;
-	mapped->inode = st.st_ino;
-	unwind_path__set(mapped->path, path);
-	pass(fd, mapped, 0, job->keeper);
-	return 0;
+	if (fd < 0 || look_at_file(fd, job->identifier, &found) ||
+	    memcmp(&found.file, &look->file, sizeof(found.file)))
+		return false;
+	found.device = st.st_dev;
+	found.inode = st.st_ino;
+	unwind_path__set(found.path, path);
+	pass(fd, &found, 0, job->keeper);
+	*mapped = found;
+	return true;
 }
 
 /*
  * On a mount of overlayfs the place can be that on the file system below, behind the directory that
  * is a layer; before Linux 6.8 it is that in the overlay. After chroot() it is behind our root.
  */
-static int look_in_mount(const struct mount *mount, const struct find_job *job,
-			 struct unwind_mapped *mapped)
+static bool look_in_mount(const struct mount *mount, const struct unwind_look *look,
+			  const struct mappings_job *job, struct unwind_mapped *mapped)
 {
-	const char *place = job->mapped->path;
+	const char *place = look->place;
 	char path[PATH_MAX];
-	int err = -ENOENT;
+	bool found = false;
 
-	for (; place && err; place = mount->is_deeper ? strchr(place + 1, '/') : NULL)
-		if (mount__path(mount, place, path))
-			err = look_at_path(path, job, mapped);
-	return err;
+	for (; place && !found; place = mount->is_deeper ? strchr(place + 1, '/') : NULL)
+		found = mount__path(mount, place, path) && look_at_path(path, look, job, mapped);
+	return found;
 }
 
-static int look_where_mounted(const struct find_job *job, struct unwind_mapped *mapped)
+static void look_where_mounted(const struct unwind_look *look, const struct mappings_job *job,
+			       struct unwind_mapped *mapped)
 {
 	CLEANUP(mounts__release) struct mounts mounts = {0};
-	int err = mounts__read(&mounts, device_of(&job->mapped->file));
 
-	for (size_t i = 0; i < mounts.nr && !err; i++)
-		if (look_in_mount(&mounts.items[i], job, mapped) == 0)
-			return 0;
-	return err ? err : -ENOENT;
+	if (!look->place[0] || mounts__read(&mounts, device_of(&look->file)))
+		return;
+	for (size_t i = 0; i < mounts.nr; i++)
+		if (look_in_mount(&mounts.items[i], look, job, mapped))
+			return;
 }
 
-static void send_found(const void *context)
+/* For each two devices that may not answer, then what is there. */
+static void send_looks(const void *context)
 {
-	const struct find_job *job = context;
-	struct find_answer answer = {0};
+	const struct mappings_job *job = context;
+	CLEANUP(process__release) struct process process = {0};
 
-	answer.result = look_where_mounted(job, &answer.mapped);
-	reader_child__write(&answer, sizeof(answer));
+	for (size_t i = 0; i < job->nr_looks; i++) {
+		const struct unwind_look *look = &job->looks[i];
+		struct unwind_mapped mapped = look_in_process(&process, look, job);
+
+		if (may_touch(device_of(&look->file), job) && !is_looked_for(&mapped, look))
+			look_where_mounted(look, job, &mapped);
+		reader_child__write(&mapped, sizeof(mapped));
+	}
 }
 
-int unwind_reader__find(struct unwind_mapped *mapped, struct avoided_devices *avoided,
+/* *nr: how many have come; *device: the one that the child came to last. */
+static int receive_looks(struct reader_child *child, struct unwind_look *looks, size_t nr_looks,
+			 size_t *nr, uint64_t *device)
+{
+	for (; *nr < nr_looks; ++*nr) {
+		int err = reader_child__read(child, device, sizeof(*device));
+
+		if (!err)
+			err = reader_child__read(child, device, sizeof(*device));
+		if (!err)
+			err = reader_child__read(child, &looks[*nr].mapped,
+						 sizeof(looks[*nr].mapped));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int unwind_reader__look(struct unwind_look *looks, size_t nr, struct avoided_devices *avoided,
 			const struct unwind_identifier *identifier,
 			const struct unwind_keeper *keeper)
 {
-	const struct find_job job = {.mapped = mapped, .identifier = identifier, .keeper = keeper};
 	const struct child_fds fds = child_fds(identifier, keeper);
-	uint64_t device = device_of(&mapped->file);
-	struct find_answer answer;
-	struct reader_child child;
-	int err = avoided_devices__has(avoided, device) ?
-			  -ETIMEDOUT :
-			  reader_child__start(&child, &mapping_reader, send_found, &job, fds.fds,
-					      fds.nr);
+	size_t done = 0;
+	int err = 0;
 
-	if (err)
-		return err;
-	err = reader_child__read(&child, &answer, sizeof(answer));
-	reader_child__stop(&child);
-	if (err == -ETIMEDOUT)
-		(void)avoided_devices__add(avoided, device);
-	if (err || answer.result)
-		return err ? err : answer.result < 0 ? answer.result : -EPROTO;
-	*mapped = answer.mapped;
-	return 0;
-}
+	for (size_t i = 0; i < nr; i++)
+		looks[i].mapped = (struct unwind_mapped){0};
+	while (done < nr) {
+		const struct mappings_job job = {.looks = looks + done,
+						 .nr_looks = nr - done,
+						 .avoided = avoided,
+						 .identifier = identifier,
+						 .keeper = keeper};
+		uint64_t device = 0;
+		struct reader_child child;
 
-/* ---- JIT maps ---- */
-
-/* The child has nothing else. */
-#define MAP_KEEPER_FD 1
-
-struct map_answer {
-	int32_t result;
-	uint32_t reserved;
-	uint64_t inode;
-};
-
-static int pass_map(const struct unwind_generator *generator, uint64_t *inode)
-{
-	const struct process process = {.pid = generator->pid, .task = generator->pid};
-	CLEANUP_CLOSE int fd = process__open_jit_map(&process);
-	struct passed_file passed = {.pid = generator->pid, .program = generator->program};
-	struct proc_stat now;
-	struct statfs fs;
-	struct stat st;
-
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) || fstatfs(fd, &fs))
-		return -errno;
-	/* See pass(). */
-	if (fs.f_type == FUSE_SUPER_MAGIC)
-		return -ENOTSUP;
-	if (proc_stat__read(generator->pid, &now) || now.start_stack != generator->program)
-		return -ESRCH;
-	*inode = st.st_ino;
-	passed.device = st.st_dev;
-	return *inode == generator->inode ? 0 : passed_file__send(MAP_KEEPER_FD, &passed, fd);
-}
-
-static void send_map(const void *context)
-{
-	struct map_answer answer = {0};
-
-	answer.result = pass_map(context, &answer.inode);
-	reader_child__write(&answer, sizeof(answer));
-}
-
-int unwind_reader__start_map(struct reader_child *child, const struct unwind_generator *generator,
-			     const struct unwind_keeper *keeper)
-{
-	return reader_child__start(child, &jit_map_reader, send_map, generator, &keeper->socket, 1);
-}
-
-int unwind_reader__finish_map(struct reader_child *child, struct unwind_generator *generator)
-{
-	struct map_answer answer;
-	int err = reader_child__read(child, &answer, sizeof(answer));
-
-	reader_child__stop(child);
-	if (err || answer.result)
-		return err ? err : answer.result < 0 ? answer.result : -EPROTO;
-	generator->inode = answer.inode;
-	return 0;
+		err = reader_child__start(&child, &mapping_reader, send_looks, &job, fds.fds,
+					  fds.nr);
+		if (err)
+			break;
+		err = receive_looks(&child, looks, nr, &done, &device);
+		reader_child__stop(&child);
+		/* It has found nothing, whatever the reason. */
+		if (err && (err != -ETIMEDOUT || !avoided_devices__add(avoided, device))) {
+			done++;
+			break;
+		}
+	}
+	debug_log__say(DEBUG_LOG_FILES, "looked for %zu of %zu files%s%s", done, nr,
+		       err ? ": " : "", err ? strerror(-err) : "");
+	return done ? (int)done : err;
 }

@@ -96,35 +96,27 @@ int unwind_reader__needed(const struct unwind_needs *needs, struct avoided_devic
 			  const struct unwind_identifier *identifier,
 			  const struct unwind_keeper *keeper, struct unwind_mapped **mapped);
 
-/*
- * Find a file that no process has mapped any more: mapped->file says which one, mapped->path where
- * it is below the root of its file system. It is opened where that is mounted. Fills in the rest.
- * Returns 0, -ENOENT if it is not there, -ETIMEDOUT if it is avoided, also from now on, or another
- * negative errno.
- */
-int unwind_reader__find(struct unwind_mapped *mapped, struct avoided_devices *avoided,
-			const struct unwind_identifier *identifier,
-			const struct unwind_keeper *keeper);
-
-/* Whose JIT map is wanted; program as of struct passed_file. */
-struct unwind_generator {
+/* A file that a walk has come to: the one that pid has mapped at start, or had there. */
+struct unwind_look {
 	pid_t pid;
-	uint64_t program;
-	uint64_t inode; /* of its map that has been passed; or 0 */
+	uint64_t start;
+	struct mapped_file file;
+	char place[UNWIND_PATH_MAX]; /* below the root of its file system; "": not known */
+	/*
+	 * The answer. UNWIND_SOURCE_NONE: it cannot be had. If the process has another file there by
+	 * now, and file cannot be had, that one.
+	 */
+	struct unwind_mapped mapped;
 };
 
-struct reader_child;
-
 /*
- * Have a child look for the JIT map, and pass it if it is another one than before; the caller goes
- * on. Returns 0 or a negative errno.
+ * Look for files: in the process, one mapping each, or if it is gone where the file system is
+ * mounted. A look whose file system does not answer has found nothing, and is the last one if that
+ * is not avoided from now on. Returns for how many, from the first on, there is an answer, or a
+ * negative errno if there is none. Those of one process should come one after the other.
  */
-int unwind_reader__start_map(struct reader_child *child, const struct unwind_generator *generator,
-			     const struct unwind_keeper *keeper);
-/*
- * When the child has something to say: fill in inode, and end the child. Returns 0, -ENOENT if the
- * program has no map, -ESRCH if it is gone, or another negative errno.
- */
-int unwind_reader__finish_map(struct reader_child *child, struct unwind_generator *generator);
+int unwind_reader__look(struct unwind_look *looks, size_t nr, struct avoided_devices *avoided,
+			const struct unwind_identifier *identifier,
+			const struct unwind_keeper *keeper);
 
 #endif

@@ -89,6 +89,22 @@ stream_of_new() {
 	grep -q '^new;_start;.*main;forks' out
 }
 
+# What is sent, and who takes it, are the same everywhere.
+# bats test_tags=same
+@test "more than there is room for: the rest is counted at once, with its mark" {
+	cp "$LIVES" new
+	start_stackcount -f -U --stats ./new:counted
+	find_loader
+	kill -STOP "$loader"
+	./new forks 6000
+	kill -CONT "$loader"
+	stop_tracer
+	walked_later
+	[ "$(sum out)" -eq 6000 ]
+	grep -E '^new;_start;(.*;)?main;forks;once;asks;counted [0-9]+$' out
+	grep -E '^new;\[unwind stopped: tables not loaded\];counted [0-9]+$' out
+}
+
 @test "deeper than what was copied: a mark of its own" {
 	cp "$LIVES" new
 	stackcount -f -U --stats -o out ./new:counted -- sh -c './new buried; '"$(rest)" 2>err

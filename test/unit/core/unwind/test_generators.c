@@ -23,11 +23,11 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 static pid_t started; /* whom the last child looks for */
 static int nr_started, nr_stopped, start_result, look_result, result;
 
-int unwind_reader__start_map(struct reader_child *child, const struct unwind_generator *generator,
-			     const struct unwind_keeper *keeper)
+int jit_map_reader__start(struct reader_child *child, const struct jit_map_owner *generator,
+			  int socket)
 {
 	(void)child;
-	(void)keeper;
+	(void)socket;
 	started = generator->pid;
 	nr_started++;
 	return start_result;
@@ -39,7 +39,7 @@ int reader_child__look(struct reader_child *child)
 	return look_result;
 }
 
-int unwind_reader__finish_map(struct reader_child *child, struct unwind_generator *generator)
+int jit_map_reader__finish(struct reader_child *child, struct jit_map_owner *generator)
 {
 	(void)child;
 	nr_stopped++;
@@ -54,7 +54,6 @@ void reader_child__stop(struct reader_child *child)
 }
 
 static struct generators generators;
-static const struct unwind_keeper keeper;
 
 static void begin(void)
 {
@@ -70,7 +69,7 @@ static int seconds_until_look(int most)
 
 	for (int seconds = 0; seconds <= most; seconds++) {
 		generators__want(&generators, 1, 16);
-		(void)generators__go(&generators, &keeper);
+		(void)generators__go(&generators, 0);
 		if (nr_started > before)
 			return seconds;
 		now += NANOSECONDS;
@@ -81,19 +80,19 @@ static int seconds_until_look(int most)
 static void one_after_the_other(void)
 {
 	begin();
-	CHECK(!generators__go(&generators, &keeper));
+	CHECK(!generators__go(&generators, 0));
 	CHECK_INT(generators__poll(&generators).fd, -1);
 	generators__want(&generators, 1, 16);
 	generators__want(&generators, 2, 16);
 	generators__want(&generators, 1, 16);
-	CHECK(generators__go(&generators, &keeper));
-	CHECK(generators__go(&generators, &keeper));
+	CHECK(generators__go(&generators, 0));
+	CHECK(generators__go(&generators, 0));
 	CHECK_INT(nr_started, 1);
 	look_result = 1;
-	CHECK(generators__go(&generators, &keeper));
+	CHECK(generators__go(&generators, 0));
 	CHECK_INT(nr_started, 2);
 	CHECK_INT(started, 2);
-	CHECK(!generators__go(&generators, &keeper));
+	CHECK(!generators__go(&generators, 0));
 	CHECK_INT(nr_stopped, 2);
 }
 
@@ -105,11 +104,11 @@ static void map_that_is_not_there(void)
 	look_result = 1;
 	result = -ENOENT;
 	for (int pause = 1; pause <= 8; pause *= 2) {
-		CHECK(!generators__go(&generators, &keeper));
+		CHECK(!generators__go(&generators, 0));
 		CHECK_INT(seconds_until_look(20), pause);
 	}
 	result = 0;
-	CHECK(!generators__go(&generators, &keeper));
+	CHECK(!generators__go(&generators, 0));
 	CHECK_INT(seconds_until_look(20), 8);
 }
 
@@ -121,7 +120,7 @@ static void look_that_takes_long(void)
 	now += NANOSECONDS / 10;
 	look_result = 1;
 	result = -ENOENT;
-	CHECK(!generators__go(&generators, &keeper));
+	CHECK(!generators__go(&generators, 0));
 	now += NANOSECONDS / 10 * 9;
 	CHECK_INT(seconds_until_look(0), 0);
 }
@@ -131,14 +130,14 @@ static void map_that_does_not_answer(void)
 	begin();
 	CHECK_INT(seconds_until_look(0), 0);
 	look_result = -ETIMEDOUT;
-	CHECK(!generators__go(&generators, &keeper));
+	CHECK(!generators__go(&generators, 0));
 	CHECK_INT(nr_stopped, 1);
 	CHECK_INT(seconds_until_look(20), 1);
 	/* No child can be had. */
 	begin();
 	start_result = -EAGAIN;
 	CHECK_INT(seconds_until_look(0), 0);
-	CHECK(!generators__go(&generators, &keeper));
+	CHECK(!generators__go(&generators, 0));
 	CHECK_INT(seconds_until_look(20), 1);
 }
 
@@ -149,21 +148,21 @@ static void many_programs(void)
 	look_result = 1;
 	for (pid_t pid = 1; pid <= GENERATORS_MAX; pid++, now++) {
 		generators__want(&generators, pid, 16);
-		while (generators__go(&generators, &keeper))
+		while (generators__go(&generators, 0))
 			;
 	}
 	CHECK_INT(nr_started, GENERATORS_MAX);
 	generators__want(&generators, 1, 16);
 	now++;
-	CHECK(!generators__go(&generators, &keeper));
+	CHECK(!generators__go(&generators, 0));
 	look_result = 0;
 	generators__want(&generators, 1, 32);
-	CHECK(generators__go(&generators, &keeper));
+	CHECK(generators__go(&generators, 0));
 	for (pid_t pid = 1; pid <= GENERATORS_MAX; pid++, now++)
 		generators__want(&generators, pid, 48);
 	/* What is found for a program that has gone is nobody's. */
 	look_result = 1;
-	CHECK(generators__go(&generators, &keeper));
+	CHECK(generators__go(&generators, 0));
 	for (size_t i = 0; i < GENERATORS_MAX; i++)
 		CHECK_INT(generators.items[i].generator.inode, 0);
 }

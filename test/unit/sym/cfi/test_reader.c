@@ -28,6 +28,7 @@
 #include "sym/child/reader_child.h"
 #include "sym/child/sandbox.h"
 #include "sym/elf/file.h"
+#include "sym/process/jit_map_reader.h"
 #include "sym/process/passed_file.h"
 #include "sym/process/process.h"
 #include "sym/process/vdso.h"
@@ -202,15 +203,14 @@ static void files_are_passed(void)
 }
 
 /* Look for this program's map; it is passed if it is another one than before. */
-static int look_for_map(struct unwind_generator *generator, const int sockets[2], bool passed)
+static int look_for_map(struct jit_map_owner *generator, const int sockets[2], bool passed)
 {
-	const struct unwind_keeper keeper = {.socket = sockets[0]};
 	static struct reader_child child;
 	struct passed_file found;
 	int err;
 
-	CHECK_INT(unwind_reader__start_map(&child, generator, &keeper), 0);
-	err = unwind_reader__finish_map(&child, generator);
+	CHECK_INT(jit_map_reader__start(&child, generator, sockets[0]), 0);
+	err = jit_map_reader__finish(&child, generator);
 	if (!CHECK_INT(passed_file__peek(sockets[1], &found), passed) || !passed)
 		return err;
 	CHECK_INT(found.pid, generator->pid);
@@ -221,7 +221,7 @@ static int look_for_map(struct unwind_generator *generator, const int sockets[2]
 
 static void maps_are_passed(void)
 {
-	struct unwind_generator generator = {.pid = getpid()}, other;
+	struct jit_map_owner generator = {.pid = getpid()}, other;
 	struct proc_stat now;
 	char path[64];
 	int sockets[2], fd;
@@ -427,13 +427,21 @@ static void remove_directory(void)
 	memcpy(directory + sizeof(directory) - 7, "XXXXXX", 6);
 }
 
-/* As if it were a program. */
-static void write_file(const char *text)
+static void write_bytes(const char *text)
 {
 	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	CHECK(fd >= 0 && dprintf(fd, ELFMAG "%s", text) > 0);
+	CHECK(fd >= 0 && dprintf(fd, "%s", text) > 0);
 	CHECK_INT(ftruncate(fd, (off_t)page_size()), 0);
+}
+
+/* As if it were a program. */
+static void write_file(const char *text)
+{
+	char bytes[64];
+
+	snprintf(bytes, sizeof(bytes), ELFMAG "%s", text);
+	write_bytes(bytes);
 }
 
 /*
@@ -535,7 +543,7 @@ static void replaced(void)
 	remove_directory();
 }
 
-/* ---- files that nobody has mapped ---- */
+/* ---- files that are looked for ---- */
 
 /* The path of the file below the root of its file system, which can be above our root. */
 static char *place_of_file(void)
@@ -561,40 +569,72 @@ static char *place_of_file(void)
 	return place ? place : strdup(path);
 }
 
-/* The same file, as it is known before it was found. */
-static struct unwind_mapped wanted(const struct unwind_mapped *mapped)
+/* A look for the file, as it is known before it was found, by who has it at that address. */
+static struct unwind_look look_for(const struct unwind_mapped *mapped, pid_t pid, const void *at)
 {
 	CLEANUP_FREE char *place = place_of_file();
-	struct unwind_mapped known = {.file = mapped->file};
+	struct unwind_look look = {
+		.pid = pid, .start = (uint64_t)(uintptr_t)at, .file = mapped->file};
 
 	CHECK(place != NULL);
-	unwind_path__set(known.path, place ? place : "");
-	return known;
+	unwind_path__set(look.place, place ? place : "");
+	return look;
 }
 
-static void found(void)
+static void check_looks(struct unwind_look *looks, size_t nr)
+{
+	CHECK_INT(unwind_reader__look(looks, nr, &avoided, &identifier, &nobody), (int)nr);
+}
+
+static void check_look(struct unwind_look look, uint32_t source)
+{
+	check_looks(&look, 1);
+	CHECK_INT(look.mapped.source, source);
+}
+
+static void looked_for_in_process(void)
 {
 	void *at;
-	struct unwind_mapped mapped = map_new_file(&at), known = wanted(&mapped), other;
+	struct unwind_mapped mapped = map_new_file(&at);
+	struct unwind_look looks[] = {look_for(&mapped, getpid(), at),
+				      look_for(&mapped, getpid(), at)};
+
+	/* What is there in the place of a file that is gone. */
+	looks[1].file.generation++;
+	check_looks(looks, ARRAY_SIZE(looks));
+	for (size_t i = 0; i < ARRAY_SIZE(looks); i++) {
+		CHECK(!memcmp(&looks[i].mapped, &mapped, offsetof(struct unwind_mapped, path)));
+		CHECK_STR(looks[i].mapped.path, path);
+	}
+	/* Written to since the walk, and no program. */
+	write_bytes("none");
+	check_look(looks[0], UNWIND_SOURCE_OTHER);
+	munmap(at, page_size());
+	check_look(looks[0], UNWIND_SOURCE_NONE);
+	remove_directory();
+}
+
+static void looked_for_where_mounted(void)
+{
+	void *at;
+	struct unwind_mapped mapped = map_new_file(&at);
+	struct unwind_look look = look_for(&mapped, ended_process(), at), other = look;
 
 	munmap(at, page_size());
-	CHECK_INT(unwind_reader__find(&known, &avoided, &identifier, &nobody), 0);
-	CHECK_INT(known.source, UNWIND_SOURCE_FILE);
-	CHECK(!memcmp(&known.identity, &mapped.identity, sizeof(mapped.identity)));
-	CHECK_STR(known.path, path);
-	CHECK_INT(known.device, mapped.device);
-	CHECK_INT(known.inode, mapped.inode);
+	check_looks(&look, 1);
+	CHECK_INT(look.mapped.source, UNWIND_SOURCE_FILE);
+	CHECK(!memcmp(&look.mapped.identity, &mapped.identity, sizeof(mapped.identity)));
+	CHECK_STR(look.mapped.path, path);
+	CHECK_INT(look.mapped.device, mapped.device);
+	CHECK_INT(look.mapped.inode, mapped.inode);
 	/* Another file, by any part of what the kernel knows. */
-	other = wanted(&mapped);
 	other.file.generation++;
-	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier, &nobody), -ENOENT);
-	CHECK_INT(other.source, UNWIND_SOURCE_NONE);
-	other = wanted(&mapped);
+	check_look(other, UNWIND_SOURCE_NONE);
+	other = look;
 	other.file.device++;
-	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier, &nobody), -ENOENT);
+	check_look(other, UNWIND_SOURCE_NONE);
 	unlink(path);
-	other = wanted(&mapped);
-	CHECK_INT(unwind_reader__find(&other, &avoided, &identifier, &nobody), -ENOENT);
+	check_look(look, UNWIND_SOURCE_NONE);
 	remove_directory();
 }
 
@@ -671,11 +711,36 @@ static void no_answer(void)
 	check_sources(at, UNWIND_SOURCE_NONE);
 	mapped.device = hanging;
 	CHECK_INT(read_table(getpid(), &mapped, &received), -ETIMEDOUT);
-	mapped.file.device = minor(hanging);
-	CHECK_INT(unwind_reader__find(&mapped, &avoided, &identifier, &nobody), -ETIMEDOUT);
+	check_look((struct unwind_look){.pid = getpid(), .start = (uint64_t)(uintptr_t)at},
+		   UNWIND_SOURCE_NONE);
 	CHECK(is_quick(start));
 	CHECK_INT(seen->nr_hung, 1);
 	munmap(at, page_size());
+	hanging = 0;
+	avoided.nr = 0;
+}
+
+/* A look that hangs leaves the others as they are. */
+static void no_answer_of_look(void)
+{
+	void *memory = map_memory_file(), *at;
+	struct unwind_mapped mapped = map_new_file(&at);
+	struct unwind_look looks[] = {look_for(&mapped, getpid(), memory),
+				      look_for(&mapped, getpid(), at)};
+
+	looks[0].file.generation++; /* it is not found by its path */
+	check_looks(looks, 1);
+	CHECK_INT(looks[0].mapped.source, UNWIND_SOURCE_OTHER);
+	hanging = looks[0].mapped.device;
+	seen->nr_hung = 0;
+	check_looks(looks, ARRAY_SIZE(looks));
+	CHECK_INT(looks[0].mapped.source, UNWIND_SOURCE_NONE);
+	CHECK_INT(looks[1].mapped.source, UNWIND_SOURCE_FILE);
+	CHECK_INT(seen->nr_hung, 1);
+	CHECK_INT(avoided.nr, 1);
+	munmap(memory, page_size());
+	munmap(at, page_size());
+	remove_directory();
 	hanging = 0;
 	avoided.nr = 0;
 }
@@ -926,8 +991,10 @@ static const struct tap_test tests[] = {
 	{"a file that is no program", no_program},
 	{"a file that is the same under another name", renamed},
 	{"a file that is another one by now", replaced},
-	{"a file that nobody has mapped is found by its path", found},
+	{"a file is looked for where a process has it", looked_for_in_process},
+	{"a file that nobody has mapped is found by its path", looked_for_where_mounted},
 	{"a file system that does not answer is avoided", no_answer},
+	{"others are found beside it", no_answer_of_look},
 	{"a disk never is", no_answer_of_file},
 	{"what has no file never is", no_answer_of_memory},
 	{"there are so many that do not answer", too_many_avoided},
