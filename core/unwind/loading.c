@@ -525,14 +525,16 @@ static size_t choose_looks(struct loading *loading, struct unwind_look looks[LOO
 	return nr;
 }
 
+/* Its entry is the loader's to forget again. */
 static void take_look(struct loading *loading, const struct unwind_look *look, uint32_t index)
 {
-	const struct unwind_known_file *no_program;
+	const struct unwind_known_file *file, *no_program;
 	struct unwind_mapped mapped;
 
-	take_found(loading, look->pid, &look->mapped);
 	loading->files.items[index].is_read = false;
-	if (unwind_known_file__is_found(&loading->files.items[index]))
+	take_found(loading, look->pid, &look->mapped);
+	file = unwind_files__find(&loading->files, &look->file);
+	if (!file || unwind_known_file__is_found(file))
 		return;
 	/* It may have been written to since the walk. */
 	no_program = find_no_program(loading, &look->file);
@@ -541,7 +543,7 @@ static void take_look(struct loading *loading, const struct unwind_look *look, u
 		mapped.file = look->file;
 		take_found(loading, look->pid, &mapped);
 	} else {
-		note_missed(loading, &loading->files.items[index]);
+		note_missed(loading, &loading->files.items[file - loading->files.items]);
 	}
 }
 
