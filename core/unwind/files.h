@@ -27,7 +27,9 @@ struct unwind_known_file {
 	pid_t wanted_by;       /* a process that has it; or 0 */
 	uint64_t wanted_start; /* where that process has it */
 	uint64_t wanted;       /* smaller: wanted earlier */
-	uint32_t walks;	       /* walks that had to end in this file */
+	uint64_t began;	       /* when somebody began to read its table last */
+	uint32_t walks;	       /* that had to end in this file; half as many after each second */
+	uint64_t walked;       /* the second of the last one */
 	uint32_t heard;	       /* when it was found or wanted last, by unwind_age() */
 	uint32_t next;	       /* index of the next in its bucket, or of those removed, plus 1 */
 };

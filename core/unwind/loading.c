@@ -49,6 +49,9 @@
 #define ROOM_FIRST   NANOSECONDS
 #define REFUSALS_MAX 4 /* 1, 2, 4, 8 seconds */
 
+/* A file that is tried again has waited so many times as long as to read it has taken. */
+#define PAUSE_SHARE 16
+
 struct loading {
 	struct unwind_told *told; /* what others read */
 	struct unwind_tables tables;
@@ -236,6 +239,7 @@ static int begin_file(struct loading *loading, uint32_t number, struct unwind_ta
 	mapped.start = file->wanted_start;
 	file->wanted_by = 0;
 	file->is_read = true;
+	file->began = monotonic_now();
 	return unwind_table_reader__start(reader, pid, &mapped, &loading->avoided);
 }
 
@@ -256,7 +260,10 @@ static void end_file(struct loading *loading, uint32_t number, int err)
 {
 	struct unwind_known_file *file = &loading->files.items[number];
 	enum unwind_module_state state = state_after(loading, file, err);
+	uint64_t now = monotonic_now(), again = now + (now - file->began) * PAUSE_SHARE;
 
+	if (state == UNWIND_MODULE_DELAYED && file->retry < again)
+		file->retry = again;
 	note_if_starved(loading, err);
 	file->is_read = false;
 	say_state(file, state, err);
@@ -264,23 +271,43 @@ static void end_file(struct loading *loading, uint32_t number, int err)
 	status_of(loading)->memory = unwind_shards__memory(&loading->tables.shards);
 }
 
-static bool is_more_wanted(const struct unwind_known_file *a, const struct unwind_known_file *b)
+/* Those of the last seconds: in each second half of them is left. */
+static uint32_t recent_walks(const struct unwind_known_file *file, uint64_t now)
 {
-	return a->walks != b->walks ? a->walks > b->walks : a->wanted < b->wanted;
+	uint64_t seconds = now / NANOSECONDS - file->walked;
+
+	return seconds < 32 ? file->walks >> seconds : 0;
+}
+
+static void note_walk(struct unwind_known_file *file)
+{
+	uint64_t now = monotonic_now();
+
+	file->walks = recent_walks(file, now) + 1;
+	file->walked = now / NANOSECONDS;
+}
+
+static bool is_more_wanted(const struct unwind_known_file *a, const struct unwind_known_file *b,
+			   uint64_t now)
+{
+	uint32_t walks = recent_walks(a, now), others = recent_walks(b, now);
+
+	return walks != others ? walks > others : a->wanted < b->wanted;
 }
 
 /*
- * The wanted file that most walks came to, else the first, among files that have been found or not;
- * UNWIND_FILE_NONE if there is none.
+ * The wanted file that most walks came to of late, else the first, among files that have been found
+ * or not; UNWIND_FILE_NONE if there is none.
  */
 static uint32_t most_wanted(const struct loading *loading, bool found)
 {
 	const struct unwind_known_file *items = loading->files.items;
 	uint32_t first = UNWIND_FILE_NONE;
+	uint64_t now = monotonic_now();
 
 	for (uint32_t i = 0; i < loading->files.nr; i++)
 		if (items[i].wanted_by && unwind_known_file__is_found(&items[i]) == found &&
-		    (first == UNWIND_FILE_NONE || is_more_wanted(&items[i], &items[first])))
+		    (first == UNWIND_FILE_NONE || is_more_wanted(&items[i], &items[first], now)))
 			first = i;
 	return first;
 }
@@ -714,7 +741,7 @@ static void take_request(struct loading *loading, const struct unwind_request *r
 	if (index == UNWIND_FILE_NONE)
 		return;
 	file = &loading->files.items[index];
-	file->walks++;
+	note_walk(file);
 	if (request->unheard)
 		take_number(loading, index, request->module, (pid_t)request->tgid);
 	/*

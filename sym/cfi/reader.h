@@ -103,8 +103,8 @@ struct unwind_look {
 	struct mapped_file file;
 	char place[UNWIND_PATH_MAX]; /* below the root of its file system; "": not known */
 	/*
-	 * The answer. UNWIND_SOURCE_NONE: it cannot be had. If the process has another file there by
-	 * now, and file cannot be had, that one.
+	 * The answer. UNWIND_SOURCE_NONE: it cannot be had. If the process has another file there
+	 * by now, and file cannot be had, that one.
 	 */
 	struct unwind_mapped mapped;
 };

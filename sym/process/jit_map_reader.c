@@ -55,8 +55,7 @@ static void send_map(const void *context)
 	reader_child__write(&answer, sizeof(answer));
 }
 
-int jit_map_reader__start(struct reader_child *child, const struct jit_map_owner *owner,
-			  int socket)
+int jit_map_reader__start(struct reader_child *child, const struct jit_map_owner *owner, int socket)
 {
 	return reader_child__start(child, &role, send_map, owner, &socket, 1);
 }

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code that is generated into memory of any kind, and run there: generated KIND [FILE].
+ * Code that is generated into memory of any kind, and run there: generated KIND [FILE]. Or, as
+ * generated changing, files that look like programs and are written to all the time, among 4,090
+ * others.
  *
  * Stacks are main > call_generated > the code, which keeps a frame pointer; the rest does not, and
  * has call-frame information. The JIT map calls the code generated_code. Exit status: 77 if the
  * machine does not have that kind of memory.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "machine_code.h"
@@ -113,11 +118,71 @@ __attribute__((noinline)) static void call_generated(void (*generated)(void))
 	__asm__ volatile(""); /* no jump instead of the call */
 }
 
+#define OTHERS	 4090
+#define CHANGING 16
+#define PAGE	 4096
+#define CODE_AT	 64
+#define PAUSE_MS 50
+
+static int64_t milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The memory of a new file with that content, or NULL. */
+static char *map_page(const char *content, int *fd)
+{
+	void *memory;
+
+	*fd = memfd_create("changing", MFD_CLOEXEC);
+	if (*fd < 0 || pwrite(*fd, content, PAGE, 0) != PAGE)
+		return NULL;
+	memory = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_SHARED, *fd, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static int run_changing(void)
+{
+	char content[PAGE] = ELFMAG, *codes[CHANGING];
+	int64_t written = 0;
+	int fds[CHANGING];
+
+	put_code(content + CODE_AT, code_count, sizeof(code_count));
+	for (int i = 0; i < OTHERS; i++) {
+		int fd;
+
+		if (!map_page(content, &fd))
+			return 77;
+		close(fd);
+	}
+	for (int i = 0; i < CHANGING; i++) {
+		codes[i] = map_page(content, &fds[i]);
+		if (!codes[i])
+			return 77;
+	}
+	for (int i = 0;; i = (i + 1) % CHANGING) {
+		bool is_time = milliseconds() - written >= PAUSE_MS;
+
+		for (int j = 0; j < CHANGING && is_time; j++)
+			if (pwrite(fds[j], "", 1, PAGE - 1) != 1)
+				return 1;
+		if (is_time)
+			written = milliseconds();
+		call_generated((void (*)(void))(uintptr_t)(codes[i] + CODE_AT));
+	}
+}
+
 /* As in compilers: always at another place, so that a file is always written to. */
 int main(int argc, char **argv)
 {
-	char *memory = argc > 1 ? map_kind(argv[1], argc > 2 ? argv[2] : "") : MAP_FAILED;
+	char *memory;
 
+	if (argc > 1 && !strcmp(argv[1], "changing"))
+		return run_changing();
+	memory = argc > 1 ? map_kind(argv[1], argc > 2 ? argv[2] : "") : MAP_FAILED;
 	if (memory == MAP_FAILED) {
 		perror("generated");
 		return 77;

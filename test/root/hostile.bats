@@ -84,13 +84,33 @@ spin_on_silent_fs() {
 	grep -q 'did not answer (2 times)' err
 }
 
+# has_mapped NUMBER: more than so many mappings.
+has_mapped() {
+	[ "$(wc -l <"/proc/$pid/maps")" -gt "$1" ]
+}
+
 @test "a process with thousands of mappings" {
 	start "$SPIN" mappings 20000
-	has_mapped() {
-		[ "$(wc -l <"/proc/$pid/maps")" -gt 20000 ]
-	}
-	wait_for has_mapped
+	wait_for has_mapped 20000
 	try within 60 "$TRACEKIT" profile -f -U -p "$pid" -F 999 0.3 >out 2>err
 	[ "$status" -eq 0 ]
 	grep -Eq ';main;mappings;spin_leaf [0-9]+$' out
+}
+
+# They are files that nobody has seen before, each time: all of them are looked for.
+@test "thousands of files, some of which change all the time: programs that come later have their tables" {
+	local program
+	start "$GENERATED" changing
+	wait_for has_mapped 4100
+	start_tracer profile -f -U -F 499
+	for program in new{1..5}; do
+		cp "$LIVES" "$program"
+		./"$program" burn
+	done
+	stop_tracer
+	grep '^new' out
+	for program in new{1..5}; do
+		grep -Eq "^$program;_start;.*;main;burn;works [0-9]+$" out
+	done
+	refute grep '^new.*tables not loaded' out
 }
