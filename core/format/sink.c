@@ -122,15 +122,54 @@ static int make_temporary(const char *path, char **name)
 	return fd;
 }
 
+#define DESCRIPTOR_NAME_SIZE 32
+
+static void name_descriptor(int fd, char name[DESCRIPTOR_NAME_SIZE])
+{
+	snprintf(name, DESCRIPTOR_NAME_SIZE, "/proc/self/fd/%d", fd);
+}
+
+/*
+ * A new file in the folder of path that has no name yet: it goes with the last descriptor, also if
+ * we are killed. Returns a descriptor; -1: the file system cannot do that, or /proc, through which
+ * it gets a name, is missing.
+ */
+static int make_nameless(const char *path)
+{
+	CLEANUP_FREE char *folder = NULL;
+	CLEANUP_CLOSE int fd = -1;
+	char self[DESCRIPTOR_NAME_SIZE];
+
+	if (asprintf(&folder, "%.*s", folders_length(path), path) < 0) {
+		folder = NULL;
+		return -1;
+	}
+	fd = open(*folder ? folder : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	name_descriptor(fd, self);
+	return access(self, F_OK) ? -1 : TAKE_FD(fd);
+}
+
+/* As make_nameless(), or if that cannot be as make_temporary(); *name is NULL then, or its name. */
+static int make_file(const char *path, char **name)
+{
+	int fd = make_nameless(path);
+
+	*name = NULL;
+	return fd < 0 ? make_temporary(path, name) : fd;
+}
+
 /* Try it: a folder can be full of reasons why no file can be made in it. */
 static int check_folder(const char *path, struct error *error)
 {
 	CLEANUP_FREE char *name = NULL;
-	CLEANUP_CLOSE int fd = make_temporary(path, &name);
+	CLEANUP_CLOSE int fd = make_file(path, &name);
 
 	if (fd < 0)
 		return fail(path, error);
-	unlink(name);
+	if (name)
+		unlink(name);
 	return 0;
 }
 
@@ -175,10 +214,11 @@ static int write_to(struct sink *sink, int fd, struct error *error)
 	return err;
 }
 
-static int open_temporary(struct sink *sink, const struct stat *st, struct error *error)
+static int open_new(struct sink *sink, const struct stat *st, struct error *error)
 {
-	CLEANUP_CLOSE int fd = make_temporary(sink->path, &sink->temporary);
+	CLEANUP_CLOSE int fd = make_file(sink->path, &sink->temporary);
 
+	sink->nameless = fd >= 0 && !sink->temporary;
 	if (fd < 0 || take_mode(fd, sink->path, st))
 		return fail(sink->path, error);
 	return write_to(sink, TAKE_FD(fd), error);
@@ -207,7 +247,7 @@ int sink__open(struct sink *sink, const char *path, struct error *error)
 		return no_memory(error);
 	st = look_at(path);
 	if (!is_special(&st))
-		return open_temporary(sink, &st, error);
+		return open_new(sink, &st, error);
 	/* To open it anew would write over what stdout has. */
 	if (may_write(&st) && sink__shares_stdout(path)) {
 		sink->out = stdout;
@@ -252,13 +292,55 @@ int sink__open_report(struct sink *sink, const char *pattern, uint64_t number, t
 	return sink__open(sink, path, error);
 }
 
+#define NAMES_MAX 100
+
+/*
+ * The file self gets a temporary name beside path, allocated in *name. Returns 0, or
+ * -1 with errno set.
+ */
+static int link_temporary(const char *self, const char *path, char **name)
+{
+	for (int i = 0; i < NAMES_MAX; i++) {
+		int taken = make_temporary(path, name);
+
+		if (taken < 0)
+			return -1;
+		close(taken);
+		if (!unlink(*name) && !linkat(AT_FDCWD, self, AT_FDCWD, *name, AT_SYMLINK_FOLLOW))
+			return 0;
+		free(*name);
+		*name = NULL;
+		if (errno != EEXIST)
+			return -1;
+	}
+	return -1;
+}
+
+/*
+ * A file without a name gets its own. linkat() replaces nothing: where something is, the file gets
+ * a temporary name for the moment until it is renamed.
+ */
+static int give_name(struct sink *sink)
+{
+	char self[DESCRIPTOR_NAME_SIZE];
+
+	name_descriptor(fileno(sink->out), self);
+	if (!linkat(AT_FDCWD, self, AT_FDCWD, sink->path, AT_SYMLINK_FOLLOW))
+		return 0;
+	if (errno != EEXIST || link_temporary(self, sink->path, &sink->temporary))
+		return -errno;
+	return 0;
+}
+
 /* All that has been written is in the file, and on the disk. */
 static int complete(struct sink *sink, struct error *error)
 {
 	int err = output__flush(sink->out);
 
-	if (!err && sink->temporary && fsync(fileno(sink->out)))
+	if (!err && (sink->nameless || sink->temporary) && fsync(fileno(sink->out)))
 		err = -errno;
+	if (!err && sink->nameless)
+		err = give_name(sink);
 	if (fclose(sink->out) && !err)
 		err = -errno;
 	sink->out = NULL;

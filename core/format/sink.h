@@ -31,7 +31,8 @@ int sink__check_place(const char *pattern, struct error *error);
 struct sink {
 	FILE *out;
 	char *path;	 /* its name; NULL: out is stdout */
-	char *temporary; /* its name until it is complete; NULL: it is written in place */
+	bool nameless;	 /* it has no name until it is complete */
+	char *temporary; /* its name until then; NULL: it is nameless, or written in place */
 };
 
 /*

@@ -246,6 +246,9 @@ static int go_on_without(struct counting *counting, const char *path, const stru
 	unkept->last = err;
 	unkept->nr++;
 	unkept->events += report->accounting.events.n[EVENTS_COUNTED];
+	/* Older reports than we want can be what fills the disk. */
+	if (counting->sink->spool_max)
+		limit_spool(counting, path);
 	return 0;
 }
 

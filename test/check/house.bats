@@ -153,13 +153,21 @@ bpf_processors() {
 	[ -z "$missing" ]
 }
 
+# By their first lines.
+shell_scripts() {
+	find .ci cmake scripts test -name node_modules -prune -o -type f -exec awk '
+	FNR == 1 && /^#!.*[/ ](ba|da)?sh( |$)/ { print FILENAME }
+	{ nextfile }' {} + | LC_ALL=C sort
+}
+
 @test "shell scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
-	printf '%s\0' scripts/* .ci/run test/vm/* test/cases test/newcomer test/run_bats.sh \
-		test/unit/make_debug_files.sh \
-		test/bench/profile-peers test/bench/stackcount-peers test/bench/stacksnoop-peers \
-		test/bench/symbolize-peers test/bench/kernel-functions test/bench/unwind-peers \
-		test/bench/flame-peers | xargs -0 -P "$(nproc)" -n 4 shellcheck -x
+	shell_scripts >"$BATS_TEST_TMPDIR/scripts"
+	cat "$BATS_TEST_TMPDIR/scripts"
+	for script in .ci/run scripts/check test/bench/churn test/compare/frames; do
+		grep -Fxq "$script" "$BATS_TEST_TMPDIR/scripts"
+	done
+	xargs -P "$(nproc)" -n 4 shellcheck -x <"$BATS_TEST_TMPDIR/scripts"
 }
 
 @test "scripts/test NAME: a test, a folder of tests, or a pattern" {
@@ -243,6 +251,13 @@ bpf_processors() {
 			echo "$file -> $target"
 			[ -e "$(dirname "$file")/$target" ]
 		done
+	done
+}
+
+@test "each measurement is in the list of docs/testing.md" {
+	for file in $(find test/bench -type f ! -name CMakeLists.txt ! -name peers.bash); do
+		echo "$file"
+		grep -F '| `test/bench/` |' docs/testing.md | grep -Fq "\`${file##*/}\`"
 	done
 }
 

@@ -265,6 +265,74 @@ sums() {
 	[ $(($(sums spool/*.folded away/*.folded) + BASH_REMATCH[2])) -eq "$answer" ]
 }
 
+# A disk of 128 KB at spool, of which the file $1 takes all.
+make_full_disk() {
+	mkdir spool
+	mount -t tmpfs -o size=128k none spool 2>/dev/null || skip "cannot mount a tmpfs"
+	fill_disk "$1"
+}
+
+fill_disk() {
+	refute dd if=/dev/zero of="spool/$1" bs=4k status=none 2>full
+	grep -q 'No space left on device' full
+}
+
+# There are so many reports in spool with samples.
+has_written() {
+	[ "$(find spool -name '202[1-9]*.folded' -size +0 | wc -l)" -ge "$1" ]
+}
+
+has_reported() {
+	[ "$(grep -c ' seen = ' err)" -ge "$1" ]
+}
+
+is_full() {
+	grep -q "^profile: cannot write 'spool/[-0-9]*.folded': No space left on device; the trace goes on$" err
+}
+
+@test "-i on a disk that becomes full: it is said once, each sample counted, and the trace goes on" {
+	spin names
+	make_full_disk other
+	start_tracer profile -F 99 -p "$pid" --stats -i 0.1 -o 'spool/%t.folded'
+	wait_for is_full
+	rm spool/other
+	wait_for has_written 2
+	fill_disk other
+	wait_for has_reported $(($(grep -c ' seen = ' err) + 3))
+	rm spool/other
+	wait_for has_written $(($(find spool -name '*.folded' -size +0 | wc -l) + 1))
+	kill -INT "$tracer"
+	try wait "$tracer"
+	cat err
+	# Nothing but reports was left there.
+	refute grep -Ev '^202[-0-9]*\.folded$' <<<"$(ls -A spool)"
+	sum=$(sums spool/*.folded)
+	umount spool
+	[ "$status" -eq 1 ]
+	nothing_left
+	[ "$(grep -c 'the trace goes on' err)" -eq 1 ]
+	[[ $(tail -1 err) =~ ^'profile: '([0-9]+)' reports could not be written: '([0-9]+)' samples are in none'$ ]]
+	[ "${BASH_REMATCH[1]}" -ge 2 ]
+	[ $((sum + BASH_REMATCH[2])) -eq "$(total counted)" ]
+}
+
+@test "--spool-max on a disk that older reports have filled: they are removed" {
+	spin names
+	make_full_disk 20200101-000000.folded
+	start_tracer profile -F 99 -p "$pid" --stats -i 0.1 -o 'spool/%t.folded' --spool-max 1K
+	wait_for is_full
+	wait_for has_written 3
+	[ ! -e spool/20200101-000000.folded ]
+	kill -INT "$tracer"
+	try wait "$tracer"
+	cat err
+	umount spool
+	[ "$status" -eq 1 ]
+	nothing_left
+	grep -Eq '^profile: [1-9][0-9]* of the oldest reports were removed: --spool-max$' err
+	grep -Eq '^profile: [1-9][0-9]* reports could not be written: [0-9]+ samples are in none$' err
+}
+
 @test "-o more than once: the same stacks in each, as each has them alone" {
 	calls names 50
 	start_stackcount -D 60 -p "$pid" -o a.folded -o a.svg -o a.json -o - -v "$CALLS:counted"
