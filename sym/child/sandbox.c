@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,8 +25,13 @@
 #include "sym/util/descriptors.h"
 #include "sym/util/page.h"
 
-/* Whoever owns nothing: the user and the group "nobody" of all distributions. */
-#define NOBODY 65534
+/*
+ * Users and groups that no distribution, container or user namespace has (systemd's UIDS-GIDS):
+ * 2^31 to 2^32 - 2. Each child is another one: who has a user in common with it could send it
+ * signals.
+ */
+#define UNUSED_FIRST ((uint32_t)1 << 31)
+#define UNUSED_NR    (UINT32_MAX - UNUSED_FIRST)
 
 #if defined(__x86_64__)
 #define OWN_ARCH AUDIT_ARCH_X86_64
@@ -92,18 +98,47 @@ static int set_limits(const struct sandbox *sandbox, uint64_t mapped)
 	return err;
 }
 
-/* Become nobody in particular; false if that fails. */
-static bool change_user(void)
+/*
+ * What others write to or read from, as maps of BPF programs, is not for this process; what it may
+ * only read stays. Returns 0 or a negative errno, -EPERM without /proc.
+ */
+static int unmap_shared(void)
+{
+	CLEANUP_FCLOSE FILE *file = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	char line[512], permissions[5];
+
+	if (!file)
+		return -EPERM;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, permissions) == 3 &&
+		    permissions[1] == 'w' && permissions[3] == 's' &&
+		    munmap((void *)start, end - start)) // NOLINT(performance-no-int-to-ptr)
+			return -errno;
+	return 0;
+}
+
+/*
+ * Become somebody else. Only root can: the others, and root in a user namespace, which has no such
+ * users, stay who they are.
+ */
+static void change_user(void)
+{
+	uint32_t number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number) || setgroups(0, NULL))
+		return;
+	number = UNUSED_FIRST + number % UNUSED_NR;
+	if (!setresgid(number, number, number))
+		(void)!setresuid(number, number, number);
+}
+
+static bool drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
-	bool changed;
 
-	/* Only root needs this; in a user namespace there may be no nobody, nor a way to leave
-	 * groups. */
-	changed = setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
-		  setresuid(NOBODY, NOBODY, NOBODY) == 0;
-	return syscall(SYS_capset, &header, none) == 0 && changed;
+	return syscall(SYS_capset, &header, none) == 0;
 }
 
 #ifdef OWN_ARCH
@@ -170,19 +205,22 @@ static bool refuse_calls(void)
  */
 int sandbox__enter(struct sandbox *sandbox)
 {
-	bool changed, refused;
 	uint64_t mapped;
 	int err;
 
 	debug_log__end();
 	err = keep_descriptors(sandbox);
+	if (!err)
+		err = unmap_shared();
 	if (err)
 		return err;
 	volunteer_to_end();
 	mapped = mapped_bytes();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	changed = change_user();
+	change_user();
+	if (!drop_capabilities())
+		return -EPERM;
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != sandbox->parent)
@@ -190,6 +228,5 @@ int sandbox__enter(struct sandbox *sandbox)
 	err = set_limits(sandbox, mapped);
 	if (err)
 		return err;
-	refused = refuse_calls();
-	return changed || refused ? 0 : -EPERM;
+	return refuse_calls() ? 0 : -EPERM;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process that gives up what it could do harm with, before it reads what anyone may
- * have written: it computes, reads and writes what it has open, and ends. When memory runs out
- * it is the first that the kernel ends.
+ * have written: it computes, reads and writes what it has open, and ends. It shares no memory that
+ * it could write to, and is a user that nobody else is if root starts it. When memory runs out it
+ * is the first that the kernel ends.
  */
 #ifndef TRACEKIT_SYM_CHILD_SANDBOX_H
 #define TRACEKIT_SYM_CHILD_SANDBOX_H
@@ -26,8 +27,8 @@ struct sandbox {
 
 /*
  * Enter it: there is no way out. Other threads must not exist. Returns 0, or a negative errno if a
- * limit could not be set, as the one of memory without /proc, or if neither the user could be
- * changed nor system calls be refused: then the process may do nothing but end.
+ * limit could not be set, as the one of memory without /proc, or if system calls could not be
+ * refused: then the process may do nothing but end.
  */
 int sandbox__enter(struct sandbox *sandbox);
 

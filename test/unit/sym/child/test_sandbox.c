@@ -238,21 +238,15 @@ static void limit_of_time(void)
 	CHECK(WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
 }
 
-/*
- * Whoever the child was: it asks for groups and users in front of the filter, which refuses them.
- */
-static void users(void)
+/* What /proc/PID/status says of a child inside. */
+static void read_status(char *status, size_t size)
 {
-	CLEANUP_CLOSE int read_end = -1;
-	char status[4096] = "", path[64];
-	int pipes[2], fds[1], size;
+	int pipes[2], fds[1];
 	pid_t parent = getpid(), child;
 	CLEANUP_CLOSE int file = -1;
+	ssize_t got;
+	char path[64];
 
-	if (geteuid() != 0) {
-		tap_skip("only root can become somebody else");
-		return;
-	}
 	if (!CHECK_INT(pipe2(pipes, O_CLOEXEC), 0))
 		return;
 	child = fork();
@@ -270,22 +264,80 @@ static void users(void)
 			(void)!read(0, path, 1);
 	}
 	close(pipes[1]);
-	read_end = pipes[0];
-	CHECK_INT(read(read_end, path, 1), 1);
+	CHECK_INT(read(pipes[0], path, 1), 1);
+	close(pipes[0]);
 	snprintf(path, sizeof(path), "/proc/%d/status", child);
 	file = open(path, O_RDONLY | O_CLOEXEC);
-	size = (int)read(file, status, sizeof(status) - 1);
+	got = read(file, status, size - 1);
+	status[got > 0 ? got : 0] = '\0';
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	if (!CHECK(size > 0))
+}
+
+/* The user, or group, that a child is in all respects. */
+static unsigned int number_of(const char *status, const char *line)
+{
+	const char *at = strstr(status, line);
+	unsigned int n[4] = {0};
+
+	CHECK(at && sscanf(at + strlen(line), "%u %u %u %u", &n[0], &n[1], &n[2], &n[3]) == 4);
+	CHECK(n[0] == n[1] && n[0] == n[2] && n[0] == n[3]);
+	return n[0];
+}
+
+/*
+ * Whoever the child was: it asks for groups and users in front of the filter, which refuses them.
+ */
+static void users(void)
+{
+	char status[4096], other[4096];
+
+	if (geteuid() != 0) {
+		tap_skip("only root can become somebody else");
 		return;
-	CHECK(strstr(status, "\nUid:\t65534\t65534\t65534\t65534\n"));
-	CHECK(strstr(status, "\nGid:\t65534\t65534\t65534\t65534\n"));
+	}
+	read_status(status, sizeof(status));
+	read_status(other, sizeof(other));
+	CHECK(number_of(status, "\nUid:") >= 1U << 31);
+	CHECK(number_of(status, "\nGid:") >= 1U << 31);
+	CHECK(number_of(status, "\nUid:") != number_of(other, "\nUid:"));
 	CHECK(strstr(status, "\nGroups:\t \n") || strstr(status, "\nGroups:\t\n"));
 	CHECK(strstr(status, "\nCapPrm:\t0000000000000000\n"));
 	CHECK(strstr(status, "\nCapEff:\t0000000000000000\n"));
 	CHECK(strstr(status, "\nNoNewPrivs:\t1\n"));
 	CHECK(strstr(status, "\nSeccomp:\t2\n"));
+}
+
+static char *shared, *own;
+
+static int use_own(int fd)
+{
+	own[fd] = 1;
+	return own[0] - 1;
+}
+
+static int use_shared(int fd)
+{
+	return shared[fd];
+}
+
+/* Memory that others have as well is not there any more. */
+static void shared_memory(void)
+{
+	int status;
+
+	own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!CHECK(own != MAP_FAILED && shared != MAP_FAILED))
+		return;
+	check_inside(use_own, "to use memory of its own");
+	status = run_inside(use_shared, 10);
+	CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != 0); /* a sanitizer makes it an exit */
+	CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != ENTRY_FAILED);
+	CHECK_INT(mprotect(shared, 4096, PROT_READ), 0);
+	check_inside(use_shared, "to read what it may not write to");
+	munmap(own, 4096);
+	munmap(shared, 4096);
 }
 
 /* oom_score_adj is opened in front of the sandbox, and read inside. */
@@ -345,7 +397,8 @@ int main(void)
 		{"where it can have none the sandbox is not entered", without_proc},
 		{"time has a limit", limit_of_time},
 		{"when memory runs out it ends first", shortage_of_memory},
-		{"root becomes nobody, without groups and capabilities", users},
+		{"root becomes a user that nobody is, without groups and capabilities", users},
+		{"it shares no memory that it could write to", shared_memory},
 		{"without its parent it is not entered", parent_that_has_gone},
 	};
 
