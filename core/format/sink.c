@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "core/report/output.h"
 #include "sym/util/cleanup.h"
 #include "sym/util/error.h"
+#include "sym/util/invoker.h"
 
 bool sink__is_stdout(const char *path)
 {
@@ -48,11 +50,17 @@ static bool is_special(const struct stat *st)
 
 /*
  * To follow a link of somebody else could write over any file of ours: refused, as the kernel does
- * in folders like /tmp (fs.protected_symlinks). errno is set then.
+ * in folders like /tmp (fs.protected_symlinks). So are pipes and sockets, but those of who has
+ * typed the command: what is written there is read by others. errno is set then.
  */
 static bool may_write(const struct stat *st)
 {
-	if (!S_ISLNK(st->st_mode) || st->st_uid == 0 || st->st_uid == geteuid())
+	bool is_pipe = S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode);
+	struct invoker invoker;
+
+	if (st->st_uid == 0 || st->st_uid == geteuid() || (!S_ISLNK(st->st_mode) && !is_pipe))
+		return true;
+	if (is_pipe && invoker__find(&invoker) && st->st_uid == invoker.uid)
 		return true;
 	errno = EACCES;
 	return false;
@@ -224,13 +232,53 @@ static int open_new(struct sink *sink, const struct stat *st, struct error *erro
 	return write_to(sink, TAKE_FD(fd), error);
 }
 
-/* Nothing is created through a link that leads nowhere. */
-static int open_special(struct sink *sink, const struct stat *st, struct error *error)
+/* Whoever is to read a pipe can come a little later. */
+#define READER_WAIT_MS	10000
+#define READER_PAUSE_MS 20
+
+/* Without waiting for ever for who reads a pipe. Returns a descriptor, or -1 with errno set. */
+static int open_waiting(const char *path, int flags)
+{
+	struct stat st;
+	int fd = open(path, flags | O_NONBLOCK);
+
+	for (int waited = 0; fd < 0 && errno == ENXIO && waited < READER_WAIT_MS;
+	     waited += READER_PAUSE_MS) {
+		if (stat(path, &st) || !S_ISFIFO(st.st_mode))
+			break;
+		poll(NULL, 0, READER_PAUSE_MS);
+		fd = open(path, flags | O_NONBLOCK);
+	}
+	return fd;
+}
+
+/*
+ * Open what is special as it was looked at in *st. Nothing is created through a link that leads
+ * nowhere. Returns a descriptor, or -1 with errno set.
+ */
+static int open_as(const char *path, const struct stat *st)
 {
 	/* What was no link a moment ago is none. */
 	int flags = O_WRONLY | O_TRUNC | O_CLOEXEC | (S_ISLNK(st->st_mode) ? 0 : O_NOFOLLOW);
-	int fd = may_write(st) ? open(sink->path, flags) : -1;
+	CLEANUP_CLOSE int fd = open_waiting(path, flags);
+	struct stat now;
 
+	if (fd < 0 || fstat(fd, &now) || fcntl(fd, F_SETFL, 0))
+		return -1;
+	if (!S_ISLNK(st->st_mode) && (now.st_dev != st->st_dev || now.st_ino != st->st_ino)) {
+		errno = ESTALE;
+		return -1;
+	}
+	return TAKE_FD(fd);
+}
+
+static int open_special(struct sink *sink, const struct stat *st, struct error *error)
+{
+	int fd = may_write(st) ? open_as(sink->path, st) : -1;
+
+	if (fd < 0 && errno == ENXIO && S_ISFIFO(st->st_mode))
+		return error__set(error, -ENXIO, "cannot write '%.200s': nobody reads it",
+				  sink->path);
 	return fd < 0 ? fail(sink->path, error) : write_to(sink, fd, error);
 }
 

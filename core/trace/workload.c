@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/trace/invoker.h"
+#include "sym/util/invoker.h"
 #include "sym/util/array.h"
 #include "sym/util/error.h"
 

@@ -3,7 +3,7 @@
  * sudo leaves the numbers of the user in the environment, but not the groups. Its own processes
  * have those of root; the first ancestor that is all the user's has them.
  */
-#include "core/trace/invoker.h"
+#include "sym/util/invoker.h"
 
 #include <grp.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The user behind sudo(8): whoever has typed the command line. */
-#ifndef TRACEKIT_CORE_TRACE_INVOKER_H
-#define TRACEKIT_CORE_TRACE_INVOKER_H
+#ifndef TRACEKIT_SYM_UTIL_INVOKER_H
+#define TRACEKIT_SYM_UTIL_INVOKER_H
 
 #include <stdbool.h>
 #include <stddef.h>

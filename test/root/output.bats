@@ -639,6 +639,27 @@ pprof_names() {
 	refute grep -Fxq precious file
 }
 
+@test "a FIFO of somebody else is not written to, and one that nobody reads is not waited for" {
+	local traced reader
+	spin names
+	traced=$pid
+	mkdir theirs
+	mkfifo -m 666 mine.folded theirs/out.folded
+	chown nobody theirs theirs/out.folded
+	start cat theirs/out.folded >read
+	reader=$pid
+	try within 20 "$TRACEKIT" profile -p "$traced" -F 499 -o theirs/out.folded 0.2 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "profile: cannot write 'theirs/out.folded': Permission denied" err
+	# Whoever has typed the command may have made it for that.
+	SUDO_UID=65534 SUDO_GID=65534 profile -p "$traced" -F 499 -o theirs/out.folded 0.2
+	wait "$reader"
+	grep -q ';spin_leaf [0-9]*$' read
+	try within 30 "$TRACEKIT" profile -p "$traced" -F 499 -o mine.folded 0.2 2>err
+	[ "$status" -eq 1 ]
+	grep -Fxq "profile: cannot write 'mine.folded': nobody reads it" err
+}
+
 @test "a FIFO is written to as it is; who reads stdout does not matter" {
 	spin names
 	mkfifo fifo
