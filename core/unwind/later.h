@@ -36,7 +36,7 @@ struct later {
 	const struct later_setup *setup;
 	struct ring ring;
 	struct walked_stack *walked; /* what the program reads, mapped */
-	struct later_stack *stacks; /* in the order of their places in room */
+	struct later_stack *stacks;  /* in the order of their places in room */
 	size_t nr, capacity;
 	unsigned char *room; /* mapped: touched only as far as it was ever used */
 	size_t used;
