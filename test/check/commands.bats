@@ -178,6 +178,27 @@ reads_document() {
 	grep -Fxq 'tracekit profile -i 1 -F 19 -q -o spool/%t.pb.gz --spool-max 100M --labels none --max-samples 16000' lines
 }
 
+# The capabilities of a list on stdin, sorted, without their prefix.
+capabilities() {
+	tr -s ', ' '\n' | sed 's/^CAP_//' | sort
+}
+
+@test "docs/fleet.md: systemd has nothing to say of the unit; its capabilities are those of docs/containers.md" {
+	local sets
+	code_of "$SOURCE/docs/fleet.md" | sed -n '/^\[Unit\]$/,/^WantedBy=/p' >tracekit.service
+	mapfile -t sets < <(code_of "$SOURCE/docs/fleet.md" | sed -n 's/^CapabilityBoundingSet=//p')
+	[ "${#sets[@]}" -eq 2 ]
+	diff <(capabilities <<<"${sets[0]}") \
+		<(sed -n 's/^ *add: \[\(.*\)\]$/\1/p' "$SOURCE/docs/containers.md" | capabilities)
+	diff <(capabilities <<<"${sets[1]}") \
+		<(sed -n 's/^| \(BPF, .*\) | `--security-opt.*/\1/p' "$SOURCE/docs/containers.md" | capabilities)
+	command -v systemd-analyze >/dev/null || skip "systemd-analyze is not installed"
+	sed -i "s#/usr/local/bin/tracekit#$TRACEKIT#" tracekit.service
+	systemd-analyze verify ./tracekit.service >said 2>&1
+	cat said
+	[ ! -s said ]
+}
+
 @test "docs/containers.md: podman, and the DaemonSet" {
 	reads_document containers.md 3
 	grep -Fxq 'tracekit profile -f 1' lines
