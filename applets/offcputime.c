@@ -70,7 +70,7 @@ static const struct option_spec options[] = {
 	INTERVAL_OPTION_ROW(struct offcputime_settings),
 	TABLE_OPTION_ROWS(struct offcputime_settings),
 	{.value = "duration", .type = OPTION_SECONDS,
-	 .offset = OFFSET(trace.duration),
+	 .offset = OFFSET(trace.duration), .bare_offset = OFFSET(trace.bare_duration),
 	 .help = "how long to trace, in seconds (default: until Ctrl-C)"},
 	{0},
 };

@@ -66,7 +66,7 @@ static const struct option_spec options[] = {
 	 .help = "put _[k] behind the names of kernel functions"},
 	TABLE_OPTION_ROWS(struct profile_settings),
 	{.value = "duration", .type = OPTION_SECONDS,
-	 .offset = OFFSET(trace.duration),
+	 .offset = OFFSET(trace.duration), .bare_offset = OFFSET(trace.bare_duration),
 	 .help = "how long to sample, in seconds (default: until Ctrl-C)"},
 	{0},
 };

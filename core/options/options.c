@@ -180,6 +180,24 @@ static int add_path(const char *text, struct path_list *list)
 	return 0;
 }
 
+/* True for "-5", "5w" and ".5": whoever wrote that meant a number. */
+static bool looks_like_number(const char *text)
+{
+	text += strspn(text, "+-.");
+	return *text >= '0' && *text <= '9';
+}
+
+/* Returns 0, or -EINVAL or -ERANGE. */
+static int parse_seconds(const struct option_spec *spec, const char *text, void *settings)
+{
+	int err = number__parse_seconds(text, (uint64_t *)((char *)settings + spec->offset));
+
+	if (!err && spec->bare_offset)
+		*(bool *)((char *)settings + spec->bare_offset) =
+			text[strspn(text, "0123456789")] == '\0';
+	return err;
+}
+
 /* Returns 0 or -EINVAL. */
 static int parse_number(const struct option_spec *spec, const char *text, uint64_t *number)
 {
@@ -209,7 +227,7 @@ static int store_value(const struct option_spec *spec, const char *text, void *s
 		err = number__parse_size(text, spec->min, spec->max, field);
 		break;
 	case OPTION_SECONDS:
-		err = number__parse_seconds(text, field);
+		err = parse_seconds(spec, text, settings);
 		break;
 	case OPTION_PIDS:
 		err = parse_pids(text, field);
@@ -387,19 +405,63 @@ static int wrong_use(const struct command *command, const struct option_rows *al
 	return error__set(error, -EINVAL, "%s: takes no value", label);
 }
 
-static int parse_positional(const struct command *command, const struct option_rows *all, int argc,
-			    char **argv, void *settings, struct error *error)
+/* The first of the words that are left over and could be PIDs; NULL if there is none. */
+static const char *find_number(int argc, char **argv)
 {
-	if (optind == argc) {
-		if (!all->positional || !all->positional->required)
-			return 0;
-		return error__set(error, -EINVAL, "needs a %s", all->positional->value);
-	}
-	if (all->positional && optind + 1 == argc)
-		return store_value(all->positional, argv[optind], settings, error);
-	return error__set(error, -EINVAL, "'%.200s': too many arguments%s",
-			  argv[optind + (all->positional ? 1 : 0)],
+	uint64_t number;
+
+	for (int i = optind; i < argc; i++)
+		if (!number__parse(argv[i], 1, INT_MAX, &number))
+			return argv[i];
+	return NULL;
+}
+
+/* What lists PIDs or TIDs on the command line, and the word behind it. */
+struct given_pids {
+	const struct option_spec *spec; /* NULL: nothing */
+	const char *text;
+};
+
+static int too_many(const struct command *command, const char *word, const struct given_pids *pids,
+		    int argc, char **argv, struct error *error)
+{
+	const char *number = pids->spec ? find_number(argc, argv) : NULL;
+	char label[64];
+
+	if (number) /* as in -p $(pidof x) */
+		return error__set(error, -EINVAL,
+				  "'%.200s': too many arguments; more %.3ss are given as %s "
+				  "%.100s,%s",
+				  word, pids->spec->value, option_label(pids->spec, label),
+				  pids->text, number);
+	return error__set(error, -EINVAL, "'%.200s': too many arguments%s", word,
 			  command->run_offset ? "; to run a command, put -- before it" : "");
+}
+
+static int parse_positional(const struct command *command, const struct option_rows *all,
+			    const struct given_pids *pids, int argc, char **argv, void *settings,
+			    struct error *error)
+{
+	const struct option_spec *spec = all->positional;
+	int behind = optind + (spec ? 1 : 0);
+	const char *word = argv[optind];
+	char label[64];
+
+	if (optind == argc) {
+		if (!spec || !spec->required)
+			return 0;
+		return error__set(error, -EINVAL, "needs a %s", spec->value);
+	}
+	/* Also if more words follow: "profile sleep 5" is a command. */
+	if (spec && spec->type == OPTION_SECONDS && command->run_offset && word[0] &&
+	    !looks_like_number(word))
+		return error__set(error, -EINVAL,
+				  "%s: '%.200s' is not a number of seconds above 0; to run a "
+				  "command, put -- before it",
+				  option_label(spec, label), word);
+	if (behind < argc)
+		return too_many(command, argv[behind], pids, argc, argv, error);
+	return store_value(spec, word, settings, error);
 }
 
 /*
@@ -429,6 +491,7 @@ int options__parse(const struct command *command, int argc, char **argv, void *s
 	struct option longs[MAX_OPTIONS + 1];
 	char letters[2 * MAX_OPTIONS + 2];
 	bool given[MAX_OPTIONS] = {false};
+	struct given_pids pids = {0};
 	int value, err = take_run(command, &argc, argv, settings, error);
 
 	if (err)
@@ -453,11 +516,13 @@ int options__parse(const struct command *command, int argc, char **argv, void *s
 					  option_label(all.rows[row], label));
 		}
 		given[row] = true;
+		if (all.rows[row]->type == OPTION_PIDS)
+			pids = (struct given_pids){.spec = all.rows[row], .text = optarg};
 		err = store_value(all.rows[row], optarg, settings, error);
 		if (err)
 			return err;
 	}
-	return parse_positional(command, &all, argc, argv, settings, error);
+	return parse_positional(command, &all, &pids, argc, argv, settings, error);
 }
 
 void options__release(const struct command *command, void *settings)
@@ -470,143 +535,4 @@ void options__release(const struct command *command, void *settings)
 			*list = (struct pid_list){0};
 		}
 	}
-}
-
-#define HELP_WIDTH  80
-#define HELP_COLUMN 30
-
-/* Print word, on a new line indented by indent if it does not fit behind *column. */
-static void print_wrapped(FILE *out, const char *word, int indent, int *column)
-{
-	int length = (int)strlen(word);
-
-	if (*column + 1 + length > HELP_WIDTH) {
-		fprintf(out, "\n%*s", indent, "");
-		*column = indent;
-	} else if (*column > indent) {
-		fputc(' ', out);
-		(*column)++;
-	}
-	fputs(word, out);
-	*column += length;
-}
-
-static void print_usage(const struct command *command, const struct option_rows *all, FILE *out)
-{
-	int column = fprintf(out, "usage: %s", command->name);
-	int indent = column + 1;
-	char word[96];
-
-	for (size_t i = 0; i < all->nr; i++) {
-		const struct option_spec *spec = all->rows[i];
-		char dashed[64];
-
-		if (spec->letter)
-			snprintf(dashed, sizeof(dashed), "-%c", spec->letter);
-		else
-			snprintf(dashed, sizeof(dashed), "--%s", spec->name);
-		snprintf(word, sizeof(word), "[%s%s%s]", dashed, spec->value ? " " : "",
-			 spec->value ? spec->value : "");
-		if (i == 0)
-			column += fprintf(out, " ");
-		print_wrapped(out, word, indent, &column);
-	}
-	if (all->positional) {
-		snprintf(word, sizeof(word), all->positional->required ? "%s" : "[%s]",
-			 all->positional->value);
-		print_wrapped(out, word, indent, &column);
-	}
-	if (command->run_offset)
-		print_wrapped(out, "[-- COMMAND [ARG...]]", indent, &column);
-	fputc('\n', out);
-}
-
-/* The row for what stands behind "--". */
-static const struct option_spec run_row = {
-	.value = "-- COMMAND [ARG...]",
-	.help = "run this, and trace it and all that it starts, from its first instruction to its end; "
-		"the report goes to stderr"};
-
-static void print_row(const struct option_spec *spec, FILE *out)
-{
-	char left[96];
-	const char *value = spec->value ? spec->value : "";
-	const char *space = spec->value ? " " : "";
-	CLEANUP_FREE char *text = strdup(spec->help);
-	char *rest = text, *word;
-	int column;
-
-	if (!spec->name)
-		snprintf(left, sizeof(left), "  %s", value);
-	else if (spec->letter)
-		snprintf(left, sizeof(left), "  -%c, --%s%s%s", spec->letter, spec->name, space,
-			 value);
-	else
-		snprintf(left, sizeof(left), "      --%s%s%s", spec->name, space, value);
-	column = fprintf(out, "%-*s", HELP_COLUMN, left);
-	if (column > HELP_COLUMN) {
-		fprintf(out, "\n%*s", HELP_COLUMN, "");
-		column = HELP_COLUMN;
-	}
-	while ((word = strsep(&rest, " ")))
-		print_wrapped(out, word, HELP_COLUMN, &column);
-	fputc('\n', out);
-}
-
-/* In the order in which they are printed. */
-static const struct {
-	enum option_group group;
-	const char *title;
-} groups[] = {
-	{GROUP_TRACED, "what is traced"}, {GROUP_TIME, "how long"}, {GROUP_SHOWN, "what is shown"},
-	{GROUP_OUTPUT, "where it goes"},  {GROUP_LIMITS, "limits"}, {GROUP_OTHER, "other options"},
-};
-
-static bool has_group(const struct command *command, enum option_group group)
-{
-	options__for_each(spec, command)
-		if (spec->name && spec->group == group)
-			return true;
-	return false;
-}
-
-static bool has_groups(const struct command *command)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
-		if (groups[i].group != GROUP_OTHER && has_group(command, groups[i].group))
-			return true;
-	return false;
-}
-
-void options__print_options(const struct command *command, FILE *out)
-{
-	bool first = true;
-
-	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
-		if (!has_group(command, groups[i].group))
-			continue;
-		fprintf(out, "%s%s:\n", first ? "" : "\n",
-			has_groups(command) ? groups[i].title : "options");
-		first = false;
-		options__for_each(spec, command)
-			if (spec->name && spec->group == groups[i].group)
-				print_row(spec, out);
-	}
-}
-
-void options__print_help(const struct command *command, FILE *out)
-{
-	struct option_rows all = collect_rows(command);
-
-	print_usage(command, &all, out);
-	fprintf(out, "\n%s\n\n", command->summary);
-	if (all.positional) {
-		fprintf(out, "arguments:\n");
-		print_row(all.positional, out);
-		if (command->run_offset)
-			print_row(&run_row, out);
-		fputc('\n', out);
-	}
-	options__print_options(command, out);
-	fprintf(out, "\nexamples:\n%s", command->examples);
 }

@@ -20,7 +20,7 @@ enum option_type {
 	OPTION_FLAG,	/* bool; no value; may be repeated */
 	OPTION_NUMBER,	/* uint64_t, from min to max; or a word of choices */
 	OPTION_SIZE,	/* uint64_t, bytes, from min to max; may have a K, M or G behind it */
-	OPTION_SECONDS, /* uint64_t, nanoseconds */
+	OPTION_SECONDS, /* uint64_t, nanoseconds; and a bool, if bare_offset is not 0 */
 	OPTION_PIDS,	/* struct pid_list, comma-separated */
 	OPTION_PATH,	/* const char *, the word itself, which argv keeps */
 	OPTION_PATHS,	/* struct path_list of such words; may be repeated */
@@ -52,7 +52,8 @@ struct option_spec {
 	const char *value; /* the value's name in help; NULL for a flag */
 	enum option_type type;
 	enum option_group group;
-	size_t offset; /* of its field in the applet's struct of settings */
+	size_t offset;	    /* of its field in the applet's struct of settings */
+	size_t bare_offset; /* of a bool: the word is a whole number alone, without a unit */
 	uint64_t min, max;
 	bool required; /* of the positional argument */
 	const char *const

@@ -133,15 +133,15 @@ int trace_options__check_duration(const struct trace_options *options, struct er
 	const struct pid_list *ids = trace_options__ids(options);
 	uint64_t seconds = options->duration / NANOSECONDS;
 
-	if (!ids->nr || options->duration % NANOSECONDS ||
+	if (!ids->nr || !options->bare_duration ||
 	    (seconds <= DURATION_MOST && !are_same_program(ids->pids[0], seconds)))
 		return 0;
-	return error__set(error, -EINVAL,
-			  "'%" PRIu64
-			  "' would be how many seconds the trace takes; more %s are given "
-			  "as -%c %d,%" PRIu64,
-			  seconds, options->pids.nr ? "processes" : "threads",
-			  options->pids.nr ? 'p' : options->tids_letter, ids->pids[0], seconds);
+	return error__set(
+		error, -EINVAL,
+		"'%" PRIu64 "' would be how many seconds the trace takes; more %s are given "
+		"as -%c %d,%" PRIu64 ", and the duration as %" PRIu64 "s",
+		seconds, options->pids.nr ? "processes" : "threads",
+		options->pids.nr ? 'p' : options->tids_letter, ids->pids[0], seconds, seconds);
 }
 
 int trace_options__check(const struct trace_options *options, const char *for_all,

@@ -68,6 +68,7 @@ struct trace_options {
 	bool quiet;		     /* no lines on stderr that nothing is wrong without */
 	uint64_t interval;	     /* nanoseconds from report to report; 0: one at the end */
 	uint64_t duration;	     /* nanoseconds; 0: until a signal */
+	bool bare_duration;	     /* a whole number without a unit, as a PID is */
 	uint64_t hash_storage_size;  /* keys; 0: what memory has room for */
 	uint64_t stack_storage_size; /* stacks; so, too */
 	uint64_t max_depth;	     /* frames of a stack */
@@ -233,7 +234,7 @@ void trace_options__print_whose(const struct trace_options *options, const char 
 
 /*
  * For applets whose positional argument is the duration: behind -p and one PID it is easily the PID
- * of another process. Returns 0, or -EINVAL with error filled.
+ * of another process, unless it has a unit. Returns 0, or -EINVAL with error filled.
  */
 int trace_options__check_duration(const struct trace_options *options, struct error *error);
 

@@ -248,6 +248,11 @@ bool pattern__is_literal(const struct pattern *pattern)
 	return pattern->is_literal;
 }
 
+bool pattern__has_parameters(const struct pattern *pattern)
+{
+	return strstr(pattern->text, pattern->regex ? "\\(" : "(") != NULL;
+}
+
 const char *pattern__text(const struct pattern *pattern)
 {
 	return pattern->text;

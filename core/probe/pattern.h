@@ -39,6 +39,12 @@ bool pattern__matches(const struct pattern *pattern, const char *name);
 /* True for a glob that matches only the name that is its text. */
 bool pattern__is_literal(const struct pattern *pattern);
 
+/*
+ * True if it has a '(' to compare with, as in "shop::sell(int)". Functions of C++ then are compared
+ * with their parameters as well; else "*int*" would mean all that have a parameter of that type.
+ */
+bool pattern__has_parameters(const struct pattern *pattern);
+
 /* The text as given to pattern__new(). */
 const char *pattern__text(const struct pattern *pattern);
 

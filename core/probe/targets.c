@@ -294,8 +294,11 @@ static int find_in_file(struct target_list *list, struct search *search, pid_t p
 		err = probe_sites__usdt(&sites, binary.fd, site_is_wanted, search);
 	} else {
 		CLEANUP_CLOSE int debug_fd = binary__open_debug(&binary, pid);
+		enum probe_names names = pattern__has_parameters(spec->name) ?
+						 PROBE_NAMES_WHOLE :
+						 PROBE_NAMES_DEMANGLED;
 
-		err = probe_sites__functions(&sites, binary.fd, debug_fd, true, site_is_wanted,
+		err = probe_sites__functions(&sites, binary.fd, debug_fd, names, site_is_wanted,
 					     search);
 	}
 	if (err)

@@ -173,6 +173,7 @@ struct function_pass {
 	const struct elf_file *symbols; /* the file whose symbols pass */
 	struct elf_symbol *batch;	/* at most BATCH; start is the offset in the file */
 	size_t nr_batch, batch_capacity;
+	enum probe_names names;
 	unsigned int patience; /* 0: names stay as they are */
 	struct file_window window;
 };
@@ -186,7 +187,7 @@ static int compare_names(const void *a, const void *b)
 	return COMPARE(sa->name, sb->name);
 }
 
-/* A symbol's name without a version, and with a NUL; false if it has none. */
+/* A symbol's name with its version, if that is there, and a NUL; false if it has none. */
 static bool read_name(struct function_pass *pass, const struct elf_symbol *symbol,
 		      char name[ELF_SYMBOLS_NAME_MAX + 1])
 {
@@ -202,9 +203,8 @@ static bool read_name(struct function_pass *pass, const struct elf_symbol *symbo
 	size = strnlen(bytes, size);
 	memcpy(name, bytes, size);
 	name[size] = '\0';
-	name[strcspn(name, "@")] = '\0';
 	work__charge(&pass->sites.work, 1 + size / BYTES_COMPARED);
-	return name[0] != '\0';
+	return name[0] != '\0' && name[0] != '@';
 }
 
 static uint64_t cpu_time(void)
@@ -215,8 +215,11 @@ static uint64_t cpu_time(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* demangle_name(), which takes from work: hostile symbols can keep it busy. */
-static bool demangle_for_work(struct function_pass *pass, const char *name,
+typedef bool (*demangle_function)(const char *symbol, char text[DEMANGLED_SIZE],
+				  unsigned int *patience);
+
+/* One of sym/elf/demangle.h, but it takes from work: hostile symbols can keep it busy. */
+static bool demangle_for_work(struct function_pass *pass, demangle_function by, const char *name,
 			      char text[DEMANGLED_SIZE])
 {
 	uint64_t start;
@@ -225,27 +228,65 @@ static bool demangle_for_work(struct function_pass *pass, const char *name,
 	if (pass->patience == 0 || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
 		return false;
 	start = cpu_time();
-	done = demangle_name(name, text, &pass->patience);
+	done = by(name, text, &pass->patience);
 	work__charge(&pass->sites.work, (cpu_time() - start) / WORK_NS);
 	return done;
+}
+
+static bool is_wanted(struct function_pass *pass, const char *name)
+{
+	return pass->sites.wanted(pass->sites.context, NULL, name);
+}
+
+/* By its demangled names, of which the last one has the version; NULL: none is wanted. */
+static const char *find_demangled(struct function_pass *pass, const char *name, const char *version,
+				  char text[DEMANGLED_SIZE])
+{
+	size_t length;
+
+	if (demangle_for_work(pass, demangle_name, name, text) && is_wanted(pass, text))
+		return text;
+	if (pass->names != PROBE_NAMES_WHOLE || !demangle_for_work(pass, demangle, name, text))
+		return NULL;
+	if (is_wanted(pass, text))
+		return text;
+	length = strlen(text);
+	if (!version[0] || length + strlen(version) >= DEMANGLED_SIZE)
+		return NULL;
+	strcpy(text + length, version);
+	return is_wanted(pass, text) ? text : NULL;
+}
+
+/* The first of the symbol's names that is wanted, in name or in demangled; NULL: none is. */
+static const char *find_wanted(struct function_pass *pass, char *name,
+			       char demangled[DEMANGLED_SIZE])
+{
+	char version[ELF_SYMBOLS_NAME_MAX + 1];
+	size_t length = strcspn(name, "@");
+
+	strcpy(version, name + length);
+	/* A pattern means all versions, unless it names one. */
+	name[length] = '\0';
+	if (is_wanted(pass, name))
+		return name;
+	if (version[0]) {
+		name[length] = '@';
+		if (is_wanted(pass, name))
+			return name;
+		name[length] = '\0';
+	}
+	return find_demangled(pass, name, version, demangled);
 }
 
 static int offer_function(struct function_pass *pass, const struct elf_symbol *symbol)
 {
 	char name[ELF_SYMBOLS_NAME_MAX + 1], demangled[DEMANGLED_SIZE];
-	struct site_pass *sites = &pass->sites;
-	struct probe_site site = {
-		.offset = symbol->start, .name = name, .indirect = symbol->indirect};
+	struct probe_site site = {.offset = symbol->start, .indirect = symbol->indirect};
 
 	if (!read_name(pass, symbol, name))
 		return 0;
-	if (!sites->wanted(sites->context, NULL, name)) {
-		if (!demangle_for_work(pass, name, demangled) ||
-		    !sites->wanted(sites->context, NULL, demangled))
-			return 0;
-		site.name = demangled;
-	}
-	return add_site(sites, &site, symbol->rank);
+	site.name = find_wanted(pass, name, demangled);
+	return site.name ? add_site(&pass->sites, &site, symbol->rank) : 0;
 }
 
 static int offer_batch(struct function_pass *pass)
@@ -316,8 +357,8 @@ static int find_functions(struct function_pass *pass, const struct elf_file *elf
 	return take_sites(&pass->sites, list);
 }
 
-int probe_sites__functions(struct probe_site_list *list, int fd, int debug_fd, bool demangles,
-			   probe_site_wanted wanted, void *context)
+int probe_sites__functions(struct probe_site_list *list, int fd, int debug_fd,
+			   enum probe_names names, probe_site_wanted wanted, void *context)
 {
 	CLEANUP(elf_file__close) struct elf_file elf = {.fd = -1};
 	CLEANUP_FREE struct function_pass *pass = NULL;
@@ -335,7 +376,8 @@ int probe_sites__functions(struct probe_site_list *list, int fd, int debug_fd, b
 		.wanted = wanted,
 		.context = context,
 	};
-	pass->patience = demangles ? DEMANGLE_PATIENCE : 0;
+	pass->names = names;
+	pass->patience = names == PROBE_NAMES_MANGLED ? 0 : DEMANGLE_PATIENCE;
 	pass->window.work = &pass->sites.work;
 	err = find_functions(pass, &elf, debug_fd, list);
 	free(pass->batch);

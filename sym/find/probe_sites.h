@@ -54,18 +54,24 @@ struct probe_site_list {
 /* True if the caller wants this name; provider is NULL for functions. */
 typedef bool (*probe_site_wanted)(void *context, const char *provider, const char *name);
 
+/* The names that functions of C++ and Rust are offered by. */
+enum probe_names {
+	PROBE_NAMES_MANGLED,   /* their symbols alone */
+	PROBE_NAMES_DEMANGLED, /* also without parameters, as "std::sort<int*>" */
+	PROBE_NAMES_WHOLE,     /* also as frames show them: "shop::sell(int) const" */
+};
+
 /*
  * The functions of the file at fd that are wanted, one site for each address:
- * elf_symbols__find() says which of several aliases names it. Functions of
- * C++ and Rust are wanted by their symbol or, if demangles, by their name without
- * parameters, as "std::sort<int*>"; they have the name that was wanted. debug_fd: a
+ * elf_symbols__find() says which of several aliases names it. They have the name that was
+ * wanted; of those with a version that is "f", or else "f@V1", as frames show it. debug_fd: a
  * file with further symbols of it, which binary__open_debug() finds, or -1.
  * Returns 0, -ENOEXEC if it is no ELF file that this machine could run, -EFBIG if it
  * asks for far more work than any program, or another negative errno. *list, whatever
  * it was, is filled only if 0 is returned.
  */
-int probe_sites__functions(struct probe_site_list *list, int fd, int debug_fd, bool demangles,
-			   probe_site_wanted wanted, void *context);
+int probe_sites__functions(struct probe_site_list *list, int fd, int debug_fd,
+			   enum probe_names names, probe_site_wanted wanted, void *context);
 
 /*
  * The USDT probes that are wanted: a name has as many sites as the compiler made.

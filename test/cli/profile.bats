@@ -129,11 +129,15 @@ load ../refute
 }
 
 @test "durations" {
-	for bad in 0 0.0 abc 1w .5 5. 1e3 '' 99999999999999999999; do
+	for bad in 0 0.0 1w .5 5. 1e3 '' 99999999999999999999; do
 		usage_error "profile: duration: '$bad' is not a number of seconds above 0" \
 			tracekit profile "$bad"
 	done
 	usage_error "profile: unknown option '-1'" tracekit profile -1
+	for command in abc make './run 5' 'sleep 1'; do
+		usage_error "profile: duration: '${command% *}' is not a number of seconds above 0; to run a command, put -- before it" \
+			tracekit profile $command
+	done
 }
 
 @test "lists of PIDs" {
@@ -161,6 +165,8 @@ load ../refute
 
 @test "too many arguments" {
 	usage_error "profile: '2': too many arguments; to run a command, put -- before it" tracekit profile 1 2
+	usage_error "profile: '5': too many arguments; more PIDs are given as -p 1,2" tracekit profile -p 1 2 5
+	usage_error "offcputime: '5': too many arguments; more TIDs are given as -t 1,2" tracekit offcputime -t 1 2 5
 }
 
 @test "a PID that does not exist, before anything is attached" {
@@ -197,9 +203,9 @@ load ../refute
 	sleep 100 3>&- &
 	two=$!
 	wait_for_exec "$one" "$two"
-	usage_error "profile: '$two' would be how many seconds the trace takes; more processes are given as -p $one,$two" \
+	usage_error "profile: '$two' would be how many seconds the trace takes; more processes are given as -p $one,$two, and the duration as ${two}s" \
 		tracekit profile -p "$one" "$two"
-	usage_error "offcputime: '90000' would be how many seconds the trace takes; more processes are given as -p $one,90000" \
+	usage_error "offcputime: '90000' would be how many seconds the trace takes; more processes are given as -p $one,90000, and the duration as 90000s" \
 		tracekit offcputime -p "$one" 90000
 	kill "$one" "$two"
 }

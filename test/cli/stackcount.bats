@@ -57,6 +57,8 @@ usdt_syntax="write u:FILE:PROBE or u:FILE:PROVIDER:PROBE, as in u:python3:gc__st
 	usage_error "stackcount: needs a pattern" tracekit stackcount -K
 	usage_error "stackcount: needs a pattern" tracekit stackcount -l
 	usage_error "stackcount: 'b': too many arguments; to run a command, put -- before it" tracekit stackcount a b
+	usage_error "stackcount: 'c:malloc': too many arguments; more PIDs are given as -p 1,2" \
+		tracekit stackcount -p 1 2 c:malloc
 }
 
 @test "CPUs" {

@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = open_input(data, size), err;
 	size_t bytes = 0;
 
-	err = probe_sites__functions(&list, fd, fd, true, wants, &bytes);
+	err = probe_sites__functions(&list, fd, fd, PROBE_NAMES_WHOLE, wants, &bytes);
 	if (!err)
 		check_list(&list, false);
 	else

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/options/trace_options.h"
 #include "sym/util/array.h"
@@ -353,6 +354,93 @@ static void too_many_arguments(void)
 	CHECK_STR(error.text, "'1': too many arguments");
 }
 
+/* An applet that can run a command, and whose argument is how long. */
+static const struct option_spec timed_options[] = {
+	TRACE_OPTION_ROWS(struct settings, DELIMITED_HELP, VERBOSE_HELP),
+	{.letter = 'L',
+	 .name = "tid",
+	 .value = "TID[,TID...]",
+	 .type = OPTION_PIDS,
+	 .offset = offsetof(struct settings, trace.tids),
+	 .help = "only these threads"},
+	{.value = "duration",
+	 .type = OPTION_SECONDS,
+	 .offset = offsetof(struct settings, trace.duration),
+	 .bare_offset = offsetof(struct settings, trace.bare_duration),
+	 .help = "how long to sample"},
+	{0},
+};
+
+static const struct command timed = {.name = "timed",
+				     .summary = "Summary.",
+				     .options = timed_options,
+				     .examples = "",
+				     .run_offset = offsetof(struct settings, trace.command)};
+
+#define CHECK_TIMED(line, message)                                                                 \
+	(CHECK_INT(parse_as(&timed, line), -EINVAL), CHECK_STR(error.text, message))
+
+static void pids_side_by_side(void)
+{
+	CHECK_TIMED("-p 1 2 5", "'5': too many arguments; more PIDs are given as -p 1,2");
+	CHECK_TIMED("1 -p 7,8 x 2", "'x': too many arguments; more PIDs are given as -p 7,8,1");
+	CHECK_TIMED("--tid 1 2 3", "'3': too many arguments; more TIDs are given as -L 1,2");
+	/* No number, and no list. */
+	CHECK_TIMED("-p 1 5s x", "'x': too many arguments; to run a command, put -- before it");
+	CHECK_TIMED("1 2", "'2': too many arguments; to run a command, put -- before it");
+	CHECK_REFUSED("-p 1 2 5", "'5': too many arguments; more PIDs are given as -p 1,2");
+}
+
+static void commands_in_place_of_durations(void)
+{
+	static const char *const commands[] = {"sleep", "make", "./run", "..", "sleep 1"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		char word[16], message[128];
+
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(commands[i], " "), commands[i]);
+		snprintf(message, sizeof(message),
+			 "duration: '%s' is not a number of seconds above 0; to run a command, put "
+			 "-- before it",
+			 word);
+		CHECK_TIMED(commands[i], message);
+	}
+	CHECK_TIMED("5w", "duration: '5w' is not a number of seconds above 0");
+	CHECK_TIMED(".5", "duration: '.5' is not a number of seconds above 0");
+	CHECK_TIMED("+5", "duration: '+5' is not a number of seconds above 0");
+	/* An applet that runs none. */
+	CHECK_REFUSED("sleep", "duration: 'sleep' is not a number of seconds above 0");
+}
+
+static void durations_with_units(void)
+{
+	static const char *const good[] = {"86400", "25h", "90000s", "2d", "90000.0"};
+	char line[64], message[256];
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		snprintf(line, sizeof(line), "-p 1 %s", good[i]);
+		CHECK_INT(parse_as(&timed, line), 0);
+		CHECK_INT(trace_options__check_duration(&settings.trace, &error), 0);
+	}
+	CHECK_INT(parse_as(&timed, "90000"), 0);
+	CHECK_INT(trace_options__check_duration(&settings.trace, &error), 0);
+	CHECK_INT(parse_as(&timed, "--tid 1 90000"), 0);
+	CHECK_INT(trace_options__check_duration(&settings.trace, &error), -EINVAL);
+	CHECK_STR(error.text, "'90000' would be how many seconds the trace takes; more threads are "
+			      "given as -L 1,90000, and the duration as 90000s");
+	/* Of the same program, for this is it. */
+	snprintf(line, sizeof(line), "-p %d %d", getpid(), getpid());
+	snprintf(message, sizeof(message),
+		 "'%d' would be how many seconds the trace takes; more processes are given as -p "
+		 "%d,%d, and the duration as %ds",
+		 getpid(), getpid(), getpid(), getpid());
+	CHECK_INT(parse_as(&timed, line), 0);
+	CHECK_INT(trace_options__check_duration(&settings.trace, &error), -EINVAL);
+	CHECK_STR(error.text, message);
+	CHECK_INT(parse_as(&timed, strcat(line, "s")), 0);
+	CHECK_INT(trace_options__check_duration(&settings.trace, &error), 0);
+}
+
 static void unknown_options(void)
 {
 	CHECK_REFUSED("-x", "unknown option '-x'");
@@ -561,6 +649,9 @@ static const struct tap_test tests[] = {
 	{"a flag with a value is refused", values_that_are_not_wanted},
 	{"a value given twice is refused", given_twice},
 	{"arguments too many are refused", too_many_arguments},
+	{"PIDs side by side are no list", pids_side_by_side},
+	{"a command needs -- before it", commands_in_place_of_durations},
+	{"a duration that could be a PID is none, unless it has a unit", durations_with_units},
 	{"unknown options are named", unknown_options},
 	{"options that may have been meant are named", near_options},
 	{"long options are not shortened", long_options_are_spelled_out},

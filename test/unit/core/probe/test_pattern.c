@@ -359,6 +359,24 @@ static void sets_end(void)
 	CHECK_STR(glob__skip_set("", false), NULL);
 }
 
+static void check_parameters(const char *text, bool regex, bool expected)
+{
+	CLEANUP(pattern__freep) struct pattern *pattern = NULL;
+	struct error error;
+
+	CHECK_INT(pattern__new(&pattern, text, regex, &error), 0);
+	CHECK_INT(pattern__has_parameters(pattern), expected);
+}
+
+static void parameters(void)
+{
+	check_parameters("shop::sell(int)", false, true);
+	check_parameters("*::operator()*", false, true);
+	check_parameters("*int*", false, false);
+	check_parameters("^(read|write)$", true, false);
+	check_parameters("sell\\(int", true, true);
+}
+
 static const struct tap_test tests[] = {
 	{"globs match whole names", globs},
 	{"sets have ranges, classes and negation", sets},
@@ -371,6 +389,7 @@ static const struct tap_test tests[] = {
 	{"no name takes long", names_that_are_hard},
 	{"libc's memory of names is bounded", memory_of_regexes},
 	{"the end of a set is found", sets_end},
+	{"parameters are asked for by a parenthesis", parameters},
 };
 
 int main(void)

@@ -39,7 +39,7 @@ static bool matches(void *context, const char *provider, const char *name)
 
 	snprintf(whole, sizeof(whole), "%s%s%s", provider ? provider : "", provider ? ":" : "",
 		 name);
-	return fnmatch(context, whole, 0) == 0;
+	return !strcmp(context, whole) || fnmatch(context, whole, 0) == 0;
 }
 
 static char everything[] = "*";
@@ -48,7 +48,9 @@ static struct probe_site_list functions_of(int fd, int debug_fd, const char *pat
 {
 	struct probe_site_list list = {0};
 
-	CHECK_INT(probe_sites__functions(&list, fd, debug_fd, true, matches, (void *)pattern), 0);
+	CHECK_INT(probe_sites__functions(&list, fd, debug_fd, PROBE_NAMES_WHOLE, matches,
+					 (void *)pattern),
+		  0);
 	return list;
 }
 
@@ -172,8 +174,69 @@ static void demangled_names_are_asked_for(void)
 	check_functions(&image, "_ZN3foo*", "1000 _ZN3foo3barEi, 1008 _ZN3foo3barEv.cold");
 	check_functions(&image, "mycrate::*", "1010 mycrate::foo");
 	check_functions(&image, "_Zebra", "1018 _Zebra");
-	CHECK_INT(probe_sites__functions(&list, fd, -1, false, matches, (char[]){"foo::*"}), 0);
+	CHECK_INT(probe_sites__functions(&list, fd, -1, PROBE_NAMES_MANGLED, matches,
+					 (char[]){"foo::*"}),
+		  0);
 	CHECK_INT(list.nr, 0);
+}
+
+static void versions_can_be_named(void)
+{
+	const struct image_symbol symbols[] = {
+		{"f@@V2", TEXT, 8, GLOBAL_FUNCTION, 0},
+		{"f@V1", TEXT + 8, 8, GLOBAL_FUNCTION, 0},
+		{"_ZN3foo3barEi@@V2", TEXT + 16, 8, GLOBAL_FUNCTION, 0},
+	};
+	CLEANUP_IMAGE
+	struct elf_image image = make_image(symbols, ARRAY_SIZE(symbols), false);
+
+	check_functions(&image, "f@V1", "1008 f@V1");
+	check_functions(&image, "f@@V2", "1000 f@@V2");
+	check_functions(&image, "f", "1000 f, 1008 f");
+	check_functions(&image, "f@V3", "");
+	check_functions(&image, "foo::bar(int)@@V2", "1010 foo::bar(int)@@V2");
+	check_functions(&image, "foo::bar", "1010 foo::bar");
+}
+
+/* As languages make them: what a frame shows of each is the pattern that finds it, and no other. */
+static void names_of_frames_are_patterns(void)
+{
+	static const char *const names[] = {
+		"_ZZ4mainENKUliE_clEi",
+		"_ZN4shop4TillIiJLi1ELi2EEEltERKS1_",
+		"_ZN4shop4TillIiJLi1ELi2EEEptEv",
+		"_ZNK4shop4TillIiJLi1ELi2EEEcvPKiEv",
+		"_ZNK4shop4TillIiJLi1ELi2EEEclEPKc",
+		"_ZN12_GLOBAL__N_16hiddenEi",
+		"_ZN12_GLOBAL__N_16hiddenEd",
+		"_ZN3foo3barEv.cold",
+		"_RINvNtCs1_4shop4till4sellhE",
+		"_RNCNvCs1_4shop4main0",
+		"_ZN44_$LT$shop..Till$LT$T$GT$$u20$as$u20$Sell$GT$4sell17h05af221e174051e9E",
+		"main.Map[go.shape.int_0,go.shape.string_1]",
+		"main.(*Till[...]).Sell",
+		"main.main.func1",
+		"f@V1",
+	};
+	struct image_symbol symbols[ARRAY_SIZE(names)];
+	CLEANUP_IMAGE
+	struct elf_image image = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		symbols[i] = (struct image_symbol){names[i], TEXT + 16 * i, 8, GLOBAL_FUNCTION, 0};
+	image = make_image(symbols, ARRAY_SIZE(symbols), false);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		unsigned int patience = DEMANGLE_PATIENCE;
+		char shown[DEMANGLED_SIZE], expected[DEMANGLED_SIZE + 16];
+
+		if (!demangle(names[i], shown, &patience))
+			snprintf(shown, sizeof(shown), "%s", names[i]);
+		snprintf(expected, sizeof(expected), "%zx %s", IMAGE_TEXT_OFFSET + 16 * i, shown);
+		check_functions(&image, shown, expected);
+	}
+	/* Parameters and types that are returned do not matter to who did not name them. */
+	check_functions(&image, "(anonymous namespace)::hidden",
+			"1050 (anonymous namespace)::hidden, 1060 (anonymous namespace)::hidden");
 }
 
 static const struct image_symbol dynamic_symbols[] = {{"dynamic", TEXT, 8, GLOBAL_FUNCTION, 0},
@@ -216,7 +279,8 @@ static void failure_leaves_the_list_alone(void)
 	CLEANUP_CLOSE int fd = memfd_create("empty", MFD_CLOEXEC);
 	struct probe_site_list list = {.nr = 77};
 
-	CHECK_INT(probe_sites__functions(&list, fd, -1, true, matches, everything), -ENOEXEC);
+	CHECK_INT(probe_sites__functions(&list, fd, -1, PROBE_NAMES_WHOLE, matches, everything),
+		  -ENOEXEC);
 	CHECK_INT(probe_sites__usdt(&list, fd, matches, everything), -ENOEXEC);
 	CHECK_INT(list.nr, 77);
 }
@@ -307,7 +371,8 @@ static void names_of_gigabytes_are_refused(void)
 	fd = open_image(&image);
 	CHECK_INT(pwrite(fd, symbols, nr * sizeof(*symbols), 1 << 20), nr * sizeof(*symbols));
 	free(symbols);
-	CHECK_INT(probe_sites__functions(&list, fd, -1, true, matches, everything), -EFBIG);
+	CHECK_INT(probe_sites__functions(&list, fd, -1, PROBE_NAMES_WHOLE, matches, everything),
+		  -EFBIG);
 	CHECK_INT(list.nr, 77);
 	seconds = tap_cpu_seconds() - start;
 	tap_check(seconds < SECONDS_LATE, __FILE__, __LINE__, "it took %.1f seconds", seconds);
@@ -532,7 +597,7 @@ static void survive(int fd, const unsigned char *bytes, size_t size)
 	int err;
 
 	CHECK(pwrite(fd, bytes, size, 0) == (ssize_t)size && ftruncate(fd, (off_t)size) == 0);
-	err = probe_sites__functions(&functions, fd, fd, true, wants_all, &length);
+	err = probe_sites__functions(&functions, fd, fd, PROBE_NAMES_WHOLE, wants_all, &length);
 	CHECK(err == 0 || err == -ENOEXEC);
 	err = probe_sites__usdt(&usdt, fd, wants_all, &length);
 	CHECK(err == 0 || err == -ENOEXEC);
@@ -654,6 +719,8 @@ static const struct tap_test tests[] = {
 	{"functions that are defined and lie in code are found", functions_are_found},
 	{"aliases are one site, under the best name that is wanted", aliases_are_one_site},
 	{"versions are no part of names", versions_are_left_out},
+	{"unless a pattern names one", versions_can_be_named},
+	{"what a frame shows is a pattern that finds it", names_of_frames_are_patterns},
 	{"a demangled name without parameters is asked for, and shown",
 	 demangled_names_are_asked_for},
 	{".symtab and .dynsym both serve", both_tables_serve},
