@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sym/util/invoker.h"
 #include "sym/util/array.h"
 #include "sym/util/error.h"
+#include "sym/util/invoker.h"
 
 /* As of env(1): it cannot be executed; there is no such file. As a status of waitpid(2). */
 #define CANNOT_RUN (126 << 8)
