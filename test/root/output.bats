@@ -265,10 +265,11 @@ sums() {
 	[ $(($(sums spool/*.folded away/*.folded) + BASH_REMATCH[2])) -eq "$answer" ]
 }
 
-# A disk of 128 KB at spool, of which the file $1 takes all.
+# A disk of 128 KB at spool, of which the file $1 takes all, or what an older one, $2, leaves of it.
 make_full_disk() {
 	mkdir spool
 	mount -t tmpfs -o size=128k none spool 2>/dev/null || skip "cannot mount a tmpfs"
+	[ $# -eq 1 ] || head -c 98304 /dev/zero >"spool/$2"
 	fill_disk "$1"
 }
 
@@ -318,10 +319,10 @@ is_full() {
 
 @test "--spool-max on a disk that older reports have filled: they are removed" {
 	spin names
-	make_full_disk 20200101-000000.folded
-	start_tracer profile -F 99 -p "$pid" --stats -i 0.1 -o 'spool/%t.folded' --spool-max 1K
+	make_full_disk 20200101-000001.folded 20200101-000000.folded
+	start_tracer profile -F 99 -p "$pid" --stats -i 1 -o 'spool/%t.folded' --spool-max 40K
 	wait_for is_full
-	wait_for has_written 3
+	wait_for has_written 2
 	[ ! -e spool/20200101-000000.folded ]
 	kill -INT "$tracer"
 	try wait "$tracer"
