@@ -7,6 +7,7 @@
 
 #include "applets/applet.h"
 #include "core/doctor/doctor.h"
+#include "core/options/near_names.h"
 #include "core/options/options.h"
 #include "core/report/output.h"
 #include "sym/util/error.h"
@@ -47,12 +48,17 @@ static int check(const void *argument, struct error *error)
 {
 	const struct doctor_settings *settings = argument;
 	size_t applet = find_applet(settings->applet);
+	struct near_names near = {.wanted = settings->applet};
+	char hint[NEAR_NAMES_TEXT_SIZE];
 
 	if (applet == DOCTOR_EVERY || doctor_applets[applet])
 		return 0;
+	for (size_t i = 0; doctor_applets[i]; i++)
+		near_names__offer(&near, doctor_applets[i]);
+	near_names__text(&near, hint, sizeof(hint));
 	return error__set(error, -EINVAL,
-			  "'%.80s': is not profile, stackcount, stacksnoop or offcputime",
-			  settings->applet);
+			  "'%.80s': is not profile, stackcount, stacksnoop or offcputime%s",
+			  settings->applet, hint);
 }
 
 static int run(const void *argument, struct error *error)

@@ -91,12 +91,22 @@ static int run_with(const struct applet *applet, int argc, char **argv, void *se
 	return err < 0 ? EXIT_FAILURE : end_as(err);
 }
 
+/* As of other programs, though they are all this one. */
+static bool asks_for_version(const char *argument)
+{
+	return !strcmp(argument, "--version") || !strcmp(argument, "-V");
+}
+
 static int run_applet(const struct applet *applet, int argc, char **argv)
 {
 	CLEANUP_FREE void *settings = malloc(applet->settings_size);
 	int status;
 
 	message__set_program(applet->command.name);
+	if (argc == 2 && asks_for_version(argv[1])) {
+		version__print(stdout);
+		return finish_stdout();
+	}
 	if (!settings) {
 		message("cannot start: out of memory");
 		return EXIT_FAILURE;
@@ -134,9 +144,11 @@ static const struct option_spec own_options[] = {
 	 .choices = completion_shells,
 	 .help = "print a script for SHELL (bash, zsh or fish) that lets it complete "
 		 "command lines"},
-	{.name = "version",
+	{.letter = 'V',
+	 .name = "version",
 	 .type = OPTION_FLAG,
-	 .help = "show the versions of this program and its libraries"},
+	 .help = "show the versions of this program and its libraries; APPLET --version does so, "
+		 "too"},
 	{0},
 };
 
@@ -147,7 +159,7 @@ static void print_help(FILE *out)
 	fputs("usage: tracekit APPLET [ARGUMENT...]\n"
 	      "   or: tracekit help [APPLET]\n"
 	      "   or: tracekit --list | --install [-s] DIR | --completion SHELL\n"
-	      "   or: tracekit --version | --help\n"
+	      "   or: tracekit [APPLET] --version | --help\n"
 	      "\n"
 	      "Count, print and sample kernel and user stacks with BPF. Each applet can also be\n"
 	      "called by its name, through a link to this program: tracekit --install makes them.\n"
@@ -177,6 +189,9 @@ static int unknown_applet(const char *name)
 		near_names__offer(&near, (*applet)->command.name);
 	near_names__offer(&near, "help");
 	near_names__text(&near, hint, sizeof(hint));
+	options__for_each(spec, &own_command)
+		if (!strcmp(spec->name, name))
+			snprintf(hint, sizeof(hint), " (did you mean '--%s'?)", spec->name);
 	message("'%s' is not an applet%s", name, hint);
 	print_applets(stderr);
 	return EXIT_UNKNOWN_APPLET;
@@ -220,11 +235,17 @@ static int debug(int argc, char **argv)
 	return finish_stdout();
 }
 
+/* "tracekit help help" shows what "tracekit help" does. */
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 static int help_applet(int argc, char **argv)
 {
 	const struct applet *applet;
 
-	if (argc == 1) {
+	if (argc == 1 || (argc == 2 && is_help(argv[1]))) {
 		print_help(stdout);
 		return finish_stdout();
 	}
@@ -245,12 +266,6 @@ static const struct {
 	{"--version", version__print}, {"-V", version__print},
 };
 
-/* As of other programs, though they are all this one. */
-static bool asks_for_version(const char *argument)
-{
-	return !strcmp(argument, "--version") || !strcmp(argument, "-V");
-}
-
 /* argv[0] is the first word behind the program's own name. */
 static int run_command(int argc, char **argv)
 {
@@ -258,10 +273,6 @@ static int run_command(int argc, char **argv)
 	struct error error;
 	char what[128];
 
-	if (applet && argc == 2 && asks_for_version(argv[1])) {
-		version__print(stdout);
-		return finish_stdout();
-	}
 	if (applet)
 		return run_applet(applet, argc, argv);
 	if (!strcmp(argv[0], "--install"))

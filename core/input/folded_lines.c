@@ -13,19 +13,29 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/number.h"
 #include "sym/util/text.h"
+#include "sym/util/text_set.h"
 
 /* What the lines of a file have in common. */
 struct folded_file {
 	struct input_line line;
 	struct read_stack stack;
-	uint64_t rounded;    /* lines with a number that had a fraction */
-	uint64_t two_counts; /* lines that end in two numbers */
+	uint64_t rounded; /* lines with a number that had a fraction */
+	/*
+	 * difffolded.pl writes two counts in each line, and each stack once. So a file has two
+	 * counts if all its lines end in two numbers, and no stack before them is there twice: as
+	 * "a;cpu 1 7" and "a;cpu 2 9" it would be, whose frames end in a number themselves. That
+	 * is rare; that such frames end all lines of a file and all differ in more than the number
+	 * is so rare that their file is refused, too.
+	 */
+	bool has_others;	/* lines or stacks of which one is not as difffolded.pl writes */
+	struct text_set stacks; /* before two counts, as long as all are so */
 };
 
 static void folded_file__release(struct folded_file *file)
 {
 	input_line__release(&file->line);
 	read_stack__release(&file->stack);
+	text_set__release(&file->stacks);
 }
 
 /*
@@ -93,14 +103,38 @@ static int split(const struct input_line *line, struct read_stack *stack)
 	return err;
 }
 
-/* True if a number stands behind the last frame as well, whose count has been taken. */
-static bool has_two_counts(const struct input_line *line)
+/* The length of the stack before a number behind the last frame, whose count has been taken; or 0.
+ */
+static size_t before_two_counts(const struct input_line *line)
 {
 	size_t at = line->length;
 
 	while (at > 0 && isdigit((unsigned char)line->text[at - 1]))
 		at--;
-	return at > 0 && at < line->length && isblank((unsigned char)line->text[at - 1]);
+	if (at == line->length || at == 0 || !isblank((unsigned char)line->text[at - 1]))
+		return 0;
+	while (at > 0 && isblank((unsigned char)line->text[at - 1]))
+		at--;
+	return at;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int look_for_two_counts(struct folded_file *file)
+{
+	size_t length = before_two_counts(&file->line), nr = file->stacks.nr;
+	CLEANUP_FREE char *stack = NULL;
+	uint32_t number;
+
+	if (file->has_others)
+		return 0;
+	stack = strndup(file->line.text, length);
+	if (!stack || (length && text_set__add(&file->stacks, stack, &number)))
+		return -ENOMEM;
+	if (length == 0 || file->stacks.nr == nr) {
+		file->has_others = true;
+		text_set__release(&file->stacks);
+	}
+	return 0;
 }
 
 /* Returns 0 or -ENOMEM. */
@@ -116,16 +150,14 @@ static int add_line(struct reading *reading, struct folded_file *file, uint64_t 
 		return 0;
 	}
 	file->rounded += rounded;
-	file->two_counts += has_two_counts(&file->line);
-	if (split(&file->line, &file->stack))
+	if (look_for_two_counts(file) || split(&file->line, &file->stack))
 		return -ENOMEM;
 	return reading__add(reading, &file->stack, weight, number);
 }
 
-/* One line can have a frame that ends in a number. */
 static void tell(struct reading *reading, const struct folded_file *file)
 {
-	if (reading->stacks > 1 && file->two_counts == reading->stacks)
+	if (reading->stacks > 0 && !file->has_others)
 		reading__refuse(reading, "has two counts in each line, as difffolded.pl writes; "
 					 "compare two files by --diff BEFORE AFTER");
 	if (file->rounded)

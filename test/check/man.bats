@@ -61,6 +61,8 @@ same() {
 		grep -q "^\.Nm $applet$" "docs/$applet.8"
 		grep -q '^\.Xr tracekit 8' "docs/$applet.8"
 		grep -q "^\.It Xr $applet 8$" docs/tracekit.8
+		section 'SEE ALSO' tracekit | grep -q "^\.Xr $applet 8"
+		grep -Fxq "\$ ln -s tracekit.fish $applet.fish" docs/tracekit.8
 	done
 }
 

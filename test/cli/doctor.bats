@@ -10,6 +10,8 @@ load ../refute
 		tracekit doctor flamegraph
 	usage_error "doctor: '': is not profile, stackcount, stacksnoop or offcputime" tracekit doctor ''
 	usage_error "doctor: 'true': is not profile, stackcount, stacksnoop or offcputime" tracekit doctor -- true
+	usage_error "doctor: 'profil': is not profile, stackcount, stacksnoop or offcputime (did you mean 'profile'?)" \
+		tracekit doctor profil
 }
 
 @test "it works for anybody, and says of each applet whether it does" {

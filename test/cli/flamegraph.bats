@@ -251,6 +251,11 @@ profile() {
 	printf '{"stacks": []}\n' >json
 	says 1 err "flamegraph: 'json' is JSON of another kind than -o FILE.json and stacksnoop --json write" \
 		tracekit flamegraph json
+	head -n 1 two >one
+	says 1 err "flamegraph: 'one' has two counts in each line, as difffolded.pl writes; compare two files by --diff BEFORE AFTER" \
+		tracekit flamegraph one
+	printf 'a;g 10 1\na;g 11 2\n' >numbers
+	tracekit flamegraph -t 9 numbers | grep -q ' g 11$'
 	stacks a 'main;work 3'
 	gzip -c a | gzip >a.gz
 	says 1 err "flamegraph: 'a.gz' is compressed by gzip more than once" tracekit flamegraph a.gz
@@ -267,6 +272,30 @@ profile() {
 	printf 'PERFILE2\x68\0\0\0' >perf.data
 	says 1 err "flamegraph: 'perf.data' is data of perf: perf script -i FILE | flamegraph" \
 		tracekit flamegraph perf.data
+	printf 'TIME(s)            COMM         PID    CPU STACK\n0.1 ls 7 0 malloc\n' >text
+	says 1 err "flamegraph: 'text' is text for readers; folded stacks are made by -f" \
+		tracekit flamegraph text
+	printf '\n  malloc\n  main\n    8\n\n' >text
+	says 1 err "flamegraph: 'text' is text for readers; folded stacks are made by -f" \
+		tracekit flamegraph text
+	printf 'Attaching 1 probe...\n\n\n@[\n    vfs_read+1\n    ksys_read+2\n]: 4\n' >map
+	says 1 err "flamegraph: 'map' is output of bpftrace: stackcollapse-bpftrace.pl FILE | flamegraph" \
+		tracekit flamegraph map
+	printf 'heap profile: 1: 2 [3: 4] @ heap/1048576\n1: 2 [3: 4] @ 0x1\n' >heap
+	says 1 err "flamegraph: 'heap' is a profile of Go in text: without debug=1 in its address it is one of pprof" \
+		tracekit flamegraph heap
+	printf 'BZh91AY&SY' >a.bz2
+	says 1 err "flamegraph: 'a.bz2' is compressed by bzip2: bzcat FILE | flamegraph" tracekit flamegraph a.bz2
+	printf 'PK\3\4\24\0' >a.zip
+	says 1 err "flamegraph: 'a.zip' is a zip archive: unzip -p FILE | flamegraph" tracekit flamegraph a.zip
+	printf 'FLR\0\0\2\0\1' >a.jfr
+	says 1 err "flamegraph: 'a.jfr' is a recording of Java (JFR): jfrconv -o collapsed FILE FOLDED, of async-profiler" \
+		tracekit flamegraph a.jfr
+	iconv -t UTF-16 a >wide
+	says 1 err "flamegraph: 'wide' is text in UTF-16: iconv -f UTF-16 -t UTF-8 FILE | flamegraph" tracekit flamegraph wide
+	printf '{"$schema":"https://www.speedscope.app/file-format-schema.json",\n"shared":{}}\n' >scope
+	says 1 err "flamegraph: 'scope' is a file for speedscope: open it at speedscope.app; flamegraph reads -o FILE.json" \
+		tracekit flamegraph scope
 	says 1 err "flamegraph: '$TRACEKIT' is a program or a library (ELF)" tracekit flamegraph "$TRACEKIT"
 	printf 'main;idle 0\nmain 0\n' >zeros
 	says 1 err "flamegraph: 'zeros' has no counts but 0" tracekit flamegraph zeros

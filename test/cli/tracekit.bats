@@ -24,6 +24,9 @@ doctor       Try what the other applets need here, and say what would help.'
 @test "--help and -h: help on stdout, with every applet, ending with examples" {
 	says 0 out "$(tracekit -h)" tracekit --help
 	says 0 out "$(tracekit -h)" tracekit help
+	for word in help --help -h; do
+		says 0 out "$(tracekit -h)" tracekit help "$word"
+	done
 	head -1 out | grep -Fxq "usage: tracekit APPLET [ARGUMENT...]"
 	grep -Fxq "$applets" out
 	sed -n '/^examples:$/,$p' out | grep -Eq '^    tracekit profile 5 '
@@ -34,6 +37,9 @@ doctor       Try what the other applets need here, and say what would help.'
 	tracekit -V | diff all -
 	tracekit profile --version | diff all -
 	tracekit flamegraph -V | diff all -
+	bash -c 'exec -a /x/profile "$0" --version' "$TRACEKIT" | diff all -
+	tracekit --help | grep -Eq '^  -V, --version  '
+	tracekit --help | grep -Fxq '   or: tracekit [APPLET] --version | --help'
 	usage_error "profile: unknown option '--version'" tracekit profile --version 5
 }
 
@@ -70,6 +76,10 @@ $applets" tracekit profil
 $applets" tracekit help offcpu
 	says 127 err "tracekit: 'hlep' is not an applet (did you mean 'help'?)
 $applets" tracekit hlep
+	says 127 err "tracekit: 'version' is not an applet (did you mean '--version'?)
+$applets" tracekit version
+	says 127 err "tracekit: 'list' is not an applet (did you mean '--list'?)
+$applets" tracekit list
 	usage_error "tracekit: unknown option '--verison' (did you mean '--version'?)" tracekit --verison
 	usage_error "profile: unknown option '--frequncy' (did you mean '--frequency'?)" \
 		tracekit profile --frequncy 99
@@ -88,7 +98,7 @@ $applets" tracekit hlep
 }
 
 @test "every option that help names is known" {
-	tracekit --help | grep -oE '^ +(-h, )?--[a-z]+' | tr -d ' ' | tr , '\n' >options
+	tracekit --help | grep -oE '^ +(-[hV], )?--[a-z]+' | tr -d ' ' | tr , '\n' >options
 	[ "$(wc -l <options)" -gt 4 ]
 	while read -r option; do
 		echo "$option"

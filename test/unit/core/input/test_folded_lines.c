@@ -103,6 +103,32 @@ static void fractions(void)
 	CHECK_STR(in_order(&tree), "1 a u 2, 1 b u 1, 1 c u 2, 1 d u 3, 1 e u 4");
 }
 
+/* As difffolded.pl writes, or only alike. */
+static void two_counts(void)
+{
+	static const struct {
+		const char *text;
+		bool refused;
+	} cases[] = {
+		{"a;g 10 1\na;g 11 2\n", false},
+		{"a;g 10 1\nb 2 3\na;g\t11 2\n", false},
+		{"a;g 10 1\na;h 1\n", false},
+		{"a;g 10 1\n", true},
+		{"a;g 10 1\na;h 11 2\n", true},
+		{"a;g 1 10 1\na;g 2 11 2\n", true},
+		{"a;g10 1\n", false},
+		{"7 1\n", false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CLEANUP(flame_tree__release) struct flame_tree tree = {0};
+		const struct reading lines = read_text(&tree, cases[i].text);
+
+		tap_check((lines.refused[0] != '\0') == cases[i].refused, __FILE__, __LINE__,
+			  "'%s': '%s'", cases[i].text, lines.refused);
+	}
+}
+
 static void hostile(void)
 {
 	CLEANUP(flame_tree__release) struct flame_tree tree = {0};
@@ -174,6 +200,7 @@ static const struct tap_test tests[] = {
 	{"lines that are no stacks are left out, and told", bad_lines},
 	{"many of these are counted", many_bad_lines},
 	{"counts with a fraction are rounded", fractions},
+	{"two counts in each line are not stacks", two_counts},
 	{"bytes that a terminal would obey", hostile},
 	{"a byte of zero in a count", zero_in_count},
 	{"lines of a megabyte, and more", long_lines},

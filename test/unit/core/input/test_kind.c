@@ -54,6 +54,28 @@ static const struct {
 	{BYTES("PERFILE2\0\0"), INPUT_FOREIGN},
 	{BYTES("\n<svg>"), INPUT_FOREIGN},
 	{BYTES("Sampling at 49 Hertz of all threads"), INPUT_FOREIGN},
+	{BYTES("TIME(s)            COMM         PID    CPU STACK\n"), INPUT_FOREIGN},
+	{BYTES("  malloc\n  main\n    8\n\n"), INPUT_FOREIGN},
+	{BYTES("\n    f\n    -                spin (7)\n        12 (40.0%)\n\n"), INPUT_FOREIGN},
+	{BYTES("      3 main;work\n      4 main\n"), INPUT_FOLDED},
+	{BYTES("  main;work 3\n  main 4\n"), INPUT_FOLDED},
+	{BYTES("Attaching 1 probe...\n\n@[\n    vfs_read+1\n]: 4\n"), INPUT_FOREIGN},
+	{BYTES("@stacks[\n    vfs_read+1\n]: 4\n"), INPUT_FOREIGN},
+	{BYTES("@[sshd, 12]: 4\n"), INPUT_FOREIGN},
+	{BYTES("@work;f[1] 4\n"), INPUT_FOLDED},
+	{BYTES("Attaching\n"), INPUT_FOLDED},
+	{BYTES("heap profile: 1: 2 [3: 4] @ heap/1048576\n"), INPUT_FOREIGN},
+	{BYTES("BZh91AY&SY"), INPUT_FOREIGN},
+	{BYTES("PK\3\4\24\0"), INPUT_FOREIGN},
+	{BYTES("PK;a 1\n"), INPUT_FOLDED},
+	{BYTES("FLR\0\0\2\0\1"), INPUT_FOREIGN},
+	{BYTES("FLR;a 1\n"), INPUT_FOLDED},
+	{BYTES("\xff\xfe"
+	       "m\0a\0i\0n\0"),
+	 INPUT_FOREIGN},
+	{BYTES("\xfe\xff\0m\0a"), INPUT_FOREIGN},
+	{BYTES("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"),
+	 INPUT_FOREIGN},
 };
 
 static void contents(void)
