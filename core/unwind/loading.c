@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
@@ -52,6 +53,9 @@
 /* A file that is tried again has waited so many times as long as to read it has taken. */
 #define PAUSE_SHARE 16
 
+/* Processes take turns: those that were served longest ago come first. */
+#define SERVED_MAX 16
+
 struct loading {
 	struct unwind_told *told; /* what others read */
 	struct unwind_tables tables;
@@ -66,7 +70,9 @@ struct loading {
 	unsigned char asked;  /* what it has sent */
 	struct avoided_devices avoided;
 	struct generators generators;
-	uint64_t wanted;	/* how often files have been wanted */
+	uint64_t wanted;	  /* how often files have been wanted */
+	pid_t served[SERVED_MAX]; /* whose files were looked for or loaded last; a ring */
+	unsigned int nr_served;
 	bool holds_command;	/* it does not run yet, */
 	struct text_set needed; /* and needs that; each once */
 	/* A file that is read ahead, while another one is written to the tables. */
@@ -230,19 +236,6 @@ static enum unwind_module_state state_after(struct loading *loading, struct unwi
 	}
 }
 
-static int begin_file(struct loading *loading, uint32_t number, struct unwind_table_reader **reader)
-{
-	struct unwind_known_file *file = &loading->files.items[number];
-	struct unwind_mapped mapped = file->mapped;
-	pid_t pid = file->wanted_by;
-
-	mapped.start = file->wanted_start;
-	file->wanted_by = 0;
-	file->is_read = true;
-	file->began = monotonic_now();
-	return unwind_table_reader__start(reader, pid, &mapped, &loading->avoided);
-}
-
 static void say_state(const struct unwind_known_file *file, enum unwind_module_state state, int err)
 {
 	static const char *const texts[] = {
@@ -287,17 +280,32 @@ static void note_walk(struct unwind_known_file *file)
 	file->walked = now / NANOSECONDS;
 }
 
-static bool is_more_wanted(const struct unwind_known_file *a, const struct unwind_known_file *b,
-			   uint64_t now)
+/* How many have been served since pid was, or SERVED_MAX. */
+static unsigned int served_before(const struct loading *loading, pid_t pid)
 {
-	uint32_t walks = recent_walks(a, now), others = recent_walks(b, now);
+	unsigned int nr = 0;
 
-	return walks != others ? walks > others : a->wanted < b->wanted;
+	while (nr < SERVED_MAX &&
+	       loading->served[(loading->nr_served - 1 - nr) % SERVED_MAX] != pid)
+		nr++;
+	return nr;
+}
+
+static bool is_more_wanted(const struct loading *loading, const struct unwind_known_file *a,
+			   const struct unwind_known_file *b, uint64_t now)
+{
+	unsigned int turn = served_before(loading, a->wanted_by);
+	unsigned int other_turn = served_before(loading, b->wanted_by);
+	uint32_t walks = recent_walks(a, now), other_walks = recent_walks(b, now);
+
+	if (turn != other_turn)
+		return turn > other_turn;
+	return walks != other_walks ? walks > other_walks : a->wanted < b->wanted;
 }
 
 /*
- * The wanted file that most walks came to of late, else the first, among files that have been found
- * or not; UNWIND_FILE_NONE if there is none.
+ * The wanted file whose process has its turn, and of these the one that most walks came to of late,
+ * else the first, among files that have been found or not; UNWIND_FILE_NONE if there is none.
  */
 static uint32_t most_wanted(const struct loading *loading, bool found)
 {
@@ -307,9 +315,32 @@ static uint32_t most_wanted(const struct loading *loading, bool found)
 
 	for (uint32_t i = 0; i < loading->files.nr; i++)
 		if (items[i].wanted_by && unwind_known_file__is_found(&items[i]) == found &&
-		    (first == UNWIND_FILE_NONE || is_more_wanted(&items[i], &items[first], now)))
+		    (first == UNWIND_FILE_NONE ||
+		     is_more_wanted(loading, &items[i], &items[first], now)))
 			first = i;
 	return first;
+}
+
+/* Its process has had its turn. Returns that process. */
+static pid_t take_turn(struct loading *loading, struct unwind_known_file *file)
+{
+	pid_t pid = file->wanted_by;
+
+	loading->served[loading->nr_served++ % SERVED_MAX] = pid;
+	file->wanted_by = 0;
+	file->is_read = true;
+	return pid;
+}
+
+static int begin_file(struct loading *loading, uint32_t number, struct unwind_table_reader **reader)
+{
+	struct unwind_known_file *file = &loading->files.items[number];
+	struct unwind_mapped mapped = file->mapped;
+
+	mapped.start = file->wanted_start;
+	file->began = monotonic_now();
+	return unwind_table_reader__start(reader, take_turn(loading, file), &mapped,
+					  &loading->avoided);
 }
 
 /* Have another CPU read the next file. */
@@ -531,9 +562,15 @@ static void note_missed(struct loading *loading, struct unwind_known_file *file)
 /* Files that one child looks for. */
 #define LOOKS_MAX 16
 
-/* The most wanted files that are not found; nobody forgets them meanwhile. */
-static size_t choose_looks(struct loading *loading, struct unwind_look looks[LOOKS_MAX],
-			   uint32_t indices[LOOKS_MAX])
+static int compare_pids(const void *one, const void *other)
+{
+	const struct unwind_look *a = one, *b = other;
+
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+/* The most wanted files that are not found, by process; nobody forgets them meanwhile. */
+static size_t choose_looks(struct loading *loading, struct unwind_look looks[LOOKS_MAX])
 {
 	uint32_t index;
 	size_t nr = 0;
@@ -541,24 +578,24 @@ static size_t choose_looks(struct loading *loading, struct unwind_look looks[LOO
 	while (nr < LOOKS_MAX && (index = most_wanted(loading, false)) != UNWIND_FILE_NONE) {
 		struct unwind_known_file *file = &loading->files.items[index];
 
-		looks[nr] = (struct unwind_look){.pid = file->wanted_by,
+		looks[nr] = (struct unwind_look){.number = index,
+						 .pid = take_turn(loading, file),
 						 .start = file->wanted_start,
 						 .file = file->mapped.file};
 		memcpy(looks[nr].place, file->mapped.path, sizeof(looks[nr].place));
-		indices[nr++] = index;
-		file->wanted_by = 0;
-		file->is_read = true;
+		nr++;
 	}
+	qsort(looks, nr, sizeof(looks[0]), compare_pids);
 	return nr;
 }
 
 /* Its entry is the loader's to forget again. */
-static void take_look(struct loading *loading, const struct unwind_look *look, uint32_t index)
+static void take_look(struct loading *loading, const struct unwind_look *look)
 {
 	const struct unwind_known_file *file, *no_program;
 	struct unwind_mapped mapped;
 
-	loading->files.items[index].is_read = false;
+	loading->files.items[look->number].is_read = false;
 	take_found(loading, look->pid, &look->mapped);
 	file = unwind_files__find(&loading->files, &look->file);
 	if (!file || unwind_known_file__is_found(file))
@@ -575,18 +612,17 @@ static void take_look(struct loading *loading, const struct unwind_look *look, u
 }
 
 /* They are wanted as before. */
-static void put_back(struct loading *loading, const struct unwind_look *look, uint32_t index)
+static void put_back(struct loading *loading, const struct unwind_look *look)
 {
-	loading->files.items[index].is_read = false;
-	loading->files.items[index].wanted_by = look->pid;
+	loading->files.items[look->number].is_read = false;
+	loading->files.items[look->number].wanted_by = look->pid;
 }
 
 /* Find files that walks have come to. True if there were any. */
 static bool find_files(struct loading *loading)
 {
 	struct unwind_look looks[LOOKS_MAX];
-	uint32_t indices[LOOKS_MAX];
-	size_t nr = choose_looks(loading, looks, indices), done = nr;
+	size_t nr = choose_looks(loading, looks), done = nr;
 	int result;
 
 	if (!nr)
@@ -597,9 +633,9 @@ static bool find_files(struct loading *loading)
 	if (result >= 0)
 		done = (size_t)result;
 	for (size_t i = 0; i < done; i++)
-		take_look(loading, &looks[i], indices[i]);
+		take_look(loading, &looks[i]);
 	for (size_t i = done; i < nr; i++)
-		put_back(loading, &looks[i], indices[i]);
+		put_back(loading, &looks[i]);
 	return true;
 }
 

@@ -98,6 +98,7 @@ int unwind_reader__needed(const struct unwind_needs *needs, struct avoided_devic
 
 /* A file that a walk has come to: the one that pid has mapped at start, or had there. */
 struct unwind_look {
+	uint32_t number; /* the caller's */
 	pid_t pid;
 	uint64_t start;
 	struct mapped_file file;

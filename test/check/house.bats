@@ -39,7 +39,7 @@ only() {
 }
 
 @test "core includes core, sym/util, sym's headers for it, bpf/abi.h and skeletons" {
-	includes core | only ':(core/|sym/util/|sym/(sym|types|find/binary|find/probe_sites|kallsyms/functions|child/proc_stat|child/reader_child|child/sandbox|cfi/reader|cfi/rules|cfi/table|cfi/table_reader|process/file_words|process/passed_file)\.h$|bpf/(abi|unwind_tables|unwind_rule|raw_stack|kernel_names|host/walker)\.h$|[a-z_]+\.skel\.h$)'
+	includes core | only ':(core/|sym/util/|sym/(sym|types|find/binary|find/probe_sites|kallsyms/functions|child/proc_stat|child/reader_child|child/sandbox|cfi/reader|cfi/rules|cfi/table|cfi/table_reader|process/file_words|process/jit_map_reader|process/passed_file)\.h$|bpf/(abi|unwind_tables|unwind_rule|raw_stack|kernel_names|host/walker)\.h$|[a-z_]+\.skel\.h$)'
 }
 
 # The rooms of core and sym, from the ground up, and the headers of one that others may include: the
