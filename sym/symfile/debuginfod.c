@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "sym/util/cleanup.h"
 #include "sym/util/clock.h"
 #include "sym/util/error.h"
+#include "sym/util/invoker.h"
 #include "sym/util/text.h"
 
 #define COMMAND "debuginfod-find"
@@ -105,9 +107,18 @@ static void note_waited(struct debuginfod *debuginfod, uint64_t ms)
 
 /* ---- the command ---- */
 
+/* It talks to servers: under sudo as the user behind that, with his cache. */
+static bool become_invoker(void)
+{
+	struct invoker invoker;
+
+	return !invoker__find(&invoker) || !invoker__become(&invoker);
+}
+
 /*
  * In the child: nothing of ours but the pipe reaches the command. It ends with us, even if
- * we are killed, and may end as it likes when it is told to.
+ * we are killed, which a change of user would make the kernel forget, and may end as it likes when
+ * it is told to.
  */
 static _Noreturn void exec_command(int output, pid_t parent, const char *id)
 {
@@ -117,6 +128,8 @@ static _Noreturn void exec_command(int output, pid_t parent, const char *id)
 	/* The command would ignore what we ignore. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	if (!become_invoker())
+		_exit(1);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 ||
 	    dup2(null, 2) < 0)

@@ -117,6 +117,27 @@ static void what_it_inherits(void)
 	CHECK_STR(path, "/good");
 }
 
+static void user_behind_sudo(void)
+{
+	char path[PATH_MAX] = "";
+
+	if (geteuid()) {
+		tap_skip("only root can become somebody else");
+		return;
+	}
+	make_command("echo /user/$(id -u)/$(id -g)");
+	CHECK_INT(chmod(folder, 0755), 0);
+	CHECK_INT(chmod(in_folder("debuginfod-find"), 0755), 0);
+	setenv("SUDO_UID", "65534", 1);
+	setenv("SUDO_GID", "65533", 1);
+	CHECK_INT(find_once(NULL, path), 0);
+	CHECK_STR(path, "/user/65534/65533");
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	CHECK_INT(find_once(NULL, path), 0);
+	CHECK_STR(path, "/user/0/0");
+}
+
 static void what_is_no_path(void)
 {
 	static const char *const bodies[] = {
@@ -425,6 +446,7 @@ static void environment(void)
 static const struct tap_test tests[] = {
 	{"the path that the command prints", path_that_it_prints},
 	{"the command has nothing of ours", what_it_inherits},
+	{"it runs as the user behind sudo", user_behind_sudo},
 	{"what is no path, or no success", what_is_no_path},
 	{"what was not found is not asked for again", asked_once},
 	{"nor what was found", found_once},
