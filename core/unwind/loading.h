@@ -23,25 +23,6 @@ struct unwind_first {
 	size_t alike;	  /* not 0: after so many processes in a row without a new file, no other */
 };
 
-/* The state of the loader, as it reports it. */
-struct unwind_status {
-	uint32_t nr_loaded;	/* files that have tables now */
-	uint32_t nr_given_back; /* tables that were given back for others */
-	uint32_t nr_refused;	/* files that did not answer, or could not be read */
-	uint32_t out_of_memory; /* files for which no memory was left */
-	uint32_t no_modules;	/* files for which no module number was left */
-	uint32_t nr_late;	/* of the first files: not loaded when their time was over */
-	uint32_t starved;	/* why files could not be read: EAGAIN, EMFILE or ENOMEM; or 0 */
-	uint32_t failed;	/* why it could not begin: an errno, or 0 */
-	uint64_t memory;	/* bytes of tables */
-};
-
-/* Shared memory that the loader writes, and others only read. */
-struct unwind_told {
-	volatile struct unwind_status status;
-	struct unwind_module_list modules;
-};
-
 /*
  * All but socket and told: as of unwind_loader__start(). A byte is written to socket when the files
  * of the first processes are loaded, or their time is over; and one for each byte that comes there,

@@ -2,7 +2,8 @@
 /*
  * The files that user frames are in, by the numbers of their modules, for whoever names frames. The
  * process that loads tables fills the list (core/unwind/loader.h), in shared memory, when it hears
- * of a file, and once more when it has found it; then the entry stays.
+ * of a file, and once more when it has found it; then the entry stays. With it stands how the
+ * loader does.
  */
 #ifndef TRACEKIT_CORE_UNWIND_MODULES_H
 #define TRACEKIT_CORE_UNWIND_MODULES_H
@@ -30,6 +31,25 @@ struct unwind_module_file {
 
 struct unwind_module_list {
 	struct unwind_module_file items[UNWIND_MODULES];
+};
+
+/* The state of the loader, as it reports it. */
+struct unwind_status {
+	uint32_t nr_loaded;	/* files that have tables now */
+	uint32_t nr_given_back; /* tables that were given back for others */
+	uint32_t nr_refused;	/* files that did not answer, or could not be read */
+	uint32_t out_of_memory; /* files for which no memory was left */
+	uint32_t no_modules;	/* files for which no module number was left */
+	uint32_t nr_late;	/* of the first files: not loaded when their time was over */
+	uint32_t starved;	/* why files could not be read: EAGAIN, EMFILE or ENOMEM; or 0 */
+	uint32_t failed;	/* why it could not begin: an errno, or 0 */
+	uint64_t memory;	/* bytes of tables */
+};
+
+/* Shared memory that the loader writes, and others only read. */
+struct unwind_told {
+	volatile struct unwind_status status;
+	struct unwind_module_list modules;
 };
 
 static inline bool unwind_module_file__is_found(const struct unwind_module_file *file)
