@@ -89,6 +89,17 @@ stream_of_new() {
 	grep -q '^new;_start;.*main;forks' out
 }
 
+# bats test_tags=same
+@test "-p: a library that is loaded meanwhile, from its first call on" {
+	cp "$(dirname "$CALLS")/libcounted.so" ./libnew.so
+	calls loaded 100 ./libnew.so
+	start_stackcount -f -U --stats -p "$pid" ./libnew.so:library_function
+	go "$pid"
+	stop_tracer
+	walked_later
+	grep -Ex 'calls;_start;.*;main;loaded;library_function 100' out
+}
+
 # What is sent, and who takes it, are the same everywhere.
 # bats test_tags=same
 @test "more than there is room for: the rest is counted at once, with its mark" {
