@@ -79,9 +79,11 @@ static const struct command command = {.name = "applet",
 static struct settings settings;
 static struct error error;
 
+static const struct command *parsed_as = &command; /* the last one */
+
 static void release(void)
 {
-	options__release(&command, &settings);
+	options__release(parsed_as, &settings);
 }
 
 #define MAX_WORDS 8
@@ -97,6 +99,7 @@ static int parse_as(const struct command *as, const char *line)
 
 	snprintf(words, sizeof(words), "%s", line);
 	release();
+	parsed_as = as;
 	settings = (struct settings){.trace = TRACE_OPTIONS_DEFAULTS, .frequency = 49};
 	error.text[0] = '\0';
 	while (line[0] && rest && argc < MAX_WORDS)
