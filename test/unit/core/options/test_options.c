@@ -79,11 +79,13 @@ static const struct command command = {.name = "applet",
 static struct settings settings;
 static struct error error;
 
-static const struct command *parsed_as = &command; /* the last one */
+static const struct command timed;
 
+/* All lists of PIDs that any of the commands here has. */
 static void release(void)
 {
-	options__release(parsed_as, &settings);
+	options__release(&command, &settings);
+	options__release(&timed, &settings);
 }
 
 #define MAX_WORDS 8
@@ -99,7 +101,6 @@ static int parse_as(const struct command *as, const char *line)
 
 	snprintf(words, sizeof(words), "%s", line);
 	release();
-	parsed_as = as;
 	settings = (struct settings){.trace = TRACE_OPTIONS_DEFAULTS, .frequency = 49};
 	error.text[0] = '\0';
 	while (line[0] && rest && argc < MAX_WORDS)
