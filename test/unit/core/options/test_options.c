@@ -79,9 +79,13 @@ static const struct command command = {.name = "applet",
 static struct settings settings;
 static struct error error;
 
+static const struct command timed;
+
+/* All lists of PIDs that any of the commands here has. */
 static void release(void)
 {
 	options__release(&command, &settings);
+	options__release(&timed, &settings);
 }
 
 #define MAX_WORDS 8
