@@ -498,15 +498,30 @@ static bool look_in_mount(const struct mount *mount, const struct unwind_look *l
 	return found;
 }
 
-static void look_where_mounted(const struct unwind_look *look, const struct mappings_job *job,
-			       struct unwind_mapped *mapped)
-{
-	CLEANUP(mounts__release) struct mounts mounts = {0};
+/* The mounts of a device, as of sym/process/mounts.h. */
+struct device_mounts {
+	dev_t device; /* 0: none yet */
+	struct mounts mounts;
+};
 
-	if (!look->place[0] || mounts__read(&mounts, device_of(&look->file)))
-		return;
-	for (size_t i = 0; i < mounts.nr; i++)
-		if (look_in_mount(&mounts.items[i], look, job, mapped))
+/* *known: those of the look before, which is mostly of the same device. */
+static const struct mounts *mounts_of(dev_t device, struct device_mounts *known)
+{
+	if (known->device != device) {
+		mounts__release(&known->mounts);
+		known->device = mounts__read(&known->mounts, device) ? 0 : device;
+	}
+	return known->device == device ? &known->mounts : NULL;
+}
+
+static void look_where_mounted(const struct unwind_look *look, const struct mappings_job *job,
+			       struct device_mounts *known, struct unwind_mapped *mapped)
+{
+	const struct mounts *mounts =
+		look->place[0] ? mounts_of(device_of(&look->file), known) : NULL;
+
+	for (size_t i = 0; mounts && i < mounts->nr; i++)
+		if (look_in_mount(&mounts->items[i], look, job, mapped))
 			return;
 }
 
@@ -515,15 +530,17 @@ static void send_looks(const void *context)
 {
 	const struct mappings_job *job = context;
 	CLEANUP(process__release) struct process process = {0};
+	struct device_mounts known = {0};
 
 	for (size_t i = 0; i < job->nr_looks; i++) {
 		const struct unwind_look *look = &job->looks[i];
 		struct unwind_mapped mapped = look_in_process(&process, look, job);
 
 		if (may_touch(device_of(&look->file), job) && !is_looked_for(&mapped, look))
-			look_where_mounted(look, job, &mapped);
+			look_where_mounted(look, job, &known, &mapped);
 		reader_child__write(&mapped, sizeof(mapped));
 	}
+	mounts__release(&known.mounts);
 }
 
 /* *nr: how many have come; *device: the one that the child came to last. */
