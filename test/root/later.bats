@@ -38,7 +38,7 @@ walked_later() {
 
 @test "system-wide, in intervals" {
 	cp "$LIVES" new
-	start_stackcount -f -U --stats -i "$(in_guest && echo 5 || echo 0.3)" ./new:counted
+	start_stackcount -f -U --stats -i "$(in_guest && echo 5 || echo 1)" ./new:counted
 	./new forks 50
 	./new once
 	wait_for eval '[ "$(sum out)" -eq 51 ]'
