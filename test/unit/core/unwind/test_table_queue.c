@@ -108,9 +108,11 @@ static void failures(void)
 {
 	static const int pauses[] = {20, 40, 80, 160, 320, 640, 640};
 	struct unwind_known_file *file;
+	uint32_t index;
 
 	begin();
-	file = &queue.files.items[add_wanted(getpid(), 1)];
+	index = add_wanted(getpid(), 1); /* which can move the files */
+	file = &queue.files.items[index];
 	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
 		(void)next();
 		file->is_read = false;

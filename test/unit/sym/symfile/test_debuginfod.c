@@ -117,14 +117,20 @@ static void what_it_inherits(void)
 	CHECK_STR(path, "/good");
 }
 
+/* The command is where others find it, too, which the build folder need not be. */
 static void user_behind_sudo(void)
 {
-	char path[PATH_MAX] = "";
+	char path[PATH_MAX] = "", before[sizeof(folder)];
 
 	if (geteuid()) {
 		tap_skip("only root can become somebody else");
 		return;
 	}
+	memcpy(before, folder, sizeof(before));
+	strcpy(folder, "/tmp/test_debuginfod.XXXXXX");
+	if (!CHECK(mkdtemp(folder)))
+		return;
+	setenv("PATH", in_folder(":/usr/bin:/bin"), 1);
 	make_command("echo /user/$(id -u)/$(id -g)");
 	CHECK_INT(chmod(folder, 0755), 0);
 	CHECK_INT(chmod(in_folder("debuginfod-find"), 0755), 0);
@@ -136,6 +142,10 @@ static void user_behind_sudo(void)
 	unsetenv("SUDO_GID");
 	CHECK_INT(find_once(NULL, path), 0);
 	CHECK_STR(path, "/user/0/0");
+	remove_command();
+	rmdir(folder);
+	memcpy(folder, before, sizeof(folder));
+	setenv("PATH", whole_path, 1);
 }
 
 static void what_is_no_path(void)
